@@ -1,0 +1,115 @@
+// The service's settings, read once from the environment, validated, printed with secrets masked, and passed in.
+// TEMPORAL_* connection settings are read by Temporal's own environment loader (temporal-config/connection.ts).
+import { z } from 'zod';
+
+/** Thrown for settings that cannot be used; `problems` holds one line each, naming the variable. */
+export class ConfigError extends Error {
+  readonly problems: string[];
+  constructor(problems: string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be between ${min} and ${max}`);
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+
+const slug = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lowercase letters and digits with single hyphens');
+
+const url = (protocols: string[]) =>
+  z.string().refine((text) => {
+    const parsed = URL.parse(text);
+    return parsed !== null && protocols.includes(parsed.protocol);
+  }, `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+
+// One row a variable: how it is read, what it is when unset, and whether its value is a secret.
+const variables = {
+  HOOKYARD_PORT: { schema: integer(0, 65535), default: '3000' },
+  HOOKYARD_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
+  HOOKYARD_PUBLIC_URL: { schema: url(['http:', 'https:']) },
+  HOOKYARD_DATA_DIR: { schema: z.string().min(1), default: './data' },
+  HOOKYARD_API_KEY: {
+    schema: z.string().regex(/^whr_[A-Za-z0-9_-]{20,}$/, 'must be whr_ and at least 20 letters or digits'),
+    secret: true,
+  },
+  HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
+  HOOKYARD_PLAN: { schema: z.enum(['free', 'pro', 'business']), default: 'business' },
+  HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1), secret: true },
+  HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
+  HOOKYARD_LANE: { schema: z.enum(['workflow']), default: 'workflow' },
+  HOOKYARD_MAX_PAYLOAD_BYTES: { schema: integer(1, 100 * 1024 * 1024), default: String(10 * 1024 * 1024) },
+  HOOKYARD_PAYLOAD_RETENTION_DAYS: { schema: integer(0, 36500), default: '30' },
+  HOOKYARD_EVENT_RETENTION_DAYS: { schema: integer(0, 36500), default: '90' },
+  HOOKYARD_HEALTH_WINDOW_HOURS: { schema: integer(1, 720), default: '24' },
+  HOOKYARD_REPLAY_WINDOW_HOURS: { schema: integer(0, 8760), default: '72' },
+  HOOKYARD_API_RATE_LIMIT_PER_MINUTE: { schema: integer(1, 1_000_000) },
+  HOOKYARD_HEADER_PREFIX: {
+    schema: z.string().regex(/^[A-Za-z][A-Za-z0-9-]*-$/, 'must be a header name prefix that ends in a hyphen'),
+    default: 'X-Hookyard-',
+  },
+  HOOKYARD_MAX_IN_FLIGHT: { schema: integer(1, 2000), default: '200' },
+  HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 2000), default: '50' },
+  HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
+  HOOKYARD_SHUTDOWN_SECONDS: { schema: integer(1, 600), default: '15' },
+  DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
+  LOG_LEVEL: { schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
+} as const satisfies Record<string, { schema: z.ZodType; default?: string; secret?: boolean }>;
+
+type Variables = typeof variables;
+type Read<Name extends keyof Variables> =
+  | z.output<Variables[Name]['schema']>
+  | (Variables[Name] extends { default: string } ? never : undefined);
+
+/** Validated settings, by variable name; an optional variable that is unset is `undefined`. */
+export type Settings = { [Name in keyof Variables]: Read<Name> };
+
+/**
+ * Reads the settings from an environment.
+ * @param env usually `process.env`; an empty text counts as unset
+ * @throws ConfigError naming every variable that is unknown (`HOOKYARD_*` only) or has a value that cannot be used
+ */
+export function readSettings(env: Record<string, string | undefined>): Settings {
+  const problems: string[] = [];
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('HOOKYARD_') && !(name in variables)) {
+      problems.push(`${name} is not a setting of Hookyard; remove it, or see the configuration table in README.md`);
+    }
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, row] of Object.entries<{ schema: z.ZodType; default?: string; secret?: boolean }>(variables)) {
+    const text = env[name] || row.default;
+    if (text === undefined || (text === '' && name !== 'HOOKYARD_DELIVERY_ALLOW')) continue;
+    const parsed = row.schema.safeParse(text);
+    if (parsed.success) values[name] = parsed.data;
+    else problems.push(`${name} ${parsed.error.issues[0]?.message ?? 'cannot be used'}${row.secret ? '' : ` (is "${text}")`}`);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return values as Settings;
+}
+
+/** The effective settings as `NAME=value` lines for the start-up print; secrets read `****`, unset ones are left out. */
+export function describeSettings(settings: Settings): string[] {
+  return Object.entries(variables as Record<string, { secret?: boolean }>)
+    .filter(([name]) => settings[name as keyof Settings] !== undefined)
+    .map(([name, row]) => `${name}=${row.secret ? '****' : String(settings[name as keyof Settings])}`);
+}
+
+/** The base of every `webhookUrl`: `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */
+export function publicUrl(settings: Settings, boundPort: number = settings.HOOKYARD_PORT): string {
+  return (settings.HOOKYARD_PUBLIC_URL ?? `http://localhost:${boundPort}`).replace(/\/+$/, '');
+}
