@@ -1,0 +1,117 @@
+// Which headers a destination may be given, which received ones travel on, and how sets of headers are merged.
+
+/** At most this many custom headers on a destination. */
+export const MAX_CUSTOM_HEADERS = 50;
+/** At most this many bytes of custom header names and values together. */
+export const MAX_CUSTOM_HEADER_BYTES = 16 * 1024;
+
+// RFC 9110, section 5.6.2 (token) and 5.5 (field value: visible characters, space, tab, and the bytes 0x80 to 0xff).
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+// Headers of one connection (RFC 9110, section 7.6.1), and those the HTTP client computes itself.
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+// Credentials and addresses meant for this service, and a promise about encodings that the sender made for itself.
+const NOT_FORWARDED: ReadonlySet<string> = new Set(['accept-encoding', 'authorization', 'cookie', 'forwarded']);
+
+/** Whether a text can be sent as a header's value. */
+export function isHeaderValue(value: string): boolean {
+  return FIELD_VALUE.test(value);
+}
+
+function isConnectionHeader(lowerName: string): boolean {
+  return CONNECTION_HEADERS.has(lowerName) || lowerName.startsWith('proxy-');
+}
+
+/** What is wrong with the name of a header that a user wants to be sent, or null. */
+export function checkHeaderName(name: string): string | null {
+  if (!TOKEN.test(name)) return "must be a header name: letters, digits and !#$%&'*+-.^_`|~ only";
+  // The name of an object's prototype cannot be a key of a plain record.
+  if (name === '__proto__' || isConnectionHeader(name.toLowerCase()))
+    return `must not be ${name}, which is set by Hookyard`;
+  return null;
+}
+
+/** One thing wrong with one custom header; `name` is empty when it is about all of them. */
+export type HeaderProblem = { name: string; message: string };
+
+/**
+ * Checks the custom headers of a destination.
+ * @returns the problems, none when the headers can be sent as they are
+ */
+export function checkCustomHeaders(headers: Readonly<Record<string, string>>): HeaderProblem[] {
+  const problems: HeaderProblem[] = [];
+  const seen = new Set<string>();
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    const nameProblem = checkHeaderName(name);
+    if (nameProblem !== null) problems.push({ name, message: nameProblem });
+    if (!isHeaderValue(value)) {
+      problems.push({ name, message: 'must not contain line breaks, control characters or characters beyond Latin-1' });
+    }
+    if (seen.has(name.toLowerCase())) problems.push({ name, message: 'is given twice; header names ignore case' });
+    seen.add(name.toLowerCase());
+    bytes += name.length + value.length;
+  }
+  if (seen.size > MAX_CUSTOM_HEADERS) {
+    problems.push({ name: '', message: `must be at most ${MAX_CUSTOM_HEADERS} headers` });
+  }
+  if (bytes > MAX_CUSTOM_HEADER_BYTES) {
+    problems.push({
+      name: '',
+      message: `must be at most ${MAX_CUSTOM_HEADER_BYTES} bytes of names and values together`,
+    });
+  }
+  return problems;
+}
+
+/**
+ * The received headers that travel on to a destination: all but those of the connection (also the ones its `Connection`
+ * header names), credentials, proxies' records of addresses, and what the HTTP client sets itself.
+ */
+export function forwardableHeaders(received: Readonly<Record<string, string>>): Record<string, string> {
+  const forwarded: Record<string, string> = {};
+  const named = namedByConnection(received);
+  for (const name of Object.keys(received)) {
+    const lower = name.toLowerCase();
+    if (isConnectionHeader(lower) || NOT_FORWARDED.has(lower) || lower.startsWith('x-forwarded-')) continue;
+    if (named?.has(lower)) continue;
+    forwarded[name] = received[name] ?? '';
+  }
+  return forwarded;
+}
+
+function namedByConnection(received: Readonly<Record<string, string>>): Set<string> | null {
+  const name = Object.keys(received).find((key) => key.toLowerCase() === 'connection');
+  const value = name === undefined ? undefined : received[name];
+  if (value === undefined || /^(?:close|keep-alive)$/i.test(value)) return null;
+  return new Set(value.split(',').map((part) => part.trim().toLowerCase()));
+}
+
+/** Merges sets of headers; names ignore case and the later value, with its spelling of the name, wins. */
+export function mergeHeaders(...sets: Readonly<Record<string, string>>[]): Record<string, string> {
+  const merged: Record<string, string> = {};
+  const spelling = new Map<string, string>();
+  for (const set of sets) {
+    for (const name of Object.keys(set)) {
+      const lower = name.toLowerCase();
+      const earlier = spelling.get(lower);
+      if (earlier !== undefined && earlier !== name) delete merged[earlier];
+      spelling.set(lower, name);
+      merged[name] = set[name] ?? '';
+    }
+  }
+  return merged;
+}
