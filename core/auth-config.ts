@@ -1,7 +1,6 @@
 // What a destination's `authConfig` holds for each `authType` (interface.md, "authConfig by authType").
 import { z } from 'zod';
 import { checkHeaderName, isHeaderValue } from './headers.ts';
-import { keepRedacted, redactSecret } from './redaction.ts';
 
 const headerName = z
   .string()
@@ -44,41 +43,3 @@ export type AuthConfig<Type extends AuthType = AuthType> = z.output<(typeof auth
 export type Auth = { [Type in AuthType]: { authType: Type; authConfig: AuthConfig<Type> } }[AuthType];
 
 export const AUTH_TYPES = ['none', 'basic', 'bearer', 'api_key', 'custom_header'] as const satisfies AuthType[];
-
-/** The field of each `authConfig` that is a secret; null when there is none. */
-export const AUTH_SECRET_FIELD: Readonly<Record<AuthType, string | null>> = {
-  none: null,
-  basic: 'password',
-  bearer: 'token',
-  api_key: 'key',
-  custom_header: 'headerValue',
-};
-
-/** `authConfig` as the API shows it: the secret reads `••••` and its last 4 characters. */
-export function redactAuthConfig(
-  authType: AuthType,
-  config: Readonly<Record<string, string>> | null,
-): Record<string, string> {
-  const secretField = AUTH_SECRET_FIELD[authType];
-  const shown: Record<string, string> = { ...config };
-  const secret = secretField === null ? undefined : shown[secretField];
-  if (secretField !== null && secret !== undefined) shown[secretField] = redactSecret(secret);
-  return shown;
-}
-
-/**
- * Puts the stored secret back into an `authConfig` whose secret came back redacted.
- * @param stored the stored config of the same `authType`, or null when there is none
- * @returns the config to store, or the field whose redacted value has nothing stored behind it (the caller refuses it)
- */
-export function keepRedactedAuthConfig(
-  authType: AuthType,
-  incoming: Readonly<Record<string, string>>,
-  stored: Readonly<Record<string, string>> | null,
-): { ok: true; config: Record<string, string> } | { ok: false; field: string } {
-  const field = AUTH_SECRET_FIELD[authType];
-  const secret = field === null ? undefined : incoming[field];
-  if (field === null || secret === undefined) return { ok: true, config: { ...incoming } };
-  const kept = keepRedacted(secret, stored?.[field]);
-  return kept.ok ? { ok: true, config: { ...incoming, [field]: kept.value } } : { ok: false, field };
-}

@@ -1,4 +1,5 @@
 // How secrets are shown (interface.md, "Credential redaction") and how a shown one that comes back is recognised.
+import type { AuthType } from './auth-config.ts';
 
 const BULLETS = '••••';
 const REDACTED = /^•{4}(?:.{4})?$/su;
@@ -25,6 +26,44 @@ export type Kept = { ok: true; value: string } | { ok: false };
 export function keepRedacted(incoming: string, stored: string | null | undefined): Kept {
   if (!isRedacted(incoming)) return { ok: true, value: incoming };
   return stored === null || stored === undefined ? { ok: false } : { ok: true, value: stored };
+}
+
+/** The field of each `authConfig` that is a secret; null when there is none. */
+export const AUTH_SECRET_FIELD: Readonly<Record<AuthType, string | null>> = {
+  none: null,
+  basic: 'password',
+  bearer: 'token',
+  api_key: 'key',
+  custom_header: 'headerValue',
+};
+
+/** `authConfig` as the API shows it: the secret reads `••••` and its last 4 characters. */
+export function redactAuthConfig(
+  authType: AuthType,
+  config: Readonly<Record<string, string>> | null,
+): Record<string, string> {
+  const secretField = AUTH_SECRET_FIELD[authType];
+  const shown: Record<string, string> = { ...config };
+  const secret = secretField === null ? undefined : shown[secretField];
+  if (secretField !== null && secret !== undefined) shown[secretField] = redactSecret(secret);
+  return shown;
+}
+
+/**
+ * Puts the stored secret back into an `authConfig` whose secret came back redacted.
+ * @param stored the stored config of the same `authType`, or null when there is none
+ * @returns the config to store, or the field whose redacted value has nothing stored behind it (the caller refuses it)
+ */
+export function keepRedactedAuthConfig(
+  authType: AuthType,
+  incoming: Readonly<Record<string, string>>,
+  stored: Readonly<Record<string, string>> | null,
+): { ok: true; config: Record<string, string> } | { ok: false; field: string } {
+  const field = AUTH_SECRET_FIELD[authType];
+  const secret = field === null ? undefined : incoming[field];
+  if (field === null || secret === undefined) return { ok: true, config: { ...incoming } };
+  const kept = keepRedacted(secret, stored?.[field]);
+  return kept.ok ? { ok: true, config: { ...incoming, [field]: kept.value } } : { ok: false, field };
 }
 
 // Names of headers whose value proves an identity or a right. An idempotency key does neither.

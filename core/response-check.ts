@@ -1,0 +1,27 @@
+// Whether a destination's response counts as success (interface.md, route field `expectedResponse`).
+
+/** What a route expects of the response; a member that is absent is not checked, except that the default status is 2xx. */
+export type ExpectedResponse = { statusCodes?: number[]; bodyContains?: string };
+
+export type ResponseCheck = { success: true } | { success: false; reason: string };
+
+/**
+ * Judges a response.
+ * @param expected the route's expectation, or null
+ * @param bodyText the response's body as text
+ * @returns success, or why not in one sentence
+ */
+export function isSuccess(expected: ExpectedResponse | null, statusCode: number, bodyText: string): ResponseCheck {
+  const statusCodes = expected?.statusCodes ?? [];
+  const statusIsRight =
+    statusCodes.length > 0 ? statusCodes.includes(statusCode) : statusCode >= 200 && statusCode <= 299;
+  if (!statusIsRight) {
+    const wanted = statusCodes.length > 0 ? `, expected ${statusCodes.join(' or ')}` : '';
+    return { success: false, reason: `The destination answered ${statusCode}${wanted}` };
+  }
+  const wantedText = expected?.bodyContains ?? '';
+  if (!bodyText.includes(wantedText)) {
+    return { success: false, reason: `The destination answered ${statusCode}, but the body lacks the expected text` };
+  }
+  return { success: true };
+}

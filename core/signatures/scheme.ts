@@ -1,0 +1,55 @@
+// What every signature scheme is made of, and the steps they share.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+
+/** A received request: lowercase header names, the exact body bytes, and the time of its arrival in ms since 1970. */
+export type SignedRequest = { headers: Readonly<Record<string, string>>; body: Buffer; nowMs: number };
+
+/** Whether a request is genuine; `reason` is one sentence that names no secret and no signature. */
+export type Verification = { valid: true } | { valid: false; reason: string };
+
+export type SignatureAlgorithm = 'sha1' | 'sha256' | 'sha512';
+export type SignatureEncoding = 'hex' | 'base64';
+
+/** Stripe's and Slack's advice for the age of a signed timestamp: five minutes, in either direction. */
+export const TIMESTAMP_TOLERANCE_SECONDS = 300;
+
+export const VALID: Verification = { valid: true };
+export const invalid = (reason: string): Verification => ({ valid: false, reason });
+export const mismatch: Verification = invalid('The signature does not match the body and the secret of the source');
+
+/** The schema of a shared secret. */
+export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters');
+
+/** A header by its lowercase name; undefined when it is missing or empty. */
+export function header(request: SignedRequest, name: string): string | undefined {
+  return (Object.hasOwn(request.headers, name) && request.headers[name]) || undefined;
+}
+
+/** The HMAC over the parts in order. */
+export function hmac(algorithm: SignatureAlgorithm, secret: string | Buffer, ...parts: (string | Buffer)[]): Buffer {
+  const mac = createHmac(algorithm, secret);
+  for (const part of parts) mac.update(part);
+  return mac.digest();
+}
+
+const ENCODED: Readonly<Record<SignatureEncoding, RegExp>> = {
+  hex: /^(?:[0-9a-f]{2})+$/i,
+  base64: /^[A-Za-z0-9+/_-]+={0,2}$/,
+};
+
+/** Compares a received signature with the right one in constant time. */
+export function macEquals(received: string, encoding: SignatureEncoding, expected: Buffer): boolean {
+  if (!ENCODED[encoding].test(received)) return false;
+  const bytes = Buffer.from(received, encoding);
+  return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+}
+
+/** Checks a signed timestamp in whole seconds since 1970; returns what is wrong with it, or null. */
+export function timestampProblem(text: string | undefined, nowMs: number): Verification | null {
+  if (text === undefined || !/^\d{1,12}$/.test(text)) return invalid('The signed timestamp is missing or not a number');
+  if (Math.abs(nowMs / 1000 - Number(text)) > TIMESTAMP_TOLERANCE_SECONDS) {
+    return invalid(`The signed timestamp is more than ${TIMESTAMP_TOLERANCE_SECONDS} seconds from now`);
+  }
+  return null;
+}

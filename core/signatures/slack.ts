@@ -1,0 +1,46 @@
+// Slack, "Verifying requests from Slack": `X-Slack-Signature: v0=<hex HMAC-SHA256 of v0:<timestamp>:<body>>`.
+import { z } from 'zod';
+import {
+  header,
+  hmac,
+  invalid,
+  macEquals,
+  mismatch,
+  type SignedRequest,
+  secretSchema,
+  timestampProblem,
+  VALID,
+  type Verification,
+} from './scheme.ts';
+
+const PREFIX = 'v0=';
+
+export const slackSchema = z.object({ type: z.literal('slack'), secret: secretSchema });
+
+export function verifySlack(config: z.output<typeof slackSchema>, request: SignedRequest): Verification {
+  const signature = header(request, 'x-slack-signature');
+  if (signature === undefined) return invalid('The header X-Slack-Signature is missing');
+  if (!signature.startsWith(PREFIX)) return invalid('The header X-Slack-Signature does not start with v0=');
+  const timestamp = header(request, 'x-slack-request-timestamp');
+  const problem = timestampProblem(timestamp, request.nowMs);
+  if (problem !== null) return problem;
+  const expected = hmac('sha256', config.secret, `v0:${timestamp}:`, request.body);
+  return macEquals(signature.slice(PREFIX.length), 'hex', expected) ? VALID : mismatch;
+}
+
+/**
+ * The challenge of Slack's `url_verification` event, which the ingest answers with; null for every other body.
+ * @param body the verified body
+ */
+export function slackChallenge(body: Buffer): string | null {
+  // Ordinary events are not parsed for this: only a body that names the type can be the one.
+  if (body.length > 4096 || !body.includes('url_verification')) return null;
+  try {
+    const parsed = challengeSchema.safeParse(JSON.parse(body.toString('utf8')));
+    return parsed.success ? parsed.data.challenge : null;
+  } catch {
+    return null;
+  }
+}
+
+const challengeSchema = z.object({ type: z.literal('url_verification'), challenge: z.string() });
