@@ -38,6 +38,7 @@ create table deliveries (
   source_id text collate "C" not null,
   route_id text collate "C",
   destination_id text collate "C" not null,
+  priority integer not null,
   status text not null,
   -- Whether this delivery counts in its event's totals: skipped and superseded ones do not.
   counted boolean not null,
@@ -98,3 +99,14 @@ create table relays (
   owner text primary key,
   seen_at timestamptz(3) not null
 );
+
+-- The status of an event from its totals (decisions, "Events"); the same rule for every statement that changes them.
+create function event_status(total integer, succeeded integer, failed integer) returns text
+language sql immutable parallel safe as $$
+  select case
+    when succeeded + failed < total then 'pending'
+    when failed = 0 then 'delivered'
+    when succeeded = 0 then 'failed'
+    else 'partial'
+  end
+$$;

@@ -1,0 +1,137 @@
+// What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
+// statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
+import { bounds } from './hot-path/load-attempts.ts';
+import { inTransaction, type Pool, type Queryable } from './pool.ts';
+
+/** Which open deliveries of an organization to end. */
+export interface CancelSelection {
+  organizationId: string;
+  deliveryIds?: string[];
+  destinationId?: string;
+  eventId?: string;
+  /** One sentence, shown as the delivery's error. */
+  reason: string;
+}
+
+// A delivery is ended once: `status in (...)` is checked again under the row lock, so of a cancel and a result that
+// meet, exactly one counts in the event's totals.
+const CANCEL = `
+with ended as (
+  update deliveries d
+  set status = 'cancelled', error = $2, next_attempt_at = null, finished_at = now()
+  where d.organization_id = $1 and d.status in ('pending', 'retrying', 'circuit_open')
+    and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
+    and ($4::text is null or d.destination_id = $4)
+    and ($5::text is null or d.event_id = $5)
+  returning d.id, d.event_id, d.destination_id, d.priority, d.counted
+), unqueued as (
+  delete from outbox o using ended e
+  where o.destination_id = e.destination_id and o.priority = e.priority and o.delivery_id = e.id
+), totals as (
+  update events v
+  set deliveries_failed = v.deliveries_failed + f.ended,
+      status = event_status(v.deliveries_count, v.deliveries_succeeded, v.deliveries_failed + f.ended)
+  from (select event_id, count(*)::int as ended from ended where counted group by event_id) f
+  where v.id = f.event_id
+)
+select id from ended`;
+
+/**
+ * Ends open deliveries; a cancelled delivery counts as not succeeded.
+ * @returns the ids that were open and are cancelled now
+ */
+export async function cancelDeliveries(db: Queryable, selection: CancelSelection): Promise<string[]> {
+  const { low, high } = bounds(selection.deliveryIds ?? []);
+  const { rows } = await db.query<{ id: string }>(CANCEL, [
+    selection.organizationId,
+    selection.reason,
+    selection.deliveryIds ?? null,
+    selection.destinationId ?? null,
+    selection.eventId ?? null,
+    low,
+    high,
+  ]);
+  return rows.map((row) => row.id);
+}
+
+/** Deletes an event with its payload, deliveries and attempts; false when the organization has no such event. */
+export async function deleteEvent(pool: Pool, organizationId: string, eventId: string): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    const { rowCount } = await db.query('delete from events where id = $2 and organization_id = $1', [
+      organizationId,
+      eventId,
+    ]);
+    if (rowCount === 0) return false;
+    await removeEventsChildren(db, [eventId]);
+    return true;
+  });
+}
+
+/** Removes payloads, deliveries, attempts and outbox rows of events that are being deleted in the same transaction. */
+export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
+  const { low, high } = bounds(eventIds);
+  await db.query(
+    `with payloads as (
+       delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3
+     ), gone as (
+       delete from deliveries where event_id = any($1::text[]) returning id, destination_id, priority
+     ), unqueued as (
+       delete from outbox o using gone g
+       where o.destination_id = g.destination_id and o.priority = g.priority and o.delivery_id = g.id
+     )
+     delete from attempts a using gone g where a.delivery_id = g.id`,
+    [eventIds, low, high],
+  );
+}
+
+/**
+ * Deletes a source with its routes. Its events and deliveries are invisible from then on (every read joins the
+ * source), open deliveries are ended by their workflows, and the rows go in the background (activities/maintenance.ts).
+ */
+export async function deleteSource(pool: Pool, organizationId: string, sourceId: string): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    const { rowCount } = await db.query('delete from sources where id = $2 and organization_id = $1', [
+      organizationId,
+      sourceId,
+    ]);
+    if (rowCount === 0) return false;
+    await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [
+      sourceId,
+      organizationId,
+    ]);
+    await db.query('delete from ingest_stats where subject_id = $1', [sourceId]);
+    return true;
+  });
+}
+
+/**
+ * Deletes a destination, removes it from all routes and ends its open deliveries; history is kept (interface,
+ * "Destinations, flat family", rule 2).
+ * @returns whether it existed, and the deliveries that were cancelled
+ */
+export async function deleteDestination(
+  pool: Pool,
+  organizationId: string,
+  destinationId: string,
+): Promise<{ deleted: boolean; cancelled: string[] }> {
+  return inTransaction(pool, async (db) => {
+    const { rowCount } = await db.query('delete from destinations where id = $2 and organization_id = $1', [
+      organizationId,
+      destinationId,
+    ]);
+    if (rowCount === 0) return { deleted: false, cancelled: [] };
+    await db.query(
+      `update routes
+       set destination_ids = array_remove(destination_ids, $2), failover_destination_ids = array_remove(failover_destination_ids, $2),
+           version = version + 1, updated_at = now()
+       where organization_id = $1 and (destination_ids @> array[$2] or failover_destination_ids @> array[$2])`,
+      [organizationId, destinationId],
+    );
+    const cancelled = await cancelDeliveries(db, {
+      organizationId,
+      destinationId,
+      reason: 'The destination was deleted',
+    });
+    return { deleted: true, cancelled };
+  });
+}

@@ -1,0 +1,161 @@
+// The configuration records. Events, deliveries and attempts are no entities: they are written and read in sets (hot-path.ts, history.ts).
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { RetryPolicy } from '../core/backoff.ts';
+import type { ExpectedResponse } from '../core/response-check.ts';
+
+const stamps = {
+  createdAt: p.datetime(3).onCreate(() => new Date()),
+  updatedAt: p
+    .datetime(3)
+    .onCreate(() => new Date())
+    .onUpdate(() => new Date()),
+};
+
+/** Every tenant entity carries this filter, on by default: a query without `organizationId` set on its EntityManager throws. */
+const tenant = {
+  tenant: {
+    name: 'tenant',
+    cond: (args: { organizationId: string }) => ({ organizationId: args.organizationId }),
+    default: true,
+  },
+};
+
+export const Organization = defineEntity({
+  name: 'Organization',
+  tableName: 'organizations',
+  properties: {
+    id: p.string().primary(),
+    slug: p.string(),
+    name: p.string(),
+    plan: p.string().$type<'free' | 'pro' | 'business'>(),
+    ...stamps,
+  },
+});
+export type Organization = InferEntity<typeof Organization>;
+
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  filters: tenant,
+  properties: {
+    id: p.string().primary(),
+    organizationId: p.string(),
+    name: p.string(),
+    tokenHash: p.blob().lazy(),
+    tokenHint: p.string(),
+    scopes: p.array().$type<Scope[]>(),
+    expiresAt: p.datetime(3).nullable(),
+    revokedAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3).onCreate(() => new Date()),
+  },
+});
+export type ApiKey = InferEntity<typeof ApiKey>;
+export type Scope = 'read' | 'write';
+
+/** What is kept of a source's verificationConfig in clear: its type and the members that are no secret. */
+export interface StoredVerification {
+  type: 'github' | 'stripe' | 'slack' | 'hmac' | 'none';
+  algorithm?: 'sha1' | 'sha256' | 'sha512';
+  header?: string;
+  encoding?: 'hex' | 'base64';
+  prefix?: string;
+}
+
+/** Where an ingest idempotency key is read from, and how long a repeat counts as the same event. */
+export interface IdempotencyKeyRule {
+  header?: string;
+  jsonPath?: string;
+  windowSeconds: number;
+}
+
+export const Source = defineEntity({
+  name: 'Source',
+  tableName: 'sources',
+  filters: tenant,
+  properties: {
+    id: p.string().primary(),
+    organizationId: p.string(),
+    name: p.string(),
+    slug: p.string(),
+    description: p.string().nullable(),
+    verification: p.json<StoredVerification>(),
+    verificationSecret: p.string().nullable(),
+    idempotencyKey: p.json<IdempotencyKeyRule>().nullable(),
+    enabled: p.boolean(),
+    version: p.integer().version(),
+    ...stamps,
+  },
+});
+export type Source = InferEntity<typeof Source>;
+
+export type AuthType = 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+
+export const Destination = defineEntity({
+  name: 'Destination',
+  tableName: 'destinations',
+  filters: tenant,
+  properties: {
+    id: p.string().primary(),
+    organizationId: p.string(),
+    name: p.string(),
+    slug: p.string(),
+    description: p.string().nullable(),
+    type: p.string().$type<'http'>(),
+    url: p.string(),
+    method: p.string().$type<'POST' | 'PUT' | 'PATCH'>(),
+    headers: p.json<Record<string, string>>(),
+    authType: p.string().$type<AuthType>(),
+    authConfig: p.string().nullable(),
+    signingSecret: p.string().nullable(),
+    timeoutMs: p.integer(),
+    rateLimitPerMinute: p.integer().nullable(),
+    retryPolicy: p.json<RetryPolicy>(),
+    enabled: p.boolean(),
+    version: p.integer().version(),
+    ...stamps,
+  },
+});
+export type Destination = InferEntity<typeof Destination>;
+
+/** One inline filter condition (decisions, "Routes, filters"). */
+export interface FilterCondition {
+  field: string;
+  operator: string;
+  value?: unknown;
+}
+
+export const Route = defineEntity({
+  name: 'Route',
+  tableName: 'routes',
+  filters: tenant,
+  properties: {
+    id: p.string().primary(),
+    organizationId: p.string(),
+    name: p.string(),
+    description: p.string().nullable(),
+    sourceId: p.string(),
+    destinationIds: p.array(),
+    transformId: p.string().nullable(),
+    filterId: p.string().nullable(),
+    schemaId: p.string().nullable(),
+    priority: p.integer(),
+    filterConditions: p.json<FilterCondition[]>().nullable(),
+    filterLogic: p.string().$type<'AND' | 'OR'>(),
+    failoverDestinationIds: p.array(),
+    failoverAfterAttempts: p.integer(),
+    circuitCooldownSeconds: p.integer(),
+    circuitFailureThreshold: p.integer(),
+    circuitProbeSuccessThreshold: p.integer(),
+    notifyOnFailure: p.boolean(),
+    notifyOnSuccess: p.boolean(),
+    notifyOnRecovery: p.boolean(),
+    notifyEmails: p.string().nullable(),
+    expectedResponse: p.json<ExpectedResponse>().nullable(),
+    enabled: p.boolean(),
+    version: p.integer().version(),
+    ...stamps,
+  },
+});
+export type Route = InferEntity<typeof Route>;
+
+export const entities = [Organization, ApiKey, Source, Destination, Route];

@@ -1,0 +1,113 @@
+// Claiming: which deliveries a relay starts next, and which shards are its own.
+import type { Queryable } from '../pool.ts';
+
+/** A delivery whose first attempt has no result yet. */
+export interface OutboxRow {
+  deliveryId: string;
+  destinationId: string;
+  organizationId: string;
+  eventId: string;
+  sourceId: string;
+  routeId: string | null;
+  priority: number;
+}
+
+// A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of
+// its first attempt. Two relays never read the same row, because a shard has one leaseholder; should a lease change
+// hands meanwhile, both start the same workflow id and the second is told that it exists already.
+// The recursive part hops from destination to destination through the index (one probe each), so the cost follows the
+// number of destinations with work, not the length of the backlog; and no destination can hide another.
+const CLAIM = `
+with recursive destination(id) as (
+  (select destination_id from outbox where destination_id > $1 order by destination_id limit 1)
+  union all
+  select (select o.destination_id from outbox o where o.destination_id > d.id order by o.destination_id limit 1)
+  from destination d where d.id is not null
+)
+select o.* from (select id from destination where id is not null and id <> all($2::text[]) limit $3) d
+cross join lateral (
+  select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
+         event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority
+  from outbox
+  where destination_id = d.id and shard = any($4::smallint[]) and delivery_id <> all($5::text[])
+  order by priority desc, delivery_id
+  limit $6
+) o`;
+
+/**
+ * Reads deliveries to start, per destination the most urgent and oldest first.
+ * @param claim.afterDestination destinations sort after this id ('' = from the first): callers rotate for fairness
+ * @param claim.fullDestinations destinations that already have as much in flight as they may
+ * @param claim.maxDestinations how many destinations to look at
+ * @param claim.shards shards this relay holds
+ * @param claim.inFlight deliveries this relay has started and whose result is not recorded yet
+ * @param claim.perDestination most rows of one destination
+ */
+export async function claimDeliveries(
+  db: Queryable,
+  claim: {
+    afterDestination: string;
+    fullDestinations: string[];
+    maxDestinations: number;
+    shards: number[];
+    inFlight: string[];
+    perDestination: number;
+  },
+): Promise<OutboxRow[]> {
+  const { rows } = await db.query<OutboxRow>({
+    name: 'claim',
+    text: CLAIM,
+    values: [
+      claim.afterDestination,
+      claim.fullDestinations,
+      claim.maxDestinations,
+      claim.shards,
+      claim.inFlight,
+      claim.perDestination,
+    ],
+  });
+  return rows;
+}
+
+/** How long a lease lasts, in ms. Another relay takes a dead one's shards after at most this time. */
+export const LEASE_MS = 6000;
+
+// One statement renews, gives up and takes shards. A relay's fair share is 64 divided by the relays seen lately.
+// `for update skip locked` keeps two relays that renew at the same instant from waiting for each other or taking the
+// same shard; whatever is skipped is tried again at the next renewal.
+const RENEW = `
+with me as (
+  insert into relays (owner, seen_at) values ($1, now())
+  on conflict (owner) do update set seen_at = excluded.seen_at
+), others as (
+  select count(*) as live from relays where owner <> $1 and seen_at > now() - make_interval(secs => $2)
+), share as (
+  select ceil(64.0 / (1 + live))::int as most from others
+), wanted as (
+  select shard from relay_shards, share
+  where owner = $1 or owner is null or expires_at <= now()
+  order by (owner = $1) desc nulls last, shard
+  limit (select most from share)
+  for update of relay_shards skip locked
+), released as (
+  update relay_shards set owner = null, expires_at = '-infinity'
+  where owner = $1 and shard not in (select shard from wanted)
+)
+update relay_shards s set owner = $1, expires_at = now() + make_interval(secs => $2)
+from wanted w where w.shard = s.shard
+returning s.shard`;
+
+/** Renews a relay's leases and takes its fair share of free ones; the result is every shard it holds for LEASE_MS from now. */
+export async function renewShards(db: Queryable, owner: string): Promise<number[]> {
+  const { rows } = await db.query<{ shard: number }>(RENEW, [owner, LEASE_MS / 1000]);
+  return rows.map((row) => row.shard);
+}
+
+/** Gives up all leases of a relay that stops, so that others need not wait for them to expire. */
+export async function releaseShards(db: Queryable, owner: string): Promise<void> {
+  await db.query(
+    `with gone as (delete from relays where owner = $1 or seen_at < now() - interval '1 day')
+     update relay_shards set owner = null, expires_at = '-infinity' where owner = $1`,
+    [owner],
+  );
+}

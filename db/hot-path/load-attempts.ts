@@ -1,0 +1,67 @@
+// Loading what an attempt needs: one statement for many deliveries. Configuration is not read here but by version
+// through a cache (db/config-cache.ts), so an unchanged destination costs two integers.
+import type { Queryable } from '../pool.ts';
+
+/** A delivery with its event, as an attempt needs them. */
+export interface AttemptContext {
+  deliveryId: string;
+  organizationId: string;
+  eventId: string;
+  sourceId: string;
+  routeId: string | null;
+  destinationId: string;
+  status: string;
+  attemptCount: number;
+  /** Outcome of the latest recorded attempt. */
+  statusCode: number | null;
+  error: string | null;
+  nextAttemptAt: Date | null;
+  /** Null when the event is gone. */
+  eventHeaders: Record<string, string> | null;
+  /** Null when the payload was removed by the retention. */
+  body: Buffer | null;
+  /** Null when the source, destination or route has been deleted. */
+  sourceSlug: string | null;
+  destinationVersion: number | null;
+  routeVersion: number | null;
+}
+
+// The bounds on the ids let PostgreSQL open only the partitions of those days (an array alone prunes nothing).
+const LOAD = `
+select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id as "eventId", d.source_id as "sourceId",
+       d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
+       d.status_code as "statusCode", d.error, d.next_attempt_at as "nextAttemptAt",
+       e.headers as "eventHeaders", p.body, s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion"
+from deliveries d
+left join events e on e.id = d.event_id and e.id between $4 and $5
+left join event_payloads p on p.event_id = d.event_id and p.event_id between $4 and $5
+left join sources s on s.id = d.source_id
+left join destinations t on t.id = d.destination_id
+left join routes r on r.id = d.route_id
+where d.id = any($1::text[]) and d.id between $2 and $3`;
+
+/** Loads deliveries by id; one that does not exist (any more) is missing from the map. */
+export async function loadAttempts(
+  db: Queryable,
+  wanted: { deliveryId: string; eventId: string }[],
+): Promise<Map<string, AttemptContext>> {
+  const deliveries = bounds(wanted.map((item) => item.deliveryId));
+  const events = bounds(wanted.map((item) => item.eventId));
+  const { rows } = await db.query<AttemptContext>({
+    name: 'load-attempts',
+    text: LOAD,
+    values: [deliveries.ids, deliveries.low, deliveries.high, events.low, events.high],
+  });
+  return new Map(rows.map((row) => [row.deliveryId, row]));
+}
+
+/** The ids with their least and greatest, in byte order as in collation "C". */
+export function bounds(ids: string[]): { ids: string[]; low: string; high: string } {
+  let low = ids[0] ?? '';
+  let high = low;
+  for (const id of ids) {
+    if (id < low) low = id;
+    if (id > high) high = id;
+  }
+  return { ids, low, high };
+}

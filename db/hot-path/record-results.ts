@@ -1,0 +1,134 @@
+// Recording results: one statement for the attempts of many deliveries, with every counter they change.
+import type { Queryable } from '../pool.ts';
+import { bounds } from './load-attempts.ts';
+
+/** The outcome of one attempt, and what becomes of its delivery. */
+export interface AttemptResult {
+  deliveryId: string;
+  eventId: string;
+  attemptNumber: number;
+  /** `retrying` waits for the next attempt; the other two end the delivery. */
+  deliveryStatus: 'delivered' | 'failed' | 'retrying';
+  statusCode: number | null;
+  error: string | null;
+  /** ms */
+  latency: number;
+  /** Upper edge of the latency's class (core/latency-classes.ts); null when there was no response. */
+  latencyClass: number | null;
+  startedAt: Date;
+  completedAt: Date;
+  nextAttemptAt: Date | null;
+  /** Secrets are masked by the caller. */
+  requestHeaders: Record<string, string>;
+  responseHeaders: Record<string, string> | null;
+  /** Text without NUL, at most 16 KiB. */
+  responseBody: string | null;
+}
+
+// What makes this safe under concurrency:
+// - a delivery changes only while it is open and only forward (`attempt_count < attempt`), so recording the same
+//   attempt again, after a crash or by a second worker, changes nothing and counts nothing;
+// - event totals are added to under the row lock of the event, and its status is computed from the new totals, so the
+//   last of several deliveries that finish at once closes the event;
+// - two groups may touch the same events in a different order: PostgreSQL then ends one with a deadlock error, which
+//   rolls it back whole, and the caller repeats it. Roll-up rows are written in key order and cannot deadlock.
+const RECORD = `
+with input as (
+  select * from json_to_recordset($1::json) as i(delivery_id text, attempt int, delivery_status text, status_code int, error text,
+    latency int, latency_class int, started_at timestamptz, completed_at timestamptz, next_attempt_at timestamptz,
+    request_headers jsonb, response_headers jsonb, response_body text)
+), changed as (
+  update deliveries d
+  set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency, error = i.error,
+      next_attempt_at = i.next_attempt_at,
+      delivered_at = case when i.delivery_status = 'delivered' then i.completed_at end,
+      finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
+  from input i
+  where d.id = i.delivery_id and d.id between $2 and $3
+    and d.status in ('pending', 'retrying', 'circuit_open') and d.attempt_count < i.attempt
+  returning d.id, d.event_id, d.destination_id, coalesce(d.route_id, '') as route_id, d.priority, d.counted, i.*
+), other as (
+  -- the delivery was cancelled while this attempt was running: the attempt is still part of its history
+  select i.* from input i join deliveries d on d.id = i.delivery_id and d.id between $2 and $3
+  where not exists (select from changed c where c.id = i.delivery_id)
+), tried as (
+  insert into attempts (delivery_id, attempt_number, status, status_code, error, latency, started_at, completed_at,
+                        request_headers, response_headers, response_body)
+  select delivery_id, attempt, case when delivery_status = 'delivered' then 'success' else 'failed' end, status_code, error, latency,
+         started_at, completed_at, request_headers, response_headers, response_body
+  from (select delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers, response_headers, response_body from changed
+        union all
+        select delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers, response_headers, response_body from other) t
+  on conflict do nothing
+), claimed as (
+  delete from outbox o using changed c
+  where o.destination_id = c.destination_id and o.priority = c.priority and o.delivery_id = c.id
+), finished as (
+  select event_id, (count(*) filter (where delivery_status = 'delivered'))::int as succeeded,
+         (count(*) filter (where delivery_status = 'failed'))::int as failed
+  from changed where counted and delivery_status <> 'retrying'
+  group by event_id
+), totals as (
+  update events e
+  set deliveries_succeeded = e.deliveries_succeeded + f.succeeded, deliveries_failed = e.deliveries_failed + f.failed,
+      status = event_status(e.deliveries_count, e.deliveries_succeeded + f.succeeded, e.deliveries_failed + f.failed)
+  from finished f
+  where e.id = f.event_id and e.id between $4 and $5
+), rolled_up as (
+  insert into delivery_stats as s (destination_id, route_id, bucket, succeeded, failed, latency_sum, latency_count,
+                                   last_delivery_at, last_success_at, last_failure_at)
+  select c.destination_id, c.route_id, b.bucket,
+         count(*) filter (where delivery_status = 'delivered'), count(*) filter (where delivery_status = 'failed'),
+         coalesce(sum(latency) filter (where status_code is not null), 0), count(status_code), max(completed_at),
+         max(completed_at) filter (where delivery_status = 'delivered'), max(completed_at) filter (where delivery_status <> 'delivered')
+  from changed c
+  cross join lateral (values (timestamptz 'epoch'), (date_bin('5 minutes', c.completed_at, 'epoch'))) as b(bucket)
+  group by 1, 2, 3 order by 1, 2, 3
+  on conflict (destination_id, route_id, bucket) do update
+    set succeeded = s.succeeded + excluded.succeeded, failed = s.failed + excluded.failed,
+        latency_sum = s.latency_sum + excluded.latency_sum, latency_count = s.latency_count + excluded.latency_count,
+        last_delivery_at = greatest(s.last_delivery_at, excluded.last_delivery_at),
+        last_success_at = greatest(s.last_success_at, excluded.last_success_at),
+        last_failure_at = greatest(s.last_failure_at, excluded.last_failure_at)
+), histogram as (
+  insert into latency_stats as l (destination_id, bucket, latency, attempts)
+  select destination_id, date_bin('5 minutes', completed_at, 'epoch'), latency_class, count(*)
+  from changed where latency_class is not null
+  group by 1, 2, 3 order by 1, 2, 3
+  on conflict (destination_id, bucket, latency) do update set attempts = l.attempts + excluded.attempts
+)
+select id from changed`;
+
+/**
+ * Records attempts of distinct deliveries.
+ * @returns the deliveries that changed; one that is missing was closed, deleted or already recorded
+ * @throws a database error; nothing is recorded then and the same call may be repeated
+ */
+export async function recordResults(db: Queryable, results: AttemptResult[]): Promise<Set<string>> {
+  const deliveries = bounds(results.map((result) => result.deliveryId));
+  const events = bounds(results.map((result) => result.eventId));
+  const { rows } = await db.query<{ id: string }>({
+    name: 'record-results',
+    text: RECORD,
+    values: [JSON.stringify(results.map(resultRow)), deliveries.low, deliveries.high, events.low, events.high],
+  });
+  return new Set(rows.map((row) => row.id));
+}
+
+function resultRow(result: AttemptResult) {
+  return {
+    delivery_id: result.deliveryId,
+    attempt: result.attemptNumber,
+    delivery_status: result.deliveryStatus,
+    status_code: result.statusCode,
+    error: result.error,
+    latency: result.latency,
+    latency_class: result.latencyClass,
+    started_at: result.startedAt,
+    completed_at: result.completedAt,
+    next_attempt_at: result.nextAttemptAt,
+    request_headers: result.requestHeaders,
+    response_headers: result.responseHeaders,
+    response_body: result.responseBody,
+  };
+}

@@ -1,0 +1,180 @@
+// Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
+import type { Queryable } from '../pool.ts';
+
+/** One delivery of a new event. */
+export interface NewDelivery {
+  id: string;
+  routeId: string;
+  destinationId: string;
+  priority: number;
+  shard: number;
+  status: 'pending' | 'skipped';
+}
+
+/** One event to store with its deliveries. */
+export interface NewEvent {
+  id: string;
+  organizationId: string;
+  /** The organization's config_version by which this event was verified and routed. */
+  configVersion: number;
+  sourceId: string;
+  method: string;
+  query: string;
+  headers: Record<string, string>;
+  body: Buffer;
+  isText: boolean;
+  payloadHash: string;
+  receivedAt: Date;
+  validatedAt: Date;
+  deliveries: NewDelivery[];
+  /** Routes that took this event, and routes whose filter refused it. */
+  routed: string[];
+  filtered: string[];
+  idempotency: { keyHash: Buffer; windowSeconds: number } | null;
+}
+
+export interface StoreResult {
+  /** False: an organization's configuration has changed since; nothing was stored, route the events again. */
+  fresh: boolean;
+  /** Ids of the stored events; one that is missing is a repeat of an idempotency key. */
+  stored: Set<string>;
+}
+
+// What makes this safe under concurrency:
+// - `fresh` compares every organization's version in the snapshot of the very statement that inserts, so no event is
+//   routed by a configuration older than the last committed one.
+// - `keys` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
+//   sees an unexpired row, returns nothing, and its event is not inserted. The group holds each key once (the caller sees to it).
+// - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking.
+const STORE_EVENTS = `
+with fresh as (
+  select not exists (
+    select from json_to_recordset($1::json) as used(organization_id text, version bigint)
+    left join organizations o on o.id = used.organization_id
+    where o.config_version is distinct from used.version
+  ) as yes
+), input as (
+  select i.*, b.body
+  from json_to_recordset($2::json) as i(ord int, id text, organization_id text, source_id text, status text, routed bool,
+         method text, query text, headers jsonb, payload_size int, payload_hash text, is_text bool, deliveries_count int,
+         received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
+  join unnest($3::bytea[]) with ordinality as b(body, ord) on b.ord = i.ord
+  where (select yes from fresh)
+), keys as (
+  insert into idempotency_keys as k (source_id, key_hash, event_id, expires_at)
+  select source_id, decode(key_hash, 'hex'), id, now() + make_interval(secs => key_seconds)
+  from input where key_hash is not null
+  on conflict (source_id, key_hash) do update set event_id = excluded.event_id, expires_at = excluded.expires_at
+    where k.expires_at <= now()
+  returning event_id
+), accepted as (
+  select * from input i where key_hash is null or exists (select from keys k where k.event_id = i.id)
+), stored_events as (
+  insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size, payload_hash,
+                      deliveries_count, received_at, validated_at, queued_at)
+  select id, organization_id, source_id, status, routed, method, query, headers, payload_size, payload_hash,
+         deliveries_count, received_at, validated_at, clock_timestamp()
+  from accepted
+), stored_payloads as (
+  insert into event_payloads (event_id, is_text, body) select id, is_text, body from accepted
+), delivery as (
+  select d.*, a.organization_id, a.source_id
+  from json_to_recordset($4::json) as d(id text, event_id text, route_id text, destination_id text, priority int, shard int, status text)
+  join accepted a on a.id = d.event_id
+), stored_deliveries as (
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, error, finished_at)
+  select id, organization_id, event_id, source_id, route_id, destination_id, priority, status, status <> 'skipped',
+         case when status = 'skipped' then 'The destination is disabled' end,
+         case when status = 'skipped' then now() end
+  from delivery
+), queued as (
+  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
+  select id, destination_id, organization_id, event_id, source_id, route_id, priority, shard
+  from delivery where status = 'pending'
+), counted as (
+  insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
+  select c.subject_id, b.bucket, sum(c.events), sum(c.filtered), max(a.received_at)
+  from json_to_recordset($5::json) as c(event_id text, subject_id text, events int, filtered int)
+  join accepted a on a.id = c.event_id
+  cross join lateral (values (timestamptz 'epoch'), (date_bin('5 minutes', a.received_at, 'epoch'))) as b(bucket)
+  group by 1, 2 order by 1, 2
+  on conflict (subject_id, bucket) do update
+    set events = s.events + excluded.events, filtered = s.filtered + excluded.filtered,
+        last_event_at = greatest(s.last_event_at, excluded.last_event_at)
+)
+select (select yes from fresh) as fresh, array(select id from accepted) as stored`;
+
+/**
+ * Stores a group of events with payloads, deliveries, outbox rows and counters: all of it or nothing, in one commit.
+ * @throws a database error; nothing is stored then
+ */
+export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<StoreResult> {
+  const versions = new Map(events.map((event) => [event.organizationId, event.configVersion]));
+  const { rows } = await db.query<{ fresh: boolean; stored: string[] }>({
+    name: 'store-events',
+    text: STORE_EVENTS,
+    values: [
+      JSON.stringify([...versions].map(([organization_id, version]) => ({ organization_id, version }))),
+      JSON.stringify(events.map(eventRow)),
+      events.map((event) => event.body),
+      JSON.stringify(events.flatMap((event) => event.deliveries.map((delivery) => deliveryRow(event.id, delivery)))),
+      JSON.stringify(events.flatMap(counterRows)),
+    ],
+  });
+  const row = rows[0];
+  return { fresh: row?.fresh ?? false, stored: new Set(row?.stored ?? []) };
+}
+
+function eventRow(event: NewEvent, index: number) {
+  const counted = event.deliveries.filter((delivery) => delivery.status !== 'skipped').length;
+  return {
+    ord: index + 1,
+    id: event.id,
+    organization_id: event.organizationId,
+    source_id: event.sourceId,
+    // Without a delivery to wait for, `pending` would mislead (decisions, "Events").
+    status: counted > 0 ? 'pending' : 'delivered',
+    routed: event.deliveries.length > 0,
+    method: event.method,
+    query: event.query,
+    headers: event.headers,
+    payload_size: event.body.length,
+    payload_hash: event.payloadHash,
+    is_text: event.isText,
+    deliveries_count: counted,
+    received_at: event.receivedAt,
+    validated_at: event.validatedAt,
+    key_hash: event.idempotency?.keyHash.toString('hex') ?? null,
+    key_seconds: event.idempotency?.windowSeconds ?? null,
+  };
+}
+
+function deliveryRow(eventId: string, delivery: NewDelivery) {
+  return {
+    id: delivery.id,
+    event_id: eventId,
+    route_id: delivery.routeId,
+    destination_id: delivery.destinationId,
+    priority: delivery.priority,
+    shard: delivery.shard,
+    status: delivery.status,
+  };
+}
+
+function counterRows(event: NewEvent) {
+  return [
+    { event_id: event.id, subject_id: event.sourceId, events: 1, filtered: 0 },
+    ...event.routed.map((id) => ({ event_id: event.id, subject_id: id, events: 1, filtered: 0 })),
+    ...event.filtered.map((id) => ({ event_id: event.id, subject_id: id, events: 0, filtered: 1 })),
+  ];
+}
+
+/** The event that first used an idempotency key inside its window, or null when it has gone since. */
+export async function findFirstEvent(db: Queryable, sourceId: string, keyHash: Buffer): Promise<string | null> {
+  const { rows } = await db.query<{ event_id: string }>({
+    name: 'find-first-event',
+    text: 'select event_id from idempotency_keys where source_id = $1 and key_hash = $2',
+    values: [sourceId, keyHash],
+  });
+  return rows[0]?.event_id ?? null;
+}

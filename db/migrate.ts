@@ -1,0 +1,55 @@
+// Brings the schema up to date. Runs by itself at every start; concurrent starts wait for each other.
+import { readFileSync } from 'node:fs';
+import { Migration, Migrator } from '@mikro-orm/migrations';
+import { MikroORM } from '@mikro-orm/postgresql';
+import pg from 'pg';
+import { entities } from './entities.ts';
+import { ensurePartitions } from './partitions.ts';
+
+// Numbered SQL files, applied in this order, each in a transaction of its own and never edited after a release.
+const files = ['0001-records', '0002-events', '0003-statistics'];
+
+// Any constant number; it only has to be the same in every process.
+const MIGRATION_LOCK = 4_865_796_1;
+
+const migrationsList = files.map((name) => ({
+  name,
+  class: class extends Migration {
+    override async up(): Promise<void> {
+      await this.execute(readFileSync(new URL(`./migrations/${name}.sql`, import.meta.url), 'utf8'));
+    }
+  },
+}));
+
+/**
+ * Applies what is missing and creates the partitions of the next days, under an advisory lock.
+ * @returns the names of the migrations that were applied now
+ * @throws when the database cannot be reached or a migration fails (nothing of that migration stays)
+ */
+export async function migrate(databaseUrl: string): Promise<string[]> {
+  const lock = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 });
+  await lock.connect();
+  try {
+    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const applied = await applyMigrations(databaseUrl);
+    await ensurePartitions(lock);
+    return applied;
+  } finally {
+    await lock.end();
+  }
+}
+
+async function applyMigrations(databaseUrl: string): Promise<string[]> {
+  const orm = await MikroORM.init({
+    clientUrl: databaseUrl,
+    entities,
+    extensions: [Migrator],
+    migrations: { migrationsList, snapshot: false, tableName: 'schema_migrations', silent: true },
+  });
+  try {
+    const applied = await orm.migrator.up();
+    return applied.map((migration) => migration.name);
+  } finally {
+    await orm.close();
+  }
+}

@@ -1,0 +1,29 @@
+// MikroORM for the configuration records, and the one way to get an EntityManager: bound to an organization.
+import { UnderscoreNamingStrategy } from '@mikro-orm/core';
+import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { entities } from './entities.ts';
+
+export type { EntityManager, MikroORM };
+
+/**
+ * Prepares the object mapper; connections are opened on first use.
+ * Failure policy: nothing is connected here, so the API starts while PostgreSQL is away and answers 503 until it is back.
+ * @param poolSize most connections it may hold
+ */
+export function createOrm(databaseUrl: string, poolSize: number): MikroORM {
+  return new MikroORM({
+    clientUrl: databaseUrl,
+    entities,
+    namingStrategy: UnderscoreNamingStrategy,
+    pool: { min: 0, max: poolSize },
+    driverOptions: { connectionTimeoutMillis: 3000, statement_timeout: 10_000 },
+    forceUtcTimezone: true,
+  });
+}
+
+/** A fresh unit of work that sees one organization's records only, whatever is asked of it. */
+export function tenantEntityManager(orm: MikroORM, organizationId: string): EntityManager {
+  const em = orm.em.fork();
+  em.setFilterParams('tenant', { organizationId });
+  return em;
+}

@@ -1,0 +1,71 @@
+// The connection pool of the hand-written statements (hot-path.ts, history.ts).
+import pg from 'pg';
+
+const INT8 = 20;
+const types = new pg.TypeOverrides();
+// Counters and versions stay far below 2^53, so bigint columns are read as numbers.
+types.setTypeParser(INT8, (text) => Number(text));
+
+export type Pool = pg.Pool;
+/** What runs a statement: the pool, or one connection inside a transaction. */
+export type Queryable = Pick<pg.Pool, 'query'>;
+
+/**
+ * Opens a pool; connections are made on demand and replaced when they break.
+ * @param options.max most connections
+ * @param options.statementTimeoutMs deadline of every statement in ms
+ * @param options.onError called when an idle connection breaks (PostgreSQL restarted, for example)
+ */
+export function createPool(
+  databaseUrl: string,
+  options: { max: number; statementTimeoutMs: number; onError: (error: Error) => void },
+): Pool {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: options.max,
+    types,
+    connectionTimeoutMillis: 3000,
+    statement_timeout: options.statementTimeoutMs,
+    query_timeout: options.statementTimeoutMs + 2000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+  });
+  pool.on('error', options.onError);
+  return pool;
+}
+
+/** Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. */
+export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+// Classes of PostgreSQL errors after which the same statement may succeed later: connection lost, server shutting
+// down or starting, too many connections, out of memory or disk, deadlock (PostgreSQL manual, appendix A).
+const TRANSIENT_CLASSES = ['08', '53', '57', '40'];
+const TRANSIENT_NODE_CODES = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'];
+const TRANSIENT_MESSAGES = /timeout|terminated|Connection ended|not queryable|server closed/i;
+
+/** Whether a database error says that the database is away or saturated, rather than that the statement is wrong. */
+export function isTransientDatabaseError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (TRANSIENT_NODE_CODES.includes(code)) return true;
+  if (/^[0-9A-Z]{5}$/.test(code)) return TRANSIENT_CLASSES.includes(code.slice(0, 2));
+  if (error instanceof AggregateError) return error.errors.some(isTransientDatabaseError);
+  if (error.cause !== undefined) return isTransientDatabaseError(error.cause);
+  return TRANSIENT_MESSAGES.test(error.message);
+}

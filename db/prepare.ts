@@ -1,0 +1,86 @@
+// What every start does to the database before anything serves: migrate, check the keys, make the first organization.
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Settings } from '../core/config.ts';
+import { newId } from '../core/ids.ts';
+import { checkKeysOpenData, loadSecretBox } from './encryption-keys.ts';
+import { migrate } from './migrate.ts';
+import { createPool, inTransaction, type Pool } from './pool.ts';
+
+export interface PreparedDatabase {
+  organization: { id: string; slug: string; plan: string };
+  /** The first key, when this start made it: the only time its token is known. `file` is null when it came from HOOKYARD_API_KEY. */
+  createdKey: { token: string; file: string | null } | null;
+}
+
+// Any constant number; it keeps two first starts from making two organizations.
+const FIRST_ORGANIZATION_LOCK = 4_865_796_2;
+
+/** The file that keeps the generated first API key, readable by its owner only. */
+export function apiKeyFile(settings: Settings): string {
+  return join(settings.HOOKYARD_DATA_DIR, 'keys', 'api-key');
+}
+
+/** SHA-256 of a token: the only form in which an API key is stored. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** A new API key token: `whr_` and 32 random bytes. */
+export function newToken(): string {
+  return `whr_${randomBytes(32).toString('base64url')}`;
+}
+
+/**
+ * Makes the database ready to serve; safe to run by several processes at once and at every start.
+ * @throws ConfigError when the encryption keys do not open the stored credentials; a database error when it is away
+ */
+export async function prepareDatabase(settings: Settings, databaseUrl: string): Promise<PreparedDatabase> {
+  const box = loadSecretBox(settings);
+  await migrate(databaseUrl);
+  const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: 30_000, onError: () => {} });
+  try {
+    await checkKeysOpenData(pool, box);
+    return await firstOrganization(pool, settings);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function firstOrganization(pool: Pool, settings: Settings): Promise<PreparedDatabase> {
+  return inTransaction(pool, async (db) => {
+    await db.query('select pg_advisory_xact_lock($1)', [FIRST_ORGANIZATION_LOCK]);
+    const slug = settings.HOOKYARD_ORG_SLUG;
+    await db.query(
+      `insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) on conflict (slug) do nothing`,
+      [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN],
+    );
+    const found = await db.query<{ id: string; slug: string; plan: string; keys: number }>(
+      `select id, slug, plan, (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
+       from organizations o where slug = $1`,
+      [slug],
+    );
+    const organization = found.rows[0];
+    if (!organization) throw new Error(`organization ${slug} vanished while it was being made`);
+    const token = settings.HOOKYARD_API_KEY ?? (organization.keys === 0 ? newToken() : null);
+    let createdKey: PreparedDatabase['createdKey'] = null;
+    if (token !== null) {
+      const inserted = await db.query(
+        `insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
+         values ($1, $2, 'First key', $3, $4, '{read,write}') on conflict (token_hash) do nothing`,
+        [newId('key'), organization.id, hashToken(token), token.slice(-4)],
+      );
+      const file = settings.HOOKYARD_API_KEY ? null : apiKeyFile(settings);
+      if (file) keepToken(file, token);
+      if (inserted.rowCount === 1) createdKey = { token, file };
+    }
+    return { organization: { id: organization.id, slug, plan: organization.plan }, createdKey };
+  });
+}
+
+// Written before the commit: a crash in between leaves a key file without a key, and the next start makes a new pair.
+function keepToken(file: string, token: string): void {
+  mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+  writeFileSync(file, `${token}\n`, { mode: 0o600, flush: true });
+}
