@@ -36,10 +36,10 @@ export const authConfigSchemas = {
   custom_header: z.object({ headerName, headerValue }),
 } as const;
 
+/** How a request proves itself to a destination. */
 export type AuthType = keyof typeof authConfigSchemas;
+/** A checked `authConfig`, secrets in clear. */
 export type AuthConfig<Type extends AuthType = AuthType> = z.output<(typeof authConfigSchemas)[Type]>;
 
-/** A destination's authentication as one value: the type and the config that belongs to it. */
-export type Auth = { [Type in AuthType]: { authType: Type; authConfig: AuthConfig<Type> } }[AuthType];
-
+/** Every `authType`, for schemas and messages. */
 export const AUTH_TYPES = ['none', 'basic', 'bearer', 'api_key', 'custom_header'] as const satisfies AuthType[];

@@ -1,0 +1,104 @@
+// One request and its response on a pool, under one deadline. It listens to undici's events directly: its `signal`
+// option does not end a request that still waits for its connection.
+import type { Dispatcher, Pool } from 'undici';
+import { describeError, TimeoutError } from './send-errors.ts';
+import type { SendRequest, SendResult } from './sender.ts';
+
+const CAPTURE_BYTES = 16 * 1024;
+const READ_BYTES = 1024 * 1024;
+
+/**
+ * Sends a request and reads its response, at most one MiB of the body.
+ * @param path path and query
+ * @param startedAt `performance.now()` at the start of the attempt
+ * @throws what undici throws for a request it refuses to send
+ */
+export function exchange(pool: Pool, path: string, request: SendRequest, startedAt: number): Promise<SendResult> {
+  return new Promise((resolve) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let statusCode = 0;
+    let headers: Record<string, string> = {};
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let over: Error | null = null;
+
+    const latency = (): number => Math.round(performance.now() - startedAt);
+
+    // The first outcome counts; what undici reports of a request that was cut off is not heard.
+    const finish = (result: SendResult, cut: Error | null): void => {
+      if (over !== null) return;
+      over = cut ?? new Error('The request is over');
+      clearTimeout(deadline);
+      resolve(result);
+      if (cut !== null) controller?.abort(cut);
+    };
+    const fail = (error: Error, cut: Error | null): void => {
+      finish({ kind: 'error', ...describeError(error, request.url), latency: latency() }, cut);
+    };
+    const succeed = (cut: Error | null): void => {
+      const body = readBody(chunks, bytes);
+      finish({ kind: 'response', statusCode, headers, ...body, latency: latency() }, cut);
+    };
+
+    const deadline = setTimeout(() => {
+      const error = new TimeoutError(request.timeoutMs);
+      fail(error, error);
+    }, request.timeoutMs);
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started;
+        // The deadline passed before there was a connection: nothing is sent.
+        if (over !== null) started.abort(over);
+      },
+      onResponseStart(_controller, status, received) {
+        // 1xx responses are not the answer (RFC 9110, section 15.2).
+        if (status < 200) return;
+        statusCode = status;
+        headers = flatten(received);
+      },
+      onResponseData(_controller, chunk) {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > READ_BYTES) succeed(new Error('The rest of the response is not read'));
+      },
+      onResponseEnd() {
+        succeed(null);
+      },
+      onResponseError(_controller, error) {
+        fail(error, null);
+      },
+    };
+
+    try {
+      const { method, body } = request;
+      pool.dispatch({ path, method, headers: request.headers, body }, handler);
+    } catch (error) {
+      fail(error instanceof Error ? error : new Error(String(error)), null);
+    }
+  });
+}
+
+function flatten(received: Record<string, string | string[] | undefined>): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of Object.keys(received)) {
+    const value = received[name];
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return headers;
+}
+
+function readBody(chunks: Buffer[], bytes: number): { bodyText: string; bodyForCheck: string; truncated: boolean } {
+  const first = chunks[0];
+  if (first === undefined) return { bodyText: '', bodyForCheck: '', truncated: false };
+  const body = chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
+  const bodyForCheck = body.toString('utf8', 0, READ_BYTES);
+  const truncated = bytes > CAPTURE_BYTES;
+  const start = truncated ? wholeCharacters(body.subarray(0, CAPTURE_BYTES)) : bodyForCheck;
+  return { bodyText: start.replaceAll('\0', '\ufffd'), bodyForCheck, truncated };
+}
+
+/** The text of bytes that may end inside a character, without that half. */
+function wholeCharacters(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes, { stream: true });
+}

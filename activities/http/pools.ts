@@ -1,0 +1,79 @@
+// Kept-alive connections, by destination, for as many destinations as were used last.
+import { type buildConnector, Pool } from 'undici';
+
+/** An address that cannot be requested; a retry would fail the same way. */
+export class InvalidUrlError extends Error {
+  readonly code = 'INVALID_URL';
+  constructor(url: string) {
+    super(`The URL ${url} cannot be used: it must be an absolute http or https address`);
+    this.name = 'InvalidUrlError';
+  }
+}
+
+type Entry = { url: string; origin: string; path: string; pool: Pool };
+
+export type Pools = {
+  /**
+   * The pool of a destination and the path to request there.
+   * @throws InvalidUrlError
+   */
+  get(poolKey: string, url: string): { pool: Pool; path: string };
+  /** Closes every connection at once. */
+  destroy(): Promise<void>;
+};
+
+/** Makes an empty set of pools that holds at most `maxPools`. */
+export function createPools(options: { connect: buildConnector.connector; maxPools: number }): Pools {
+  // A Map keeps the order of insertion: the first key is the one unused for longest.
+  const entries = new Map<string, Entry>();
+  // Pools out of use that still finish what they were given.
+  const retired = new Set<Pool>();
+
+  function retire(pool: Pool): void {
+    retired.add(pool);
+    const forget = (): void => void retired.delete(pool);
+    pool.close().then(forget, forget);
+  }
+
+  function open(url: string, previous: Entry | undefined): Entry {
+    const parsed = URL.parse(url);
+    if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
+      throw new InvalidUrlError(url);
+    }
+    const path = parsed.pathname + parsed.search;
+    if (previous?.origin === parsed.origin) return { ...previous, url, path };
+    if (previous !== undefined) retire(previous.pool);
+    const pool = new Pool(parsed.origin, {
+      connect: options.connect,
+      allowH2: false,
+      pipelining: 1,
+      // The deadline of the request is the only limit of time: these would restart with every chunk.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    return { url, origin: parsed.origin, path, pool };
+  }
+
+  return {
+    get(poolKey, url) {
+      const previous = entries.get(poolKey);
+      // The usual case costs no parsing: a destination's address seldom changes.
+      const entry = previous?.url === url ? previous : open(url, previous);
+      entries.delete(poolKey);
+      entries.set(poolKey, entry);
+      if (entries.size > options.maxPools) {
+        const oldest = entries.entries().next().value;
+        if (oldest !== undefined) {
+          entries.delete(oldest[0]);
+          retire(oldest[1].pool);
+        }
+      }
+      return entry;
+    },
+    async destroy() {
+      const all = [...retired, ...Array.from(entries.values(), (entry) => entry.pool)];
+      entries.clear();
+      await Promise.all(all.map((pool) => pool.destroy()));
+    },
+  };
+}

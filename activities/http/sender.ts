@@ -1,0 +1,98 @@
+// Sends one HTTP request and reports what came back. Every request that Hookyard makes to an address a user gave goes
+// through here, and so through the address guard.
+import { parseAllowList } from './allow-list.ts';
+import { exchange } from './exchange.ts';
+import { guardedConnector, type Resolve, systemResolve } from './guarded-connect.ts';
+import { createPools } from './pools.ts';
+import { describeError, type SendError } from './send-errors.ts';
+
+export type SendRequest = {
+  /** Requests with the same key share connections; use the destination's id. */
+  poolKey: string;
+  method: string;
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer | null;
+  /** One deadline in ms for DNS, connection, request and the whole response. */
+  timeoutMs: number;
+};
+
+export type SendResponse = {
+  kind: 'response';
+  statusCode: number;
+  /** Lowercase names; a repeated header's values are joined with a comma. */
+  headers: Record<string, string>;
+  /** The first 16 KiB of the body as text, free of NUL characters, which PostgreSQL's text cannot hold. */
+  bodyText: string;
+  /** The first MiB of the body as text. */
+  bodyForCheck: string;
+  /** Whether the body is longer than `bodyText`. */
+  truncated: boolean;
+  /** From the call to the end of the response, in ms. */
+  latency: number;
+};
+
+/** A response, whatever its status, or the reason there is none. */
+export type SendResult = SendResponse | (SendError & { kind: 'error'; latency: number });
+
+export type Sender = {
+  /** Never rejects: what goes wrong is the result. */
+  send(request: SendRequest): Promise<SendResult>;
+  /** Refuses new requests, waits for those under way (each ends by its deadline), and closes all connections. */
+  close(): Promise<void>;
+};
+
+// No destination may ask for a longer deadline than 60 s (interface.md, "Limits"), so nobody waits longer for a connection.
+const CONNECT_TIMEOUT_MS = 60_000;
+
+/**
+ * Makes a sender; one serves a whole process. Proxy variables of the environment are not used.
+ * @param options.allow entries of `HOOKYARD_DELIVERY_ALLOW`
+ * @param options.maxPools destinations whose connections are kept; the one unused for longest goes first
+ * @param options.resolve resolves host names, by default through the system
+ * @throws Error naming an entry of `allow` that cannot be read
+ */
+export function createSender(options: { allow: readonly string[]; maxPools?: number; resolve?: Resolve }): Sender {
+  const connect = guardedConnector({
+    allow: parseAllowList(options.allow),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    resolve: options.resolve ?? systemResolve,
+  });
+  const pools = createPools({ connect, maxPools: options.maxPools ?? 1000 });
+  const underWay = new Set<Promise<SendResult>>();
+  let closed = false;
+
+  async function attempt(request: SendRequest): Promise<SendResult> {
+    const startedAt = performance.now();
+    try {
+      const { pool, path } = pools.get(request.poolKey, request.url);
+      return await exchange(pool, path, request, startedAt);
+    } catch (error) {
+      return {
+        kind: 'error',
+        ...describeError(error, request.url),
+        latency: Math.round(performance.now() - startedAt),
+      };
+    }
+  }
+
+  return {
+    async send(request) {
+      if (closed) {
+        return { kind: 'error', code: 'CLOSED', message: 'The sender is shutting down', retryable: true, latency: 0 };
+      }
+      const result = attempt(request);
+      underWay.add(result);
+      try {
+        return await result;
+      } finally {
+        underWay.delete(result);
+      }
+    },
+    async close() {
+      closed = true;
+      await Promise.all(underWay);
+      await pools.destroy();
+    },
+  };
+}
