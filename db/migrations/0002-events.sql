@@ -28,7 +28,7 @@ create table event_payloads (
   event_id text collate "C" not null primary key,
   -- Whether the bytes are valid text (UTF-8 without NUL), so that search may decode them without failing.
   is_text boolean not null,
-  body bytea compression lz4 not null
+  body bytea not null
 ) partition by range (event_id);
 
 create table deliveries (
