@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  checkCustomHeaders,
+  checkHeaderName,
+  forwardableHeaders,
+  isHeaderValue,
+  MAX_CUSTOM_HEADER_BYTES,
+  MAX_CUSTOM_HEADERS,
+  mergeHeaders,
+} from '../../core/headers.ts';
+
+describe('checkCustomHeaders', () => {
+  it('accepts ordinary headers', () => {
+    expect(
+      checkCustomHeaders({ 'X-Team': 'crm', Authorization: 'Bearer abc', 'x-empty': '', 'X-É': 'no' }),
+    ).to.have.length(1);
+    expect(checkCustomHeaders({ 'X-Team': 'crm', 'x-latin': 'caf\u00e9\ttab' })).to.deep.equal([]);
+  });
+
+  const refusedNames = [
+    'Host',
+    'content-length',
+    'Transfer-Encoding',
+    'CONNECTION',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Upgrade',
+    'Proxy-Authorization',
+    'proxy-anything',
+    'Expect',
+    'HTTP2-Settings',
+    '__proto__',
+    '',
+    'with space',
+    'colon:',
+    'line\r\nbreak',
+    'ümlaut',
+  ];
+  for (const name of refusedNames) {
+    it(`refuses the name ${JSON.stringify(name)}`, () => {
+      expect(checkHeaderName(name)).to.match(/^must /);
+      const headers = Object.fromEntries([[name, 'value']]);
+      expect(checkCustomHeaders(headers).map((problem) => problem.name)).to.deep.equal([name]);
+    });
+  }
+
+  it('refuses values with line breaks, NUL, control characters, or characters beyond Latin-1', () => {
+    for (const value of ['a\r\nX: b', 'a\nb', 'a\rb', '\0', 'a\u0001', '\u007f', 'snow \u2603']) {
+      expect(isHeaderValue(value), JSON.stringify(value)).to.equal(false);
+      expect(checkCustomHeaders({ 'X-A': value })).to.have.length(1);
+    }
+  });
+
+  it('accepts no name or value that the Headers of the platform would refuse', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string({ unit: 'binary' }), (name, value) => {
+        if (checkCustomHeaders({ [name]: value }).length === 0) new Headers({ [name]: value });
+      }),
+    );
+  });
+
+  it('refuses a name given twice in different case', () => {
+    expect(checkCustomHeaders({ 'X-A': '1', 'x-a': '2' })[0]?.message).to.match(/twice/);
+  });
+
+  it('limits their number and their size', () => {
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, 'v']));
+    expect(checkCustomHeaders(many(MAX_CUSTOM_HEADERS))).to.deep.equal([]);
+    expect(checkCustomHeaders(many(MAX_CUSTOM_HEADERS + 1))[0]?.message).to.match(/at most 50 headers/);
+    expect(checkCustomHeaders({ 'X-A': 'v'.repeat(MAX_CUSTOM_HEADER_BYTES - 3) })).to.deep.equal([]);
+    expect(checkCustomHeaders({ 'X-A': 'v'.repeat(MAX_CUSTOM_HEADER_BYTES - 2) })[0]?.message).to.match(
+      /at most 16384 bytes/,
+    );
+  });
+});
+
+describe('forwardableHeaders', () => {
+  it('keeps what describes the webhook and drops what belongs to the connection, to proxies and to this service', () => {
+    const received = {
+      host: 'hooks.example.com',
+      connection: 'close, X-Private , TE',
+      'x-private': '1',
+      te: 'trailers',
+      'keep-alive': 'timeout=5',
+      'transfer-encoding': 'chunked',
+      'content-length': '12',
+      'proxy-connection': 'keep-alive',
+      upgrade: 'h2c',
+      expect: '100-continue',
+      cookie: 'a=b',
+      authorization: 'Basic abc',
+      forwarded: 'for=1.2.3.4',
+      'x-forwarded-for': '1.2.3.4',
+      'X-Forwarded-Proto': 'https',
+      'accept-encoding': 'gzip',
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'user-agent': 'GitHub-Hookshot/abc',
+      accept: '*/*',
+      'x-github-event': 'push',
+      'x-hub-signature-256': 'sha256=abc',
+    };
+    expect(forwardableHeaders(received)).to.deep.equal({
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'user-agent': 'GitHub-Hookshot/abc',
+      accept: '*/*',
+      'x-github-event': 'push',
+      'x-hub-signature-256': 'sha256=abc',
+    });
+  });
+
+  it('takes an ordinary Connection header for no list of names', () => {
+    expect(forwardableHeaders({ Connection: 'Keep-Alive', close: 'x' })).to.deep.equal({ close: 'x' });
+  });
+});
+
+describe('mergeHeaders', () => {
+  it('lets the later value win whatever the case of the name', () => {
+    expect(mergeHeaders({ 'user-agent': 'a', accept: '*/*' }, { 'User-Agent': 'b' }, { 'X-A': '1' })).to.deep.equal({
+      accept: '*/*',
+      'User-Agent': 'b',
+      'X-A': '1',
+    });
+  });
+
+  it('never yields a name twice, and every name has its last value', () => {
+    const set = fc.dictionary(fc.constantFrom('a', 'A', 'b', 'B', 'Content-Type', 'content-type'), fc.string());
+    fc.assert(
+      fc.property(fc.array(set), (sets) => {
+        const merged = Object.entries(mergeHeaders(...sets)).map(
+          ([name, value]) => [name.toLowerCase(), value] as const,
+        );
+        const wanted = new Map(sets.flatMap((each) => Object.entries(each)).map(([n, v]) => [n.toLowerCase(), v]));
+        expect(merged).to.have.length(wanted.size);
+        expect(new Map(merged)).to.deep.equal(wanted);
+      }),
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { lookupPath, parsePath } from '../../core/dotted-path.ts';
+import { isSlug, nextFreeSlug, slugify } from '../../core/slugs.ts';
+
+describe('slugs', () => {
+  it('are lowercase letters and digits with single hyphens, at most 63', () => {
+    for (const good of ['a', '0', 'github-prod', 'a-b-c', 'x'.repeat(63)]) expect(isSlug(good), good).to.equal(true);
+    for (const bad of ['', '-', 'a-', '-a', 'a--b', 'A', 'a_b', 'a b', 'é', 'a\n', 'x'.repeat(64)]) {
+      expect(isSlug(bad), bad).to.equal(false);
+    }
+  });
+
+  it('are made of names', () => {
+    expect(slugify('GitHub Prod (EU)')).to.equal('github-prod-eu');
+    expect(slugify('  Crème brûlée — №1 ')).to.equal('creme-brulee-no1');
+    expect(slugify('注文')).to.equal('unnamed');
+    expect(slugify('!!!', 'filter')).to.equal('filter');
+  });
+
+  it('come out valid whatever the name', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (name) => isSlug(slugify(name))));
+  });
+
+  it('get the next free number on conflict, within the length', () => {
+    expect(nextFreeSlug('orders', new Set())).to.equal('orders');
+    expect(nextFreeSlug('orders', new Set(['orders']))).to.equal('orders-2');
+    expect(nextFreeSlug('orders', new Set(['orders', 'orders-2', 'orders-3']))).to.equal('orders-4');
+    const long = 'x'.repeat(63);
+    expect(nextFreeSlug(long, new Set([long]))).to.equal(`${'x'.repeat(61)}-2`);
+    const hyphen = `${'x'.repeat(60)}-yz`;
+    expect(nextFreeSlug(hyphen, new Set([hyphen]))).to.equal(`${'x'.repeat(60)}-2`);
+  });
+});
+
+describe('dotted paths', () => {
+  const order = {
+    id: 7,
+    note: null,
+    'a.b': 'dotted',
+    customer: { name: 'Ann' },
+    items: [{ sku: 'A', tags: ['x', 'y'] }, { sku: 'B' }, { tags: ['z'] }],
+    matrix: [
+      [1, 2],
+      [3, 4],
+    ],
+  };
+  const cases: [string, unknown[]][] = [
+    ['id', [7]],
+    ['$.id', [7]],
+    ['$', [order]],
+    ['note', [null]],
+    ['customer.name', ['Ann']],
+    ['$.customer.name', ['Ann']],
+    ["$['customer']['name']", ['Ann']],
+    ['["a.b"]', ['dotted']],
+    ['items.0.sku', ['A']],
+    ['items[0].sku', ['A']],
+    ['items[1].sku', ['B']],
+    ['items[*].sku', ['A', 'B']],
+    ['items[*].tags[*]', ['x', 'y', 'z']],
+    ['matrix[1][0]', [3]],
+    ['matrix.1.0', [3]],
+    ['items[9].sku', []],
+    ['missing', []],
+    ['customer.name.first', []],
+    ['customer[*]', []],
+    ['items.length', []],
+    ['constructor', []],
+    ['__proto__', []],
+    ['items.sku', []],
+  ];
+  for (const [path, matches] of cases) {
+    it(`${path} leads to ${JSON.stringify(matches).slice(0, 40)}`, () => {
+      expect(lookupPath(order, path)).to.deep.equal(matches);
+    });
+  }
+
+  it('start at an array as well', () => {
+    expect(lookupPath([{ a: 1 }, { a: 2 }], '[*].a')).to.deep.equal([1, 2]);
+    expect(lookupPath([{ a: 1 }, { a: 2 }], '$[1].a')).to.deep.equal([2]);
+  });
+
+  it('lead nowhere in values that have no members', () => {
+    for (const value of [null, undefined, 5, 'text', true]) expect(lookupPath(value, 'a')).to.deep.equal([]);
+  });
+
+  it('are refused when they are malformed', () => {
+    for (const path of [
+      '',
+      '.',
+      'a.',
+      '.a',
+      'a..b',
+      'a[',
+      'a[]',
+      'a[-1]',
+      'a[x]',
+      'a]',
+      '$.',
+      'a[0]b',
+      'x'.repeat(1025),
+    ]) {
+      expect(parsePath(path), path).to.equal(null);
+    }
+  });
+
+  it('find every member of every object by its quoted name', () => {
+    const name = fc.string().filter((text) => !text.includes('"') && text !== '__proto__');
+    fc.assert(
+      fc.property(name, fc.jsonValue(), (key, value) => {
+        expect(lookupPath({ [key]: value }, `["${key}"]`)).to.deep.equal([value]);
+      }),
+    );
+  });
+});

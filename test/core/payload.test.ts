@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { hashPayload, viewPayload } from '../../core/payload.ts';
+import { isSuccess } from '../../core/response-check.ts';
+
+describe('viewPayload', () => {
+  it('shows JSON as what it means', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(viewPayload(Buffer.from(text))).to.deep.equal({ payload: JSON.parse(text) });
+      }),
+    );
+    expect(viewPayload(Buffer.from('\ufeff{"a":1}'))).to.deep.equal({ payload: { a: 1 } });
+    expect(viewPayload(Buffer.from('null'))).to.deep.equal({ payload: null });
+  });
+
+  it('shows other text as text', () => {
+    for (const text of ['', 'a=1&b=2', '{"a":', '<xml/>', '\ufefftext', 'snow ☃']) {
+      expect(viewPayload(Buffer.from(text))).to.deep.equal({ payload: text });
+    }
+  });
+
+  it('shows other bytes in base64', () => {
+    const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80]);
+    expect(viewPayload(bytes)).to.deep.equal({ payload: '//4AgA==', payloadEncoding: 'base64' });
+  });
+
+  it('loses no byte of what is no text', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (array) => {
+        const bytes = Buffer.from(array);
+        const view = viewPayload(bytes);
+        if (view.payloadEncoding === 'base64')
+          expect(Buffer.from(String(view.payload), 'base64').equals(bytes)).to.equal(true);
+        else if (typeof view.payload === 'string') expect(bytes.toString('utf8')).to.contain(view.payload);
+      }),
+    );
+  });
+});
+
+describe('hashPayload', () => {
+  it('is SHA-256 in hex behind its name (FIPS 180-2, example B.1)', () => {
+    expect(hashPayload(Buffer.from('abc'))).to.equal(
+      'sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
+  });
+});
+
+describe('isSuccess', () => {
+  const cases: [Parameters<typeof isSuccess>, boolean | RegExp][] = [
+    [[null, 200, ''], true],
+    [[null, 299, ''], true],
+    [[null, 199, ''], /answered 199$/],
+    [[null, 302, ''], /answered 302$/],
+    [[null, 500, ''], /answered 500$/],
+    [[{}, 204, ''], true],
+    [[{ statusCodes: [] }, 204, ''], true],
+    [[{ statusCodes: [200, 409] }, 409, ''], true],
+    [[{ statusCodes: [200, 409] }, 201, ''], /answered 201, expected 200 or 409$/],
+    [[{ bodyContains: 'ok' }, 200, '{"ok":true}'], true],
+    [[{ bodyContains: 'ok' }, 200, 'failed'], /lacks the expected text/],
+    [[{ bodyContains: 'ok' }, 500, 'ok'], /answered 500$/],
+    [[{ statusCodes: [500], bodyContains: 'ok' }, 500, 'ok'], true],
+  ];
+  for (const [args, wanted] of cases) {
+    it(`judges ${JSON.stringify(args)}`, () => {
+      const result = isSuccess(...args);
+      expect(result.success).to.equal(wanted === true);
+      if (!result.success && wanted instanceof RegExp) expect(result.reason).to.match(wanted);
+    });
+  }
+});

@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { AUTH_TYPES, authConfigSchemas } from '../../core/auth-config.ts';
+import {
+  AUTH_SECRET_FIELD,
+  isRedacted,
+  keepRedacted,
+  keepRedactedAuthConfig,
+  maskHeaders,
+  redactAuthConfig,
+  redactSecret,
+} from '../../core/redaction.ts';
+
+describe('redactSecret', () => {
+  it('shows four bullets and the last 4 characters, of a short value the bullets alone', () => {
+    expect(redactSecret('wJalrXUtnFEMI/K7MDENG')).to.equal('••••DENG');
+    expect(redactSecret('12345678')).to.equal('••••5678');
+    expect(redactSecret('1234567')).to.equal('••••');
+    expect(redactSecret('')).to.equal('••••');
+    expect(redactSecret('🔑🔑🔑🔑🔒🔒🔒🔒')).to.equal('••••🔒🔒🔒🔒');
+    expect(redactSecret('🔑🔑🔑🔑')).to.equal('••••');
+  });
+
+  it('is recognised when it comes back', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (secret) => isRedacted(redactSecret(secret))));
+    for (const text of ['', '•••', '••••12', '••••12345', 'secret', 'a••••1234'])
+      expect(isRedacted(text), text).to.equal(false);
+  });
+});
+
+describe('keepRedacted', () => {
+  it('keeps the stored value for a redacted one and takes any other', () => {
+    expect(keepRedacted('••••DENG', 'stored')).to.deep.equal({ ok: true, value: 'stored' });
+    expect(keepRedacted('••••', '')).to.deep.equal({ ok: true, value: '' });
+    expect(keepRedacted('new', 'stored')).to.deep.equal({ ok: true, value: 'new' });
+    expect(keepRedacted('new', undefined)).to.deep.equal({ ok: true, value: 'new' });
+  });
+
+  it('says so when there is nothing behind a redacted value', () => {
+    for (const nothing of [undefined, null]) expect(keepRedacted('••••DENG', nothing)).to.deep.equal({ ok: false });
+  });
+});
+
+describe('authConfig', () => {
+  const examples = {
+    none: {},
+    basic: { username: 'hookyard', password: 'correct horse' },
+    bearer: { token: 'abcdefghijkl' },
+    api_key: { headerName: 'X-Api-Key', key: 'abcdefghijkl' },
+    custom_header: { headerName: 'X-Custom', headerValue: 'abcdefghijkl' },
+  } as const;
+
+  for (const type of AUTH_TYPES) {
+    it(`of type ${type} is accepted whole, shown without its secret, and restored from what was shown`, () => {
+      const config: Record<string, string> = { ...examples[type] };
+      expect(authConfigSchemas[type].parse(config)).to.deep.equal(config);
+      for (const name of Object.keys(config)) {
+        expect(authConfigSchemas[type].safeParse({ ...config, [name]: undefined }).success, name).to.equal(false);
+      }
+      const field = AUTH_SECRET_FIELD[type];
+      const shown = redactAuthConfig(type, config);
+      if (field !== null) expect(shown).to.deep.equal({ ...config, [field]: redactSecret(config[field] ?? '') });
+      expect(keepRedactedAuthConfig(type, shown, config)).to.deep.equal({ ok: true, config });
+      if (field !== null) expect(keepRedactedAuthConfig(type, shown, null)).to.deep.equal({ ok: false, field });
+    });
+  }
+
+  it('refuses headers that cannot be sent', () => {
+    expect(authConfigSchemas.api_key.safeParse({ headerName: 'Host', key: 'k' }).success).to.equal(false);
+    expect(authConfigSchemas.custom_header.safeParse({ headerName: 'X-A', headerValue: 'a\r\nB: c' }).success).to.equal(
+      false,
+    );
+    expect(authConfigSchemas.bearer.safeParse({ token: 'a\nb' }).success).to.equal(false);
+    expect(authConfigSchemas.basic.safeParse({ username: 'a:b', password: 'c' }).success).to.equal(false);
+  });
+
+  it('shows nothing of a destination without credentials', () => {
+    expect(redactAuthConfig('bearer', null)).to.deep.equal({});
+  });
+});
+
+describe('maskHeaders', () => {
+  it('masks whole what proves an identity, by name or because it is said to be secret', () => {
+    const secret = [
+      'Authorization',
+      'Proxy-Authorization',
+      'Cookie',
+      'Set-Cookie',
+      'webhook-signature',
+      'X-Hub-Signature-256',
+      'Stripe-Signature',
+      'X-Api-Key',
+      'apikey',
+      'X-Access-Token',
+      'X-Gitlab-Token',
+      'X-Client-Secret',
+      'X-Auth',
+      'X-Shopify-Hmac-Sha256',
+      'X-Mine',
+    ];
+    for (const name of secret) {
+      expect(maskHeaders({ [name]: 'value-1234' }, ['x-mine']), name).to.deep.equal({ [name]: '••••' });
+    }
+  });
+
+  it('leaves the others as they are', () => {
+    const plain = {
+      'Content-Type': 'application/json',
+      'User-Agent': 'Hookyard/1',
+      'X-Hookyard-Event-Id': 'evt_1',
+      'Idempotency-Key': 'abc',
+      'X-Keyboard': 'qwerty',
+      'X-Author': 'Ann',
+      'webhook-id': 'evt_1',
+    };
+    expect(maskHeaders(plain)).to.deep.equal(plain);
+  });
+});
