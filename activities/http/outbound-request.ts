@@ -126,7 +126,7 @@ function ownHeaders(input: OutboundInput): Record<string, string> {
 /** A sentence as a header's value: visible ASCII on one line, at most 256 characters. */
 function asHeaderText(text: string): string {
   return text
-    .replace(/[^\x20-\x7e]+/g, ' ')
+    .replace(/[^\x21-\x7e]+/g, ' ')
     .slice(0, 256)
     .trim();
 }

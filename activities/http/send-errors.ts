@@ -77,9 +77,9 @@ function sentence(error: Error, code: string, url: URL | null): string {
   if (CLOSED_CODES.has(code)) return `${host} closed the connection before the response was complete`;
   if (UNREACHABLE_CODES.has(code)) return `No route to ${peerOf(error) ?? host}`;
   if (CONNECT_TIMEOUT_CODES.has(code)) return `No connection to ${url?.host ?? host} could be made in time`;
-  if (code.startsWith('HPE_')) return `${host} sent something that is no valid HTTP response`;
-  if (TLS_CODE.test(code)) return `TLS with ${host} failed: ${firstLine(error.message)} (${code})`;
-  return `The request to ${host} failed: ${firstLine(error.message)}${code === 'UNKNOWN' ? '' : ` (${code})`}`;
+  if (error.name === 'HTTPParserError') return `${host} sent something that is no valid HTTP response`;
+  if (TLS_CODE.test(code)) return `TLS with ${host} failed: ${gist(error.message)} (${code})`;
+  return `The request to ${host} failed: ${gist(error.message)}${code === 'UNKNOWN' ? '' : ` (${code})`}`;
 }
 
 function peerOf(error: Error): string | null {
@@ -88,6 +88,7 @@ function peerOf(error: Error): string | null {
   return 'port' in error ? `${address}:${error.port}` : address;
 }
 
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? '';
+/** What a library says, without the advice to developers that may follow it. */
+function gist(text: string): string {
+  return text.split(/[\n;]/, 1)[0] ?? '';
 }

@@ -1,0 +1,42 @@
+// Real servers for the tests of the sender: HTTP, TLS and bare sockets, all on loopback and all closed by `closeAll`.
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
+import * as certificate from './certificate.ts';
+
+const running: { server: Server; sockets: Set<Socket> }[] = [];
+
+async function listen(server: Server, host: string): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  running.push({ server, sockets });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, host, resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Starts an HTTP server; returns its port. */
+export const httpServer = (listener: RequestListener, host = '127.0.0.1'): Promise<number> =>
+  listen(createServer(listener), host);
+
+/** Starts an HTTPS server with the self-signed certificate for receiver.test; returns its port. */
+export const tlsServer = (listener: RequestListener): Promise<number> =>
+  listen(createTlsServer(certificate, listener), '127.0.0.1');
+
+/** Starts a server of bare connections; returns its port. */
+export const socketServer = (listener: (socket: Socket) => void): Promise<number> =>
+  listen(createSocketServer(listener), '127.0.0.1');
+
+/** Ends every server and connection. */
+export async function closeAll(): Promise<void> {
+  for (const { server, sockets } of running.splice(0)) {
+    for (const socket of sockets) socket.destroy();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}
