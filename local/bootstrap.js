@@ -1,0 +1,102 @@
+// node local/bootstrap.js <file.ts> [arguments]: what every npm script starts with. Plain JavaScript, because it also runs on the
+// machine's own Node (>= 20) before anything is installed: installs the dependencies when they are missing or out of date,
+// then runs the TypeScript file with Node 24, which comes as the npm package `node` when the machine's Node is another.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const project = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const lockFile = join(project, 'package-lock.json');
+const marker = join(project, 'node_modules', '.hookyard-installed');
+const npmsOwnRecord = join(project, 'node_modules', '.package-lock.json');
+const installedNode = join(project, 'node_modules', '.bin', 'node');
+const ownMajor = Number(process.versions.node.split('.')[0]);
+// One Ctrl-C arrives several times: from the terminal, which signals the whole process group, and from npm, which passes it on.
+const samePressMs = 1000;
+
+function main() {
+  const [file, ...args] = process.argv.slice(2);
+  if (ownMajor < 20)
+    return fail(`Hookyard needs Node 20 or newer to start, this is ${process.version}: https://nodejs.org`);
+  if (!file) return fail('Usage: node local/bootstrap.js <file.ts> [arguments]');
+  if (!isInstalled()) return install(() => start(file, args));
+  start(file, args);
+}
+
+/** True when node_modules is what package-lock.json says. */
+function isInstalled() {
+  const wanted = lockHash();
+  if (existsSync(marker)) return readFileSync(marker, 'utf8') === wanted;
+  // Installed by hand with `npm ci` or `npm install` after the last change of the lock file.
+  if (!existsSync(npmsOwnRecord)) return false;
+  return existsSync(installedNode) && statSync(npmsOwnRecord).mtimeMs >= statSync(lockFile).mtimeMs;
+}
+
+function lockHash() {
+  const system = `${process.platform}-${process.arch}`;
+  return createHash('sha256').update(readFileSync(lockFile)).update(system).digest('hex');
+}
+
+function install(then) {
+  const began = Date.now();
+  const elapsed = () => `${Math.round((Date.now() - began) / 1000)} s`;
+  console.log('installing the dependencies with npm ci (once; later starts skip this)');
+  const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const npm = process.env.npm_execpath;
+  const child = npm?.endsWith('.js')
+    ? spawn(process.execPath, [npm, ...args], { cwd: project, stdio: ['ignore', 'inherit', 'inherit'] })
+    : spawn('npm', args, { cwd: project, stdio: ['ignore', 'inherit', 'inherit'] });
+  const progress = setInterval(() => console.log(`still installing: ${elapsed()}, npm fetches packages`), 10_000);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.once('error', (error) => fail(`npm cannot be run (${error.message}); install npm and try again`));
+  child.once('exit', (code, signal) => {
+    clearInterval(progress);
+    process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM').removeAllListeners('SIGHUP');
+    if (signal) process.exit(128 + constants.signals[signal]);
+    if (code !== 0) return fail('npm ci failed, see above; is the npm registry reachable, is the disk full?');
+    writeFileSync(marker, lockHash());
+    console.log(`dependencies are installed (${elapsed()})`);
+    then();
+  });
+}
+
+/** Node 24: this one, or the one from npm. */
+function findNode() {
+  if (ownMajor === 24) return process.execPath;
+  const { status, stdout } = spawnSync(installedNode, ['--version'], { encoding: 'utf8' });
+  return status === 0 && stdout.startsWith('v24.') ? installedNode : undefined;
+}
+
+function start(file, args) {
+  const node = findNode();
+  if (!node) {
+    return fail(
+      `Node 24 is not in ${dirname(installedNode)}; delete node_modules and start again, or install Node 24 yourself`,
+    );
+  }
+  // Its own process group: signals reach it through us alone, one for each Ctrl-C. The IPC channel tells it when we are gone.
+  const child = spawn(node, [join(project, file), ...args], {
+    cwd: project,
+    detached: true,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  let last = Number.NEGATIVE_INFINITY;
+  const pass = (signal) => {
+    const now = performance.now();
+    if (now - last > samePressMs) child.kill(signal);
+    last = now;
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, pass);
+  child.once('error', (error) => fail(`${node} cannot be run: ${error.message}`));
+  child.once('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
+}
+
+function fail(line) {
+  console.error(line);
+  process.exit(1);
+}
+
+main();

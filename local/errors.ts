@@ -1,0 +1,65 @@
+// What the embedded stack says when it cannot go on: one clear sentence, no stack trace.
+
+/** A start-up problem the user can solve; `message` is one line that names what to do or which variable to set. */
+export class StartupError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'StartupError';
+  }
+}
+
+/** Takes one line of progress for the user. */
+export type Log = (line: string) => void;
+
+/** The system error code (`ENOENT`, `EACCES`, ...) of a thrown value, if it has one. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The message of a thrown value on one line; the parts of an AggregateError (connection attempts) are joined. */
+export function oneLine(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(oneLine).join('; ');
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  return text.replace(/\s*\n\s*/g, ' ').trim();
+}
+
+/** Turns file system errors of the data folder into the sentence that says what to do; others are returned unchanged. */
+export function explainFileError(error: unknown, dataDir: string): unknown {
+  switch (errorCode(error)) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new StartupError(
+        `The data folder ${dataDir} cannot be written (${oneLine(error)}); fix its owner or permissions, or set HOOKYARD_DATA_DIR to another folder.`,
+      );
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return new StartupError(
+        `The data folder ${dataDir} is not a folder (${oneLine(error)}); set HOOKYARD_DATA_DIR to a folder.`,
+      );
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new StartupError(
+        `The disk that holds ${dataDir} is full; free some space, or set HOOKYARD_DATA_DIR to a folder on another disk.`,
+      );
+    default:
+      return error;
+  }
+}
+
+/**
+ * Runs one phase of the start and prints how long it took.
+ * @param text what was done, in the past tense; printed with the seconds it took
+ */
+export async function phase<T>(log: Log, text: string, work: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  const result = await work();
+  log(`${text} (${seconds(performance.now() - began)})`);
+  return result;
+}
+
+/** Milliseconds as `1.2 s`, from a minute on as `3 min 4 s`. */
+export function seconds(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}

@@ -1,0 +1,42 @@
+// Ports of the embedded stack: all on loopback.
+import { createServer } from 'node:net';
+import { StartupError } from './errors.ts';
+
+// Below the ranges from which Linux (32768) and macOS (49152) take the local ports of outgoing connections: a port chosen
+// there could be taken by any connection between choosing and listening.
+const lowest = 15_000;
+const highest = 32_000;
+
+/** True when a server could listen on 127.0.0.1:`port` now. */
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** Chooses `count` distinct free ports. */
+export async function freePorts(count: number): Promise<number[]> {
+  const chosen = new Set<number>();
+  for (let tries = 0; chosen.size < count; tries++) {
+    if (tries > 1_000) throw new StartupError('No free port was found between 15000 and 32000 on 127.0.0.1.');
+    const port = lowest + Math.floor(Math.random() * (highest - lowest));
+    if (!chosen.has(port) && (await isFree(port))) chosen.add(port);
+  }
+  return [...chosen];
+}
+
+/**
+ * The port to listen on.
+ * @param wanted the configured port; 0 chooses a free one
+ * @param variable named in the error
+ * @throws StartupError when the wanted port is taken
+ */
+export async function claimPort(wanted: number, variable: string, what: string): Promise<number> {
+  if (wanted === 0) return (await freePorts(1))[0] ?? 0;
+  if (await isFree(wanted)) return wanted;
+  throw new StartupError(
+    `Port ${wanted}, wanted for ${what}, is taken by another program; stop it, or set ${variable} to another port (0 chooses a free one).`,
+  );
+}

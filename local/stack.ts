@@ -1,0 +1,235 @@
+// The embedded stack of one machine as a library: PostgreSQL, Temporal, its UI. Used by `npm start`, the tests and the bench.
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { defaultNamespace, temporalConnectionOptions } from '../temporal-config/connection.ts';
+import { ensureNamespace, searchAttributeColumns } from '../temporal-config/namespace.ts';
+import { type Binaries, ensureBinaries } from './binaries.ts';
+import { explainFileError, type Log, phase } from './errors.ts';
+import { stopLeftovers } from './leftovers.ts';
+import { lockDataDir } from './lock.ts';
+import { claimPort } from './ports.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
+import type { Child } from './process.ts';
+import { startTemporal, type Temporal } from './temporal.ts';
+import { dropUnusedKeywordIndexes } from './temporal-schema.ts';
+import { startTemporalUi } from './temporal-ui.ts';
+
+export interface StackOptions {
+  dataDir: string;
+  /** Ports on 127.0.0.1; 0 chooses a free one. `uiPort: null` starts no UI. */
+  postgresPort: number;
+  temporalPort: number;
+  uiPort: number | null;
+  /** Use this PostgreSQL for Hookyard's own data instead of the embedded one. */
+  databaseUrl?: string;
+  /** Use the Temporal server that TEMPORAL_* in this environment describe, instead of the embedded one. */
+  temporalEnv?: NodeJS.ProcessEnv;
+  /** Base of the Temporal release archives; the projects' own place by default. */
+  downloadUrl?: string;
+  /** Runs as soon as Hookyard's database can be used, beside the start of Temporal (migrations). */
+  onDatabase?: (databaseUrl: string) => Promise<void>;
+  /** Aborting it gives up a start that is under way; what was started is ended. */
+  signal?: AbortSignal;
+  log: Log;
+}
+
+export interface Stack {
+  dataDir: string;
+  databaseUrl: string;
+  temporalAddress: string;
+  namespace: string;
+  temporalUiUrl: string | null;
+  /** The embedded servers: `start`, `stop`, `kill`, `pid`; null when one's own is used. */
+  postgres: Postgres | null;
+  temporal: Temporal | null;
+  ui: Child | null;
+  /** Stop and start again, same port, same data. */
+  restartPostgres(): Promise<void>;
+  restartTemporal(): Promise<void>;
+  /** SIGKILL: as a crash would end it; `postgres.start()` brings it back. */
+  killPostgres(): Promise<void>;
+  /** Ends everything this stack started, in order; safe to call more than once. */
+  stop(): Promise<void>;
+}
+
+/** Names of the children in the order they are ended. */
+const endOrder = ['api', 'worker', 'temporal-ui', 'temporal', 'postgres'];
+const leftoverGraceMs = 10_000;
+
+/**
+ * Starts what is not given from outside.
+ * @throws StartupError with one clear line; everything already started is ended first
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const dataDir = openDataDir(options.dataDir);
+  const unlock = await lockDataDir(dataDir);
+  const parts: Parts = { postgres: null, temporal: null, ui: null };
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= stopParts(parts).finally(unlock);
+    return stopped;
+  };
+  try {
+    await stopLeftovers(dataDir, endOrder, leftoverGraceMs, options.log);
+    const started = await startParts({ ...options, dataDir }, parts);
+    return { ...started, dataDir, stop, ...handles(parts) };
+  } catch (error) {
+    await stop();
+    throw explainFileError(error, dataDir);
+  }
+}
+
+interface Parts {
+  postgres: Postgres | null;
+  temporal: Temporal | null;
+  ui: Child | null;
+}
+
+function handles(parts: Parts) {
+  return {
+    ...parts,
+    async restartPostgres() {
+      await parts.postgres?.stop();
+      await parts.postgres?.start();
+    },
+    async restartTemporal() {
+      await parts.temporal?.stop();
+      await parts.temporal?.start();
+    },
+    async killPostgres() {
+      await parts.postgres?.kill();
+    },
+  };
+}
+
+async function stopParts(parts: Parts): Promise<void> {
+  await parts.ui?.stop('SIGTERM', 5_000);
+  await parts.temporal?.stop();
+  await parts.postgres?.stop();
+}
+
+/** Creates the data folder. Others may pass through it (PostgreSQL's user does) but not list it; what is secret is 0600. */
+function openDataDir(path: string): string {
+  const dataDir = resolve(path);
+  try {
+    for (const folder of ['run', 'logs']) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o711 });
+    return realpathSync(dataDir);
+  } catch (error) {
+    throw explainFileError(error, dataDir);
+  }
+}
+
+async function startParts(options: StackOptions, parts: Parts) {
+  const { log } = options;
+  const ownTemporal = options.temporalEnv?.TEMPORAL_ADDRESS ? options.temporalEnv : undefined;
+  const ports = await claimPorts(options, ownTemporal === undefined);
+  const binaries = ownTemporal ? undefined : ensureBinaries({ ...options, ui: ports.ui !== null });
+  const embedded = options.databaseUrl && ownTemporal ? null : startEmbeddedPostgres(options, ports.postgres, parts);
+  // Both run at once; whichever fails first is reported, the other is awaited so that nothing is left half started.
+  const begun = await allSettled([embedded, binaries]);
+  options.signal?.throwIfAborted();
+  const postgres = begun[0] ?? null;
+  const databaseUrl = options.databaseUrl ?? postgres?.url('hookyard') ?? '';
+  const connection = temporalConnectionOptions(ownTemporal ?? { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}` });
+  const namespace = ownTemporal ? connection.namespace : options.temporalEnv?.TEMPORAL_NAMESPACE || defaultNamespace;
+  const temporalAddress = connection.connectionOptions.address;
+  await allSettled([
+    options.onDatabase?.(databaseUrl),
+    startEmbeddedTemporal(options, ports, begun[1], parts).then(() =>
+      setUpNamespace(connection, namespace, ownTemporal ? null : postgres, log),
+    ),
+    startUi(options, ports.ui, begun[1], parts, temporalAddress, namespace),
+  ]);
+  options.signal?.throwIfAborted();
+  return { databaseUrl, temporalAddress, namespace, temporalUiUrl: parts.ui && `http://localhost:${ports.ui}` };
+}
+
+interface Ports {
+  postgres: number;
+  temporal: number;
+  ui: number | null;
+}
+
+async function claimPorts(options: StackOptions, embeddedTemporal: boolean): Promise<Ports> {
+  const needed = !options.databaseUrl || embeddedTemporal;
+  return {
+    postgres: needed ? await claimPort(options.postgresPort, 'POSTGRES_PORT', 'PostgreSQL') : 0,
+    temporal: embeddedTemporal ? await claimPort(options.temporalPort, 'TEMPORAL_PORT', 'the Temporal server') : 0,
+    ui:
+      embeddedTemporal && options.uiPort !== null
+        ? await claimPort(options.uiPort, 'TEMPORAL_UI_PORT', 'the Temporal UI')
+        : null,
+  };
+}
+
+async function startEmbeddedPostgres(options: StackOptions, port: number, parts: Parts): Promise<Postgres> {
+  return phase(options.log, `PostgreSQL listens on 127.0.0.1:${port}`, async () => {
+    const postgres = await startPostgres({ dataDir: options.dataDir, port, log: options.log });
+    parts.postgres = postgres;
+    await postgres.createDatabases(['hookyard', 'temporal', 'temporal_visibility']);
+    return postgres;
+  });
+}
+
+async function startEmbeddedTemporal(
+  options: StackOptions,
+  ports: Ports,
+  programs: Binaries | undefined,
+  parts: Parts,
+): Promise<void> {
+  const { postgres } = parts;
+  if (programs === undefined || postgres === null) return;
+  await phase(options.log, `Temporal serves on 127.0.0.1:${ports.temporal}`, async () => {
+    parts.temporal = await startTemporal({
+      dataDir: options.dataDir,
+      port: ports.temporal,
+      programs,
+      databaseUrl: postgres.url('temporal'),
+      visibilityUrl: postgres.url('temporal_visibility'),
+      log: options.log,
+    });
+  });
+}
+
+async function startUi(
+  options: StackOptions,
+  port: number | null,
+  programs: Binaries | undefined,
+  parts: Parts,
+  temporalAddress: string,
+  namespace: string,
+): Promise<void> {
+  if (port === null || programs === undefined) return;
+  const { dataDir, log } = options;
+  await phase(log, `Temporal UI serves on 127.0.0.1:${port}`, async () => {
+    parts.ui = await startTemporalUi({ dataDir, program: programs.ui, port, temporalAddress, namespace });
+  });
+}
+
+async function setUpNamespace(
+  { connectionOptions }: ReturnType<typeof temporalConnectionOptions>,
+  namespace: string,
+  postgres: Postgres | null,
+  log: Log,
+): Promise<void> {
+  const { address, apiKey, tls, metadata } = connectionOptions;
+  await phase(log, `namespace ${namespace} and its search attributes are ready`, async () => {
+    const connection = await Connection.connect({ address, apiKey, tls, metadata, connectTimeout: '15s' });
+    try {
+      await ensureNamespace(connection, namespace, log);
+      if (postgres === null) return;
+      const used = await searchAttributeColumns(connection, namespace);
+      await dropUnusedKeywordIndexes(postgres.url('temporal_visibility'), used);
+    } finally {
+      await connection.close();
+    }
+  });
+}
+
+/** Like Promise.all, but waits for all before it throws the first error: nothing goes on behind the caller's back. */
+async function allSettled<A, B, C>(work: [A, B, C?]): Promise<[Awaited<A>, Awaited<B>, Awaited<C> | undefined]> {
+  await Promise.allSettled(work);
+  const [a, b, c] = await Promise.all(work);
+  return [a, b, c];
+}

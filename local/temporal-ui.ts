@@ -1,0 +1,67 @@
+// The Temporal UI: one process that serves the web pages and talks to the server's frontend.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartupError } from './errors.ts';
+import { type Child, startChild } from './process.ts';
+import { waitFor } from './wait.ts';
+
+const readyDeadlineMs = 30_000;
+
+/**
+ * Starts the UI on loopback.
+ * @returns the child; it answers on `http://127.0.0.1:<port>`
+ * @throws StartupError when it does not answer within 30 s
+ */
+export async function startTemporalUi(options: {
+  dataDir: string;
+  program: string;
+  port: number;
+  temporalAddress: string;
+  namespace: string;
+}): Promise<Child> {
+  const { dataDir, port } = options;
+  const root = join(dataDir, 'temporal');
+  mkdirSync(join(root, 'ui'), { recursive: true });
+  writeFileSync(join(root, 'ui', 'hookyard.yaml'), `${JSON.stringify(uiConfig(options), null, 2)}\n`);
+  const child = await startChild({
+    name: 'temporal-ui',
+    dataDir,
+    command: options.program,
+    args: ['--root', root, '--config', 'ui', '--env', 'hookyard', 'start'],
+    env: { PATH: process.env.PATH }, // the UI would read TEMPORAL_* variables meant for the SDK as its own settings
+  });
+  const answer = await waitFor(async () => (child.running ? await answers(port) : false), readyDeadlineMs);
+  if (answer === true) return child;
+  await child.stop('SIGTERM', 5_000);
+  throw new StartupError(
+    `The Temporal UI does not answer on port ${port}; see ${dataDir}/logs/temporal-ui.log, or set TEMPORAL_UI_PORT to another port.`,
+  );
+}
+
+function uiConfig(options: { port: number; temporalAddress: string; namespace: string }): object {
+  return {
+    temporalGrpcAddress: options.temporalAddress,
+    host: '127.0.0.1',
+    port: options.port,
+    enableUi: true,
+    cors: {
+      allowOrigins: [`http://localhost:${options.port}`, `http://127.0.0.1:${options.port}`],
+      cookieInsecure: true,
+    },
+    refreshInterval: '1h',
+    defaultNamespace: options.namespace,
+    disableNewsFetch: true,
+    notifyOnNewVersion: false,
+    hideLogs: true,
+  };
+}
+
+async function answers(port: number): Promise<true | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(1_000) });
+    await response.body?.cancel();
+    return response.ok ? true : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+// Waiting for a condition, always with a deadline.
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Asks until the answer is something other than `undefined`.
+ * @param ask called again every `everyMs`; what it throws ends the wait
+ * @param deadlineMs longest wait in milliseconds
+ * @returns the answer, or `undefined` when the deadline passed
+ */
+export async function waitFor<T>(ask: () => Promise<T | undefined>, deadlineMs: number, everyMs = 50) {
+  const until = performance.now() + deadlineMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() >= until) return undefined;
+    await delay(everyMs);
+  }
+}
+
+/** True when `promise` settles within `deadlineMs` milliseconds. */
+export async function settlesWithin(promise: Promise<unknown>, deadlineMs: number): Promise<boolean> {
+  const timeout = new AbortController();
+  const late = delay(deadlineMs, false, { signal: timeout.signal }).catch(() => false);
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([settled, late]);
+  } finally {
+    timeout.abort();
+  }
+}

@@ -1,0 +1,38 @@
+// How every process reaches Temporal: the SDK's own environment variables (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+// TEMPORAL_API_KEY, TEMPORAL_TLS_*), with the embedded server as the default.
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { NativeConnectionOptions } from '@temporalio/worker';
+
+export interface TemporalConnection {
+  /** For `NativeConnection.connect` and, without `grpcCompression`, for the client's `Connection.connect`. */
+  connectionOptions: NativeConnectionOptions & { address: string };
+  namespace: string;
+}
+
+export const defaultNamespace = 'hookyard';
+const defaultAddress = '127.0.0.1:7233';
+
+/**
+ * Reads the connection settings.
+ * @param env usually `process.env`; an empty text counts as unset
+ * @throws Error when a certificate file named by TEMPORAL_TLS_* cannot be read
+ */
+export function temporalConnectionOptions(env: Record<string, string | undefined> = process.env): TemporalConnection {
+  const set: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value) set[name] = value;
+  const { connectionOptions, namespace } = loadClientConnectConfig({ disableFile: true, overrideEnvVars: set });
+  const address = connectionOptions.address ?? defaultAddress;
+  return {
+    // Compression saves bandwidth on a network and only costs CPU on one machine.
+    connectionOptions: {
+      ...connectionOptions,
+      address,
+      ...(isLoopback(address) && { grpcCompression: { codec: 'none' } }),
+    },
+    namespace: namespace ?? defaultNamespace,
+  };
+}
+
+function isLoopback(address: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/i.test(address);
+}

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { expect } from 'chai';
+import { downloadArchive } from '../../local/download.ts';
+import { StartupError } from '../../local/errors.ts';
+import { freePorts } from '../../local/ports.ts';
+
+// A file server with one release: an archive that holds a program, and its checksum file.
+const archive = {
+  path: 'tool/releases/download/v1.0.0/tool_1.0.0.tar.gz',
+  checksums: 'tool/releases/download/v1.0.0/checksums.txt',
+  members: { tool: ['tool-server', 'tool'] },
+};
+const program = '#!/bin/sh\necho tool 1.0.0\n';
+
+describe('release archives', () => {
+  let folder: string;
+  let server: Server;
+  let base: string;
+  const files = new Map<string, Buffer>();
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hookyard-archive-'));
+    const packed = packProgram(folder, 'tool');
+    files.clear();
+    files.set(archive.path, packed);
+    files.set(archive.checksums, Buffer.from(`${sha256(packed)}  ${basename(archive.path)}\n`));
+    server = createServer((request, response) => {
+      const body = files.get((request.url ?? '').slice(1));
+      response.writeHead(body ? 200 : 404).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterEach(() => {
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const download = (from = base) => {
+    const target = join(folder, 'target');
+    mkdirSync(target);
+    return downloadArchive(archive, target, { base: from, log: () => {} });
+  };
+
+  it('unpacks a program whose checksum matches, ready to run, and leaves nothing else', async () => {
+    expect(await download()).to.equal(undefined);
+    expect(readdirSync(join(folder, 'target'))).to.deep.equal(['tool']);
+    expect(readFileSync(join(folder, 'target', 'tool'), 'utf8')).to.equal(program);
+    expect(statSync(join(folder, 'target', 'tool')).mode & 0o111).to.equal(0o111);
+  });
+
+  it('refuses an archive whose checksum is wrong, and installs nothing', async () => {
+    files.set(archive.path, packProgram(folder, 'tool', `${program}echo changed\n`));
+    await expectStartupError(download(), /checksum file says .*nothing was installed/);
+    expect(readdirSync(join(folder, 'target'))).to.deep.equal([]);
+  });
+
+  it('refuses a release whose checksum file does not name the archive', async () => {
+    files.set(archive.checksums, Buffer.from(`${'0'.repeat(64)}  other.tar.gz\n`));
+    await expectStartupError(download(), /no line for tool_1\.0\.0\.tar\.gz/);
+  });
+
+  it('refuses an archive without the program', async () => {
+    const packed = packProgram(folder, 'something-else');
+    files.set(archive.path, packed);
+    files.set(archive.checksums, Buffer.from(`${sha256(packed)}  ${basename(archive.path)}\n`));
+    await expectStartupError(download(), /does not contain tool-server or tool/);
+  });
+
+  it('says so when there is no such release, so that the caller can build instead', async () => {
+    files.clear();
+    expect(await download()).to.match(/checksums\.txt answers 404/);
+  });
+
+  it('says so when the server cannot be reached', async () => {
+    const [port] = await freePorts(1);
+    expect(await download(`http://127.0.0.1:${port}`)).to.match(/cannot be reached: ECONNREFUSED/);
+  });
+});
+
+function packProgram(folder: string, name: string, content = program): Buffer {
+  const source = mkdtempSync(join(folder, 'source-'));
+  writeFileSync(join(source, name), content);
+  writeFileSync(join(source, 'LICENSE'), 'MIT');
+  execFileSync('tar', ['-czf', join(source, 'out.tar.gz'), '-C', source, name, 'LICENSE']);
+  return readFileSync(join(source, 'out.tar.gz'));
+}
+
+function sha256(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+async function expectStartupError(work: Promise<unknown>, message: RegExp): Promise<void> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).to.be.instanceOf(StartupError);
+  expect((error as StartupError).message).to.match(message);
+}
