@@ -3,8 +3,8 @@
 import { bounds } from './hot-path/load-attempts.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
 
-/** Which open deliveries of an organization to end. */
-export interface CancelSelection {
+/** Which open deliveries of an organization to end, and how. */
+export interface EndSelection {
   organizationId: string;
   deliveryIds?: string[];
   destinationId?: string;
@@ -13,12 +13,12 @@ export interface CancelSelection {
   reason: string;
 }
 
-// A delivery is ended once: `status in (...)` is checked again under the row lock, so of a cancel and a result that
-// meet, exactly one counts in the event's totals.
-const CANCEL = `
+// A delivery is ended once: its status is checked again under the row lock, so of a cancel and a result that meet,
+// exactly one counts in the event's totals. A skipped delivery stops counting at all (decisions, "Events").
+const END = `
 with ended as (
   update deliveries d
-  set status = 'cancelled', error = $2, next_attempt_at = null, finished_at = now()
+  set status = $8, error = $2, next_attempt_at = null, finished_at = now(), counted = d.counted and $8 <> 'skipped'
   where d.organization_id = $1 and d.status in ('pending', 'retrying', 'circuit_open')
     and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
     and ($4::text is null or d.destination_id = $4)
@@ -27,22 +27,33 @@ with ended as (
 ), unqueued as (
   delete from outbox o using ended e
   where o.destination_id = e.destination_id and o.priority = e.priority and o.delivery_id = e.id
+), change as (
+  select event_id, (count(*) filter (where counted))::int as failed, (count(*) filter (where not counted))::int as dropped
+  from ended group by event_id
 ), totals as (
-  update events v
-  set deliveries_failed = v.deliveries_failed + f.ended,
-      status = event_status(v.deliveries_count, v.deliveries_succeeded, v.deliveries_failed + f.ended)
-  from (select event_id, count(*)::int as ended from ended where counted group by event_id) f
-  where v.id = f.event_id
+  update events e
+  set deliveries_count = e.deliveries_count - c.dropped, deliveries_failed = e.deliveries_failed + c.failed,
+      status = event_status(e.deliveries_count - c.dropped, e.deliveries_succeeded, e.deliveries_failed + c.failed)
+  from change c where e.id = c.event_id
 )
 select id from ended`;
 
+/** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
+export function cancelDeliveries(db: Queryable, selection: EndSelection): Promise<string[]> {
+  return endDeliveries(db, 'cancelled', selection);
+}
+
 /**
- * Ends open deliveries; a cancelled delivery counts as not succeeded.
- * @returns the ids that were open and are cancelled now
+ * Ends open deliveries without an attempt.
+ * @returns the ids that were open and have the new status now
  */
-export async function cancelDeliveries(db: Queryable, selection: CancelSelection): Promise<string[]> {
+export async function endDeliveries(
+  db: Queryable,
+  status: 'cancelled' | 'failed' | 'skipped',
+  selection: EndSelection,
+): Promise<string[]> {
   const { low, high } = bounds(selection.deliveryIds ?? []);
-  const { rows } = await db.query<{ id: string }>(CANCEL, [
+  const { rows } = await db.query<{ id: string }>(END, [
     selection.organizationId,
     selection.reason,
     selection.deliveryIds ?? null,
@@ -50,6 +61,7 @@ export async function cancelDeliveries(db: Queryable, selection: CancelSelection
     selection.eventId ?? null,
     low,
     high,
+    status,
   ]);
   return rows.map((row) => row.id);
 }

@@ -111,3 +111,14 @@ export async function releaseShards(db: Queryable, owner: string): Promise<void>
     [owner],
   );
 }
+
+/** Which of these rows are still in the outbox. */
+export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Set<string>> {
+  const found = await db.query<{ delivery_id: string }>(
+    `select o.delivery_id
+     from unnest($1::text[], $2::int[], $3::text[]) as wanted(destination_id, priority, delivery_id)
+     join outbox o using (destination_id, priority, delivery_id)`,
+    [rows.map((row) => row.destinationId), rows.map((row) => row.priority), rows.map((row) => row.deliveryId)],
+  );
+  return new Set(found.rows.map((row) => row.delivery_id));
+}

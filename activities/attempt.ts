@@ -1,0 +1,180 @@
+// One attempt of a delivery: load, send, judge, record. An ordinary function with explicit dependencies; the activity
+// is a thin wrapper around it.
+import type { Batcher } from '../core/batcher.ts';
+import { latencyClass } from '../core/latency-classes.ts';
+import type { Log } from '../core/log.ts';
+import { judge } from '../core/verdict.ts';
+import { endDeliveries } from '../db/delivery-commands.ts';
+import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
+import type { AttemptResult } from '../db/hot-path/record-results.ts';
+import type { Pool } from '../db/pool.ts';
+import type { ConfigCache, DestinationConfig } from './config-cache.ts';
+import { buildOutboundRequest, type OutboundRequest } from './http/outbound-request.ts';
+import type { Sender, SendResult } from './http/sender.ts';
+import type { AttemptOutcome, AttemptRequest } from './types.ts';
+
+export interface AttemptDeps {
+  pool: Pool;
+  /** Loads deliveries in groups; undefined for one that does not exist. */
+  contexts: Batcher<AttemptRequest, AttemptContext | undefined>;
+  configs: ConfigCache;
+  sender: Sender;
+  /** Records results in groups; true when the delivery changed. */
+  results: Batcher<AttemptResult, boolean>;
+  /** Learns how quickly each destination answers. */
+  observeLatency: (destinationId: string, latencyMs: number) => void;
+  headerPrefix: string;
+  version: string;
+  log: Log;
+}
+
+const OPEN = ['pending', 'retrying', 'circuit_open'];
+const CLOSED: AttemptOutcome = { status: 'closed', statusCode: null, error: null };
+
+/**
+ * Makes one attempt and records it.
+ * @returns what it led to; an attempt that is recorded already is not sent again
+ * @throws when our own side is away (the database, mostly); nothing is known of the attempt then and it is made again
+ */
+export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
+  const context = await deps.contexts.submit(request);
+  if (!context) return CLOSED;
+  if (!OPEN.includes(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
+  const ready = await prepare(deps, context);
+  if ('ending' in ready) return endWithoutAttempt(deps, context, ready.ending, ready.reason);
+
+  const startedAt = new Date();
+  const outbound = buildRequest(deps, context, ready, request.attempt, startedAt);
+  if ('ending' in outbound) return endWithoutAttempt(deps, context, outbound.ending, outbound.reason);
+  const sent = await deps.sender.send({
+    ...outbound,
+    poolKey: context.destinationId,
+    timeoutMs: ready.destination.timeoutMs,
+  });
+  if (sent.kind === 'error' && sent.code === 'CLOSED') throw new Error('The worker is shutting down');
+  deps.observeLatency(context.destinationId, sent.latency);
+  const route =
+    context.routeId !== null && context.routeVersion !== null
+      ? await deps.configs.route(context.routeId, context.routeVersion)
+      : null;
+  const completedAt = new Date();
+  const verdict = judge(sent, route?.expectedResponse ?? null, request.retryDelay, completedAt.getTime());
+  const waitMs = verdict.status === 'retrying' ? verdict.waitMs : null;
+  const changed = await deps.results.submit({
+    deliveryId: context.deliveryId,
+    eventId: context.eventId,
+    attemptNumber: request.attempt,
+    deliveryStatus: verdict.status,
+    error: verdict.error,
+    startedAt,
+    completedAt,
+    nextAttemptAt: waitMs === null ? null : new Date(completedAt.getTime() + waitMs),
+    requestHeaders: outbound.maskedHeaders,
+    ...answerFacts(sent),
+  });
+  logAttempt(deps.log, context, request, sent, verdict.status);
+  if (!changed) return CLOSED;
+  const statusCode = sent.kind === 'response' ? sent.statusCode : null;
+  return waitMs === null
+    ? { status: verdict.status as 'delivered' | 'failed', statusCode, error: verdict.error }
+    : { status: 'retrying', statusCode, error: verdict.error, waitMs };
+}
+
+type Ready = { destination: DestinationConfig; headers: Record<string, string>; body: Buffer; sourceSlug: string };
+type NotReady = { ending: 'cancelled' | 'failed' | 'skipped'; reason: string };
+
+/** What the attempt needs, or why there will be none. */
+async function prepare(deps: AttemptDeps, context: AttemptContext): Promise<Ready | NotReady> {
+  const destination =
+    context.destinationVersion === null
+      ? null
+      : await deps.configs.destination(context.destinationId, context.destinationVersion);
+  if (!destination) return { ending: 'cancelled', reason: 'The destination was deleted' };
+  if (!destination.enabled) return { ending: 'skipped', reason: 'The destination is disabled' };
+  if (context.sourceSlug === null || context.eventHeaders === null) {
+    return { ending: 'cancelled', reason: 'The source of the event was deleted' };
+  }
+  if (context.body === null) {
+    return { ending: 'failed', reason: 'The payload was removed by the retention policy before it was delivered' };
+  }
+  return { destination, headers: context.eventHeaders, body: context.body, sourceSlug: context.sourceSlug };
+}
+
+/** The request to send, or why this destination cannot be sent one (it lacks the credentials of its authType). */
+function buildRequest(
+  deps: AttemptDeps,
+  context: AttemptContext,
+  ready: Ready,
+  attempt: number,
+  startedAt: Date,
+): OutboundRequest | NotReady {
+  try {
+    return buildOutboundRequest({
+      destination: ready.destination,
+      event: { id: context.eventId, headers: ready.headers, body: ready.body },
+      delivery: { id: context.deliveryId },
+      attempt,
+      source: { slug: ready.sourceSlug },
+      headerPrefix: deps.headerPrefix,
+      version: deps.version,
+      nowMs: startedAt.getTime(),
+    });
+  } catch (error) {
+    return { ending: 'failed', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function endWithoutAttempt(
+  deps: AttemptDeps,
+  context: AttemptContext,
+  ending: NotReady['ending'],
+  reason: string,
+): Promise<AttemptOutcome> {
+  const { organizationId, deliveryId } = context;
+  await endDeliveries(deps.pool, ending, { organizationId, deliveryIds: [deliveryId], reason });
+  deps.log.info({ deliveryId, eventId: context.eventId, status: ending, reason }, 'delivery ended without an attempt');
+  return ending === 'failed' ? { status: 'failed', statusCode: null, error: reason } : CLOSED;
+}
+
+/** The outcome of an attempt that was recorded before, by a worker that died before it could say so. */
+function recordedOutcome(context: AttemptContext): AttemptOutcome {
+  const { status, statusCode, error } = context;
+  if (status === 'delivered' || status === 'failed') return { status, statusCode, error };
+  if (!OPEN.includes(status)) return CLOSED;
+  const waitMs = Math.max(0, (context.nextAttemptAt?.getTime() ?? 0) - Date.now());
+  return { status: 'retrying', statusCode, error, waitMs };
+}
+
+function answerFacts(sent: SendResult) {
+  if (sent.kind === 'error') {
+    return { statusCode: null, latency: sent.latency, latencyClass: null, responseHeaders: null, responseBody: null };
+  }
+  return {
+    statusCode: sent.statusCode,
+    latency: sent.latency,
+    latencyClass: latencyClass(sent.latency),
+    responseHeaders: sent.headers,
+    responseBody: sent.bodyText,
+  };
+}
+
+function logAttempt(
+  log: Log,
+  context: AttemptContext,
+  request: AttemptRequest,
+  sent: SendResult,
+  status: string,
+): void {
+  const line = {
+    deliveryId: context.deliveryId,
+    eventId: context.eventId,
+    destinationId: context.destinationId,
+    attempt: request.attempt,
+    status,
+    statusCode: sent.kind === 'response' ? sent.statusCode : null,
+    latency: sent.latency,
+    ...(sent.kind === 'error' && { error: sent.message }),
+  };
+  if (status === 'delivered') log.info(line, 'attempt');
+  else log.warn(line, 'attempt');
+}

@@ -1,0 +1,85 @@
+// Destinations and routes as attempts need them, cached by id and version: the version comes with every delivery that
+// is loaded, so a changed record is read again at once and an unchanged one never.
+import type { AuthType } from '../core/auth-config.ts';
+import type { ExpectedResponse } from '../core/response-check.ts';
+import type { SecretBox } from '../db/encryption.ts';
+import type { Pool } from '../db/pool.ts';
+
+/** A destination with its credentials in clear: never logged, never in a history. */
+export interface DestinationConfig {
+  id: string;
+  version: number;
+  enabled: boolean;
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  authType: AuthType;
+  authConfig: Record<string, string> | null;
+  signingSecret: string | null;
+  timeoutMs: number;
+}
+
+export interface RouteConfig {
+  id: string;
+  version: number;
+  expectedResponse: ExpectedResponse | null;
+}
+
+const DESTINATION = `
+select id, version, enabled, method, url, headers, auth_type as "authType", auth_config as "authConfig",
+       signing_secret as "signingSecret", timeout_ms as "timeoutMs"
+from destinations where id = $1`;
+const ROUTE = `select id, version, expected_response as "expectedResponse" from routes where id = $1`;
+
+const MAX_CACHED = 10_000;
+
+export interface ConfigCache {
+  /** Null when the destination was deleted meanwhile. */
+  destination(id: string, version: number): Promise<DestinationConfig | null>;
+  route(id: string, version: number): Promise<RouteConfig | null>;
+}
+
+export function createConfigCache(pool: Pool, secretBox: SecretBox): ConfigCache {
+  return {
+    destination: byVersion(async (id) => {
+      const { rows } = await pool.query<Omit<DestinationConfig, 'authConfig'> & { authConfig: string | null }>({
+        name: 'destination-config',
+        text: DESTINATION,
+        values: [id],
+      });
+      return rows[0] ? openSecrets(rows[0], secretBox) : null;
+    }),
+    route: byVersion(async (id) => {
+      const { rows } = await pool.query<RouteConfig>({ name: 'route-config', text: ROUTE, values: [id] });
+      return rows[0] ?? null;
+    }),
+  };
+}
+
+function openSecrets(
+  row: Omit<DestinationConfig, 'authConfig'> & { authConfig: string | null },
+  secretBox: SecretBox,
+): DestinationConfig {
+  return {
+    ...row,
+    authConfig: row.authConfig === null ? null : JSON.parse(secretBox.decrypt(row.authConfig, row.id)),
+    signingSecret: row.signingSecret === null ? null : secretBox.decrypt(row.signingSecret, row.id),
+  };
+}
+
+/** A look-up that keeps what it found until a newer version is asked for; concurrent look-ups share one query. */
+function byVersion<T extends { version: number }>(
+  load: (id: string) => Promise<T | null>,
+): (id: string, version: number) => Promise<T | null> {
+  const cached = new Map<string, { version: number; value: Promise<T | null> }>();
+  return (id, version) => {
+    const known = cached.get(id);
+    if (known && known.version >= version) return known.value;
+    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value ?? '');
+    const value = load(id);
+    cached.set(id, { version, value });
+    // Failure policy: a failed load is not kept; the attempt fails on our own side and is made again.
+    value.catch(() => cached.delete(id));
+    return value;
+  };
+}

@@ -1,0 +1,70 @@
+// The two groups every attempt shares with others that run at the same time: loading deliveries and recording results.
+import { type Batcher, createBatcher } from '../core/batcher.ts';
+import type { Log } from '../core/log.ts';
+import { type AttemptContext, loadAttempts } from '../db/hot-path/load-attempts.ts';
+import { type AttemptResult, recordResults } from '../db/hot-path/record-results.ts';
+import { isTransientDatabaseError, type Pool } from '../db/pool.ts';
+import type { AttemptRequest } from './types.ts';
+
+const MAX_GROUP = 128;
+const MAX_QUEUED = 10_000;
+// How long a result is kept in memory while PostgreSQL is away, before the attempt is given back to its workflow and
+// made again. Less than the margin the workflow leaves for it.
+const KEEP_RESULT_MS = 30_000;
+const RETRY_PAUSE_MS = 250;
+
+/** Loads what attempts need, one statement for a group. */
+export function createContextLoader(pool: Pool): Batcher<AttemptRequest, AttemptContext | undefined> {
+  return createBatcher({
+    async run(requests) {
+      const contexts = await loadAttempts(pool, requests);
+      return requests.map((request) => contexts.get(request.deliveryId));
+    },
+    maxItems: MAX_GROUP,
+    concurrency: 4,
+    maxQueued: MAX_QUEUED,
+  });
+}
+
+/** Records results, one statement and one commit for a group; resolves with whether the delivery changed. */
+export function createResultRecorder(pool: Pool, log: Log): Batcher<AttemptResult, boolean> {
+  return createBatcher({
+    async run(results) {
+      const distinct = new Map(results.map((result) => [result.deliveryId, result]));
+      const changed = await record(pool, [...distinct.values()], log);
+      return results.map((result) => changed.has(result.deliveryId));
+    },
+    maxItems: MAX_GROUP,
+    concurrency: 2,
+    maxQueued: MAX_QUEUED,
+  });
+}
+
+/**
+ * Failure policy: while PostgreSQL is away the result is kept and tried again, because the destination has the event
+ * already; a result that PostgreSQL refuses is recorded alone, then without what was captured of it, so that one
+ * unusual response can neither hold up others nor repeat its own attempt for ever.
+ */
+async function record(pool: Pool, results: AttemptResult[], log: Log): Promise<Set<string>> {
+  const until = performance.now() + KEEP_RESULT_MS;
+  for (;;) {
+    try {
+      return await recordResults(pool, results);
+    } catch (error) {
+      if (!isTransientDatabaseError(error)) return recordApart(pool, results, log, error);
+      if (performance.now() > until) throw error;
+      log.warn({ results: results.length, error: String(error) }, 'results wait for the database');
+      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
+    }
+  }
+}
+
+async function recordApart(pool: Pool, results: AttemptResult[], log: Log, error: unknown): Promise<Set<string>> {
+  const [only] = results;
+  if (only && results.length === 1) {
+    log.error({ deliveryId: only.deliveryId, error: String(error) }, 'recording an attempt without its capture');
+    return recordResults(pool, [{ ...only, requestHeaders: {}, responseHeaders: null, responseBody: null }]);
+  }
+  const groups = await Promise.all(results.map((result) => record(pool, [result], log)));
+  return new Set(groups.flatMap((group) => [...group]));
+}

@@ -1,0 +1,32 @@
+// The activities as workflows see them. Ids and small facts only: what goes in and comes out stands in a history.
+
+/** One attempt to make. */
+export interface AttemptRequest {
+  deliveryId: string;
+  eventId: string;
+  /** 1 for the first. */
+  attempt: number;
+  /** The planned wait before the next attempt in ms; null when this is the last one. */
+  retryDelay: number | null;
+}
+
+/** What an attempt led to; `closed`: the delivery was ended or deleted meanwhile, nothing was sent. */
+export type AttemptOutcome =
+  | { status: 'delivered' | 'failed' | 'closed'; statusCode: number | null; error: string | null }
+  | { status: 'retrying'; statusCode: number | null; error: string | null; waitMs: number };
+
+export interface DeliveryReference {
+  organizationId: string;
+  deliveryId: string;
+}
+
+export interface Activities {
+  /** Sends one attempt and records it; recorded attempts are not sent again. Throws when our own side is away. */
+  attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome>;
+  /** Ends an open delivery as cancelled. */
+  cancelDelivery(delivery: DeliveryReference): Promise<void>;
+  /** Creates a new delivery of the same event; its id, or undefined when that is not possible any more. */
+  replayDelivery(delivery: DeliveryReference): Promise<string | undefined>;
+  /** One round of housekeeping: partitions, retention, deleted sources. True when there is more to do at once. */
+  maintain(): Promise<boolean>;
+}

@@ -1,0 +1,222 @@
+// The public ingest endpoint: verify, route, store, answer after the commit (decisions, "Ingest").
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type Koa from 'koa';
+import getRawBody from 'raw-body';
+import { BatcherFullError } from '../../core/batcher.ts';
+import type { Settings } from '../../core/config.ts';
+import { lookupPath } from '../../core/dotted-path.ts';
+import { newId, shardOf } from '../../core/ids.ts';
+import { hashPayload, viewPayload } from '../../core/payload.ts';
+import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
+import type { SecretBox } from '../../db/encryption.ts';
+import type { IdempotencyKeyRule } from '../../db/entities.ts';
+import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
+import type { Pool } from '../../db/pool.ts';
+import { ApiError } from '../errors.ts';
+import { createEventWriter, type EventWriter } from './event-writer.ts';
+import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
+
+const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
+const METHODS = ['POST', 'PUT', 'PATCH'];
+// A configuration may change again while an event is routed anew; after this many changes in a row the sender retries.
+const MAX_ROUTINGS = 5;
+
+export interface IngestDeps {
+  pool: Pool;
+  settings: Pick<Settings, 'HOOKYARD_MAX_PAYLOAD_BYTES'>;
+  secretBox: SecretBox;
+}
+
+export interface Ingest {
+  middleware: Koa.Middleware;
+  /** Waits until every request that was accepted has been stored. */
+  close(): Promise<void>;
+}
+
+/** One request as received. */
+interface Received {
+  organizationSlug: string;
+  sourceSlug: string;
+  method: string;
+  query: string;
+  headers: Record<string, string>;
+  body: Buffer;
+  receivedAt: Date;
+}
+
+/** Makes the ingest endpoint; requests for other paths pass through its middleware. */
+export function createIngest({ pool, settings, secretBox }: IngestDeps): Ingest {
+  const routing = createRoutingCache(pool, secretBox);
+  const writer = createEventWriter(pool);
+
+  async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
+    const match = PATH.exec(ctx.path);
+    if (!match) return next();
+    if (!METHODS.includes(ctx.method)) {
+      throw new ApiError(405, 'METHOD_NOT_ALLOWED', `Webhooks are received with ${METHODS.join(', ')}`, undefined, {
+        Allow: METHODS.join(', '),
+      });
+    }
+    const receivedAt = new Date();
+    const [, organizationSlug = '', sourceSlug = ''] = match;
+    await requireOpenSource(routing, organizationSlug, sourceSlug);
+    const received: Received = {
+      organizationSlug,
+      sourceSlug,
+      method: ctx.method,
+      query: ctx.querystring,
+      headers: flatHeaders(ctx.req.headers),
+      body: await readBody(ctx, settings.HOOKYARD_MAX_PAYLOAD_BYTES),
+      receivedAt,
+    };
+    ctx.body = await accept(routing, writer, received);
+  }
+
+  return { middleware, close: () => writer.idle() };
+}
+
+/** Verifies and stores one webhook; the answer's body. */
+async function accept(routing: RoutingCache, writer: EventWriter, received: Received): Promise<object> {
+  for (let round = 0; round < MAX_ROUTINGS; round += 1) {
+    const source = await verifiedSource(routing, received);
+    const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
+    if (challenge !== null) return { challenge };
+    const event = newEvent(source, received, new Date());
+    const outcome = await writer.write(event).catch(refuseWhenFull);
+    if (outcome.kind === 'stored') return { success: true, eventId: event.id };
+    if (outcome.kind === 'duplicate') return { success: true, eventId: outcome.eventId, duplicate: true };
+    routing.forget(received.organizationSlug, received.sourceSlug);
+  }
+  throw unavailable('The configuration of this source keeps changing');
+}
+
+async function requireOpenSource(routing: RoutingCache, organizationSlug: string, sourceSlug: string): Promise<void> {
+  let source = await routing.get(organizationSlug, sourceSlug);
+  if (source && !source.enabled) source = await routing.getCurrent(organizationSlug, sourceSlug);
+  requireOpen(source, organizationSlug, sourceSlug);
+}
+
+function requireOpen(
+  source: SourceRouting | null,
+  organizationSlug: string,
+  sourceSlug: string,
+): asserts source is SourceRouting {
+  if (!source) {
+    throw new ApiError(
+      404,
+      'RESOURCE_NOT_FOUND',
+      `No source receives webhooks at /ingest/${organizationSlug}/${sourceSlug}`,
+    );
+  }
+  if (!source.enabled)
+    throw new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
+}
+
+/** The source, once the request proved to come from its provider. A refusal is never based on an outdated secret. */
+async function verifiedSource(routing: RoutingCache, received: Received): Promise<SourceRouting> {
+  const { organizationSlug, sourceSlug } = received;
+  const known = await routing.get(organizationSlug, sourceSlug);
+  requireOpen(known, organizationSlug, sourceSlug);
+  if (verify(known, received).valid) return known;
+  const current = await routing.getCurrent(organizationSlug, sourceSlug);
+  requireOpen(current, organizationSlug, sourceSlug);
+  const verification = verify(current, received);
+  if (verification.valid) return current;
+  throw new ApiError(401, 'INVALID_SIGNATURE', `${verification.reason}; nothing was stored`);
+}
+
+function verify(source: SourceRouting, received: Received) {
+  return verifySignature(source.verification, {
+    headers: received.headers,
+    body: received.body,
+    nowMs: received.receivedAt.getTime(),
+  });
+}
+
+function newEvent(source: SourceRouting, received: Received, validatedAt: Date): NewEvent {
+  const { body } = received;
+  const routes = source.routes.filter((route) => route.destinations.length > 0);
+  return {
+    id: newId('evt', received.receivedAt.getTime()),
+    organizationId: source.organizationId,
+    configVersion: source.configVersion,
+    sourceId: source.sourceId,
+    method: received.method,
+    query: received.query,
+    headers: received.headers,
+    body,
+    // PostgreSQL text cannot hold NUL, so a body with one is no text to it.
+    isText: isUtf8(body) && !body.includes(0),
+    payloadHash: hashPayload(body),
+    receivedAt: received.receivedAt,
+    validatedAt,
+    deliveries: routes.flatMap((route) =>
+      route.destinations.map((destination): NewDelivery => {
+        const id = newId('dlv');
+        const status = destination.enabled ? 'pending' : 'skipped';
+        return {
+          id,
+          routeId: route.id,
+          destinationId: destination.id,
+          priority: route.priority,
+          shard: shardOf(id),
+          status,
+        };
+      }),
+    ),
+    routed: routes.map((route) => route.id),
+    filtered: [],
+    idempotency: idempotencyOf(source.idempotencyKey, received),
+  };
+}
+
+// A request without the key is no repeat of anything: it is stored like any other.
+function idempotencyOf(rule: IdempotencyKeyRule | null, received: Received): NewEvent['idempotency'] {
+  if (!rule) return null;
+  const value = rule.header
+    ? received.headers[rule.header.toLowerCase()]
+    : lookupPath(viewPayload(received.body).payload, rule.jsonPath ?? '')[0];
+  if (value === undefined || value === null || value === '') return null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { keyHash: createHash('sha256').update(text).digest(), windowSeconds: rule.windowSeconds };
+}
+
+/** Header names in lower case as Node reads them; several values of one name joined as RFC 9110, section 5.3 allows. */
+function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return flat;
+}
+
+async function readBody(ctx: Koa.Context, limit: number): Promise<Buffer> {
+  try {
+    return await getRawBody(ctx.req, { limit, length: ctx.req.headers['content-length'] });
+  } catch (error) {
+    const type = error instanceof Error && 'type' in error ? error.type : undefined;
+    if (type === 'entity.too.large') {
+      // What is left of the body is not read, so the connection cannot be used again.
+      throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${limit} bytes`, undefined, {
+        Connection: 'close',
+      });
+    }
+    if (type === 'request.aborted' || type === 'request.size.invalid') {
+      throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
+    }
+    throw error;
+  }
+}
+
+function refuseWhenFull(error: unknown): never {
+  if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
+  throw error;
+}
+
+function unavailable(reason: string): ApiError {
+  return new ApiError(503, 'UNAVAILABLE', `${reason}; nothing was stored, send it again`, undefined, {
+    'Retry-After': '1',
+  });
+}

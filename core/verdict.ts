@@ -1,0 +1,52 @@
+// What an attempt's answer means for its delivery (decisions, "Deliveries").
+import { parseRetryAfter, waitBeforeRetry } from './backoff.ts';
+import { type ExpectedResponse, isSuccess } from './response-check.ts';
+
+/** What came back from the destination. */
+export type Answer =
+  | { kind: 'response'; statusCode: number; headers: Readonly<Record<string, string>>; bodyForCheck: string }
+  | { kind: 'error'; message: string; retryable: boolean };
+
+/** Delivered, failed for good, or to be retried after `waitMs`. */
+export type Verdict =
+  | { status: 'delivered'; error: null }
+  | { status: 'failed'; error: string }
+  | { status: 'retrying'; error: string; waitMs: number };
+
+// RFC 9110, section 15.5.11: the resource is gone for good, so the destination wants no more of it.
+const GONE = 410;
+// The two statuses whose Retry-After is heeded.
+const RETRY_AFTER_STATUSES = [429, 503];
+
+/**
+ * Judges an attempt.
+ * @param retryDelay planned wait before the next attempt in ms; null when there is none left
+ * @param nowMs end of the attempt, milliseconds since 1970
+ */
+export function judge(
+  answer: Answer,
+  expected: ExpectedResponse | null,
+  retryDelay: number | null,
+  nowMs: number,
+): Verdict {
+  const failure = failureOf(answer, expected);
+  if (failure === null) return { status: 'delivered', error: null };
+  if (!failure.retryable || retryDelay === null) return { status: 'failed', error: failure.error };
+  return {
+    status: 'retrying',
+    error: failure.error,
+    waitMs: waitBeforeRetry({ planned: retryDelay, retryAfter: retryAfterOf(answer, nowMs) }),
+  };
+}
+
+function failureOf(answer: Answer, expected: ExpectedResponse | null): { error: string; retryable: boolean } | null {
+  if (answer.kind === 'error') return { error: answer.message, retryable: answer.retryable };
+  const check = isSuccess(expected, answer.statusCode, answer.bodyForCheck);
+  if (check.success) return null;
+  return { error: check.reason, retryable: answer.statusCode !== GONE };
+}
+
+function retryAfterOf(answer: Answer, nowMs: number): number | null {
+  if (answer.kind === 'error' || !RETRY_AFTER_STATUSES.includes(answer.statusCode)) return null;
+  return parseRetryAfter(answer.headers['retry-after'], nowMs);
+}

@@ -1,0 +1,27 @@
+// How quickly destinations answer, as this process has seen it: decides whether a first attempt may be a local activity.
+
+/** A destination counts as quick below this moving average, ms. */
+const QUICK_BELOW_MS = 1000;
+// Weight of the latest attempt in the moving average: a destination that turns slow is noticed after a few attempts.
+const WEIGHT = 0.3;
+const MAX_DESTINATIONS = 10_000;
+
+export interface Latencies {
+  observe(destinationId: string, latencyMs: number): void;
+  /** False for a destination that has not been seen yet. */
+  isQuick(destinationId: string): boolean;
+}
+
+export function createLatencies(): Latencies {
+  const averages = new Map<string, number>();
+  return {
+    observe(destinationId, latencyMs) {
+      const known = averages.get(destinationId);
+      if (known === undefined && averages.size >= MAX_DESTINATIONS) averages.delete(averages.keys().next().value ?? '');
+      averages.set(destinationId, known === undefined ? latencyMs : known + WEIGHT * (latencyMs - known));
+    },
+    isQuick(destinationId) {
+      return (averages.get(destinationId) ?? Number.POSITIVE_INFINITY) < QUICK_BELOW_MS;
+    },
+  };
+}

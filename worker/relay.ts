@@ -1,0 +1,173 @@
+// The relay: from the outbox to workflows. Claims what this process may start, starts it, and remembers it until its
+// first result is recorded.
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Log } from '../core/log.ts';
+import { endDeliveries } from '../db/delivery-commands.ts';
+import { claimDeliveries, type OutboxRow, stillQueued } from '../db/hot-path/claim.ts';
+import type { Pool } from '../db/pool.ts';
+import { InFlight } from './in-flight.ts';
+import type { Latencies } from './latencies.ts';
+import type { Shards } from './shards.ts';
+import { startDelivery } from './start-delivery.ts';
+import { createStartPolicies } from './start-policies.ts';
+
+// How long the relay rests when there is nothing to start: doubles from the first to the second, ms.
+const MIN_REST_MS = 5;
+const MAX_REST_MS = 100;
+// After an error of the database or of Temporal.
+const ERROR_REST_MS = 1000;
+const MAX_DESTINATIONS_PER_CLAIM = 200;
+
+export interface RelayDeps {
+  pool: Pool;
+  client: Client;
+  shards: Shards;
+  latencies: Latencies;
+  limits: { total: number; perDestination: number };
+  replayWindowMs: number;
+  log: Log;
+}
+
+export interface Relay {
+  /** Tells that a delivery's first result is recorded: its place is free. */
+  recorded(deliveryId: string): void;
+  /** Stops starting; resolves when the round under way has ended. */
+  stop(): Promise<void>;
+}
+
+export function startRelay(deps: RelayDeps): Relay {
+  const inFlight = new InFlight(deps.limits);
+  const policiesOf = createStartPolicies(deps.pool);
+  let stopping = false;
+  let afterDestination = '';
+  let wake: () => void = () => {};
+  const ended = run();
+
+  async function run(): Promise<void> {
+    let rest = MIN_REST_MS;
+    while (!stopping) {
+      try {
+        const started = await round();
+        rest = started > 0 ? MIN_REST_MS : Math.min(MAX_REST_MS, rest * 2);
+      } catch (error) {
+        deps.log.warn({ error: String(error) }, 'relay waits: the database or Temporal is away');
+        rest = ERROR_REST_MS;
+      }
+      await pause(rest);
+    }
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Claims and starts once. @returns how many were started */
+  async function round(): Promise<number> {
+    await checkOverdue();
+    const rows = await claim();
+    if (rows.length === 0) return 0;
+    const policyOf = await policiesOf(rows);
+    const outcomes = await Promise.allSettled(
+      rows.map((row) =>
+        startDelivery(deps.client, row, policyOf(row), {
+          quick: deps.latencies.isQuick(row.destinationId),
+          replayWindowMs: deps.replayWindowMs,
+        }),
+      ),
+    );
+    const failed = outcomes.findIndex((outcome) => outcome.status === 'rejected');
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === 'rejected') inFlight.delete(rows[index]?.deliveryId ?? '');
+    }
+    const failure = outcomes[failed];
+    if (failure?.status === 'rejected') throw failure.reason;
+    return rows.length;
+  }
+
+  /** The next rows to start, most urgent and oldest first, within the limits. They are in flight from here on. */
+  async function claim(): Promise<OutboxRow[]> {
+    const shards = deps.shards.held();
+    if (shards.length === 0 || inFlight.free <= 0) return [];
+    const rows = await claimDeliveries(deps.pool, {
+      afterDestination,
+      fullDestinations: inFlight.fullDestinations(),
+      maxDestinations: MAX_DESTINATIONS_PER_CLAIM,
+      shards,
+      inFlight: inFlight.deliveryIds(),
+      perDestination: Math.min(deps.limits.perDestination, inFlight.free),
+    });
+    afterDestination = nextCursor(rows);
+    rows.sort(byUrgency);
+    const taken = rows.filter((row) => {
+      if (!inFlight.hasRoom(row.destinationId)) return false;
+      inFlight.add(row);
+      return true;
+    });
+    return taken;
+  }
+
+  /**
+   * Looks after deliveries whose result is overdue. One that left the outbox is done (another worker recorded it), one
+   * that Temporal does not know is started again, and one whose workflow was closed from outside (terminated in the
+   * Temporal UI) would wait for ever, so it is ended visibly.
+   */
+  async function checkOverdue(): Promise<void> {
+    const overdue = inFlight.takeOverdue();
+    if (overdue.length === 0) return;
+    const queued = await stillQueued(deps.pool, overdue);
+    for (const row of overdue) {
+      const state = queued.has(row.deliveryId) ? await workflowState(row.deliveryId) : 'recorded';
+      if (state === 'closed') await endLost(row);
+      if (state !== 'running') inFlight.delete(row.deliveryId);
+    }
+  }
+
+  async function workflowState(deliveryId: string): Promise<'running' | 'closed' | 'unknown'> {
+    try {
+      const { status } = await deps.client.workflow.getHandle(deliveryId).describe();
+      return status.name === 'RUNNING' || status.name === 'PAUSED' ? 'running' : 'closed';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return 'unknown';
+      throw error;
+    }
+  }
+
+  async function endLost(row: OutboxRow): Promise<void> {
+    const reason = 'Its workflow was ended in Temporal before the first attempt was recorded';
+    await endDeliveries(deps.pool, 'failed', {
+      organizationId: row.organizationId,
+      deliveryIds: [row.deliveryId],
+      reason,
+    });
+    deps.log.warn({ deliveryId: row.deliveryId, reason }, 'delivery failed');
+  }
+
+  return {
+    recorded(deliveryId) {
+      const wasFull = inFlight.free <= 0;
+      if (inFlight.delete(deliveryId) && wasFull) wake();
+    },
+    async stop() {
+      stopping = true;
+      wake();
+      await ended;
+    },
+  };
+}
+
+/** Where the next claim goes on: behind the last destination seen, or from the first when the end was reached. */
+function nextCursor(rows: OutboxRow[]): string {
+  const destinations = new Set(rows.map((row) => row.destinationId));
+  if (destinations.size < MAX_DESTINATIONS_PER_CLAIM) return '';
+  return [...destinations].reduce((last, id) => (id > last ? id : last), '');
+}
+
+function byUrgency(a: OutboxRow, b: OutboxRow): number {
+  return b.priority - a.priority || (a.deliveryId < b.deliveryId ? -1 : 1);
+}

@@ -1,0 +1,59 @@
+// Starts the workflow of one delivery.
+import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { OutboxRow } from '../db/hot-path/claim.ts';
+import type { delivery } from '../workflows/delivery.ts';
+import { TASK_QUEUE } from '../workflows/messages.ts';
+import {
+  destinationIdAttribute,
+  eventIdAttribute,
+  organizationIdAttribute,
+  routeIdAttribute,
+  sourceIdAttribute,
+} from '../workflows/search-attributes.ts';
+import type { StartPolicy } from './start-policies.ts';
+
+/**
+ * Starts a delivery's workflow; its id is the delivery's, so a second start changes nothing.
+ * @returns false when it had been started before
+ * @throws when Temporal cannot be reached or refuses
+ */
+export async function startDelivery(
+  client: Client,
+  row: OutboxRow,
+  policy: StartPolicy,
+  options: { quick: boolean; replayWindowMs: number },
+): Promise<boolean> {
+  const start: WorkflowStartOptions<typeof delivery> = {
+    workflowId: row.deliveryId,
+    taskQueue: TASK_QUEUE,
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    requestEagerStart: true,
+    args: [
+      {
+        organizationId: row.organizationId,
+        eventId: row.eventId,
+        deliveryId: row.deliveryId,
+        retryPolicy: policy.retryPolicy,
+        timeoutMs: policy.timeoutMs,
+        quick: options.quick,
+        replayWindowMs: options.replayWindowMs,
+      },
+    ],
+    staticSummary: `${policy.sourceName} -> ${policy.destinationName}`,
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: organizationIdAttribute, value: row.organizationId },
+      { key: sourceIdAttribute, value: row.sourceId },
+      ...(row.routeId === null ? [] : [{ key: routeIdAttribute, value: row.routeId }]),
+      { key: destinationIdAttribute, value: row.destinationId },
+      { key: eventIdAttribute, value: row.eventId },
+    ]),
+  };
+  try {
+    await client.workflow.start<typeof delivery>('delivery', start);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+// What a delivery workflow is started with besides ids: the destination's policy and the names for its summary. Cached
+// for a second: a workflow runs by the policy of its start, give or take that second.
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../core/backoff.ts';
+import type { OutboxRow } from '../db/hot-path/claim.ts';
+import type { Pool } from '../db/pool.ts';
+
+export interface StartPolicy {
+  retryPolicy: RetryPolicy;
+  /** ms */
+  timeoutMs: number;
+  destinationName: string;
+  sourceName: string;
+}
+
+const KEEP_MS = 1000;
+const LOAD = `
+select t.id as "destinationId", s.id as "sourceId", t.retry_policy as "retryPolicy", t.timeout_ms as "timeoutMs",
+       t.name as "destinationName", s.name as "sourceName"
+from unnest($1::text[], $2::text[]) as wanted(destination_id, source_id)
+join destinations t on t.id = wanted.destination_id
+join sources s on s.id = wanted.source_id`;
+
+// A destination or source that was deleted meanwhile: the first attempt finds that out and ends the delivery.
+const GONE: StartPolicy = {
+  retryPolicy: DEFAULT_RETRY_POLICY,
+  timeoutMs: 30_000,
+  destinationName: 'deleted destination',
+  sourceName: 'deleted source',
+};
+
+/** Returns a function that finds the policies of many rows with at most one query. */
+export function createStartPolicies(pool: Pool): (rows: OutboxRow[]) => Promise<(row: OutboxRow) => StartPolicy> {
+  const cached = new Map<string, { policy: StartPolicy; until: number }>();
+  const keyOf = (row: { destinationId: string; sourceId: string }) => `${row.destinationId} ${row.sourceId}`;
+
+  return async (rows) => {
+    const now = performance.now();
+    for (const [key, entry] of cached) if (entry.until <= now) cached.delete(key);
+    const missing = new Map(rows.filter((row) => !cached.has(keyOf(row))).map((row) => [keyOf(row), row]));
+    if (missing.size > 0) {
+      const wanted = [...missing.values()];
+      const found = await pool.query<StartPolicy & { destinationId: string; sourceId: string }>({
+        name: 'start-policies',
+        text: LOAD,
+        values: [wanted.map((row) => row.destinationId), wanted.map((row) => row.sourceId)],
+      });
+      for (const row of found.rows) cached.set(keyOf(row), { policy: row, until: now + KEEP_MS });
+    }
+    return (row) => cached.get(keyOf(row))?.policy ?? GONE;
+  };
+}

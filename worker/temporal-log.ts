@@ -1,0 +1,37 @@
+// Temporal's own log lines, in the process's log.
+import type { LogLevel, Logger } from '@temporalio/worker';
+import type { Log } from '../core/log.ts';
+
+const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
+  TRACE: 'trace',
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  ERROR: 'error',
+};
+
+/** A logger for the SDK. Its information lines about ordinary operation are shown at level `debug` only. */
+export function temporalLogger(log: Log): Logger {
+  const write = (level: LogLevel, message: string, meta?: object): void => {
+    const quieter = level === 'INFO' ? 'debug' : levels[level];
+    log[quieter]({ ...facts(meta), component: 'temporal' }, message);
+  };
+  return {
+    log: write,
+    trace: (message, meta) => write('TRACE', message, meta),
+    debug: (message, meta) => write('DEBUG', message, meta),
+    info: (message, meta) => write('INFO', message, meta),
+    warn: (message, meta) => write('WARN', message, meta),
+    error: (message, meta) => write('ERROR', message, meta),
+  };
+}
+
+// Ids and errors only: whatever else the SDK passes along is not for the log.
+function facts(meta: object | undefined): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(meta ?? {})) {
+    if (key === 'error') shown[key] = value instanceof Error ? value.message : String(value);
+    else if (typeof value === 'string' || typeof value === 'number') shown[key] = value;
+  }
+  return shown;
+}

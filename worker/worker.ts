@@ -1,0 +1,136 @@
+// The worker process as one object: Temporal worker, relay and everything they share. main.ts adds the process around it.
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { Client } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { createConfigCache } from '../activities/config-cache.ts';
+import { createSender } from '../activities/http/sender.ts';
+import { createActivities } from '../activities/index.ts';
+import { createContextLoader, createResultRecorder } from '../activities/results.ts';
+import type { Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { loadSecretBox } from '../db/encryption-keys.ts';
+import { createPool, type Pool } from '../db/pool.ts';
+import type { TemporalConnection } from '../temporal-config/connection.ts';
+import { TASK_QUEUE } from '../workflows/messages.ts';
+import { createLatencies } from './latencies.ts';
+import { ensureMaintenanceSchedule } from './maintenance-schedule.ts';
+import { type Relay, startRelay } from './relay.ts';
+import { holdShards, type Shards } from './shards.ts';
+import { temporalLogger } from './temporal-log.ts';
+import { bundleWorkflows } from './workflow-bundle.ts';
+
+// Slots are fixed, and well above what the relay keeps in flight: an eager start without a free slot would silently
+// become an ordinary one. The cache holds every workflow that waits for a retry in the common case.
+const WORKFLOW_TASK_SLOTS = 500;
+const CACHED_WORKFLOWS = 5000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+const HOUR_MS = 3_600_000;
+
+export interface RunningWorker {
+  /** Rejects when Temporal's worker ends by an error. */
+  ended: Promise<void>;
+  /** Stops claiming, lets running attempts finish, closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Connects and starts; resolves when deliveries are being made. */
+export async function runWorker(
+  settings: Settings,
+  databaseUrl: string,
+  temporal: TemporalConnection,
+  log: Log,
+): Promise<RunningWorker> {
+  const secretBox = loadSecretBox(settings);
+  const [connection, workflowBundle] = await Promise.all([
+    NativeConnection.connect(temporal.connectionOptions),
+    bundleWorkflows(temporalLogger(log)),
+  ]);
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const pool = createPool(databaseUrl, {
+    max: settings.HOOKYARD_DATABASE_POOL,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onError: (error) => log.warn({ error: error.message }, 'an idle database connection broke'),
+  });
+  const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
+  const latencies = createLatencies();
+  const results = createResultRecorder(pool, log);
+  let relay: Relay | undefined;
+  const activities = createActivities({
+    pool,
+    settings,
+    log,
+    sender,
+    results,
+    contexts: createContextLoader(pool),
+    configs: createConfigCache(pool, secretBox),
+    observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
+    headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
+    version: ownVersion(),
+    onRecorded: (deliveryId) => relay?.recorded(deliveryId),
+  });
+  const worker = await Worker.create({
+    connection,
+    namespace: temporal.namespace,
+    taskQueue: TASK_QUEUE,
+    workflowBundle,
+    activities,
+    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
+    maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
+    maxConcurrentActivityTaskExecutions: WORKFLOW_TASK_SLOTS,
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+    shutdownGraceTime: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
+    shutdownForceTime: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000 + 2000,
+  });
+  const ended = worker.run();
+  await ensureMaintenanceSchedule(client, log);
+  const shards = holdShards(pool, `${hostname()}:${process.pid}:${randomUUID()}`, log);
+  const running = startRelay({
+    pool,
+    client,
+    shards,
+    latencies,
+    limits: { total: settings.HOOKYARD_MAX_IN_FLIGHT, perDestination: settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION },
+    replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
+    log,
+  });
+  relay = running;
+  return {
+    ended,
+    stop: () =>
+      stopInOrder(running, shards, worker, ended, [
+        () => results.idle(),
+        () => sender.close(),
+        () => closePools(pool, connection),
+      ]),
+  };
+}
+
+async function stopInOrder(
+  relay: Relay,
+  shards: Shards,
+  worker: Worker,
+  ended: Promise<void>,
+  closers: (() => Promise<void>)[],
+): Promise<void> {
+  await relay.stop();
+  await shards.release();
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+  // A forced end after the grace time rejects; what was cut off is made again by the next worker.
+  await ended.catch(() => undefined);
+  for (const close of closers) await close();
+}
+
+async function closePools(pool: Pool, connection: NativeConnection): Promise<void> {
+  await pool.end();
+  await connection.close();
+}
+
+function ownVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}

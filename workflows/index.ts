@@ -1,0 +1,3 @@
+// What the worker's bundle holds.
+export { delivery } from './delivery.ts';
+export { maintenance } from './maintenance.ts';

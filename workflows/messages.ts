@@ -1,0 +1,53 @@
+// Every signal and query of Hookyard's workflows, with their types: what the API, operators and tests may send.
+import { defineQuery, defineSignal } from '@temporalio/workflow';
+import type { RetryPolicy } from '../core/backoff.ts';
+
+/** The task queue of all workflows and activities. */
+export const TASK_QUEUE = 'hookyard';
+
+/** What a delivery workflow is started with: ids and the policy as it was then. Never bodies, headers or secrets. */
+export interface DeliveryInput {
+  organizationId: string;
+  eventId: string;
+  deliveryId: string;
+  retryPolicy: RetryPolicy;
+  /** The destination's deadline for one attempt, ms. */
+  timeoutMs: number;
+  /** Whether the destination is known to answer quickly; attempt 1 is then a local activity. */
+  quick: boolean;
+  /** How long a failed delivery stays open for a replay, ms. */
+  replayWindowMs: number;
+  /** Where a long delivery goes on after its history was cut: the next attempt. */
+  resumeAt?: number;
+}
+
+/** How a delivery workflow ends. */
+export interface DeliveryResult {
+  status: 'delivered' | 'failed' | 'cancelled' | 'closed';
+  attempts: number;
+  /** The delivery that replays this one. */
+  replayedAs?: string;
+}
+
+/** What the query `status` answers. */
+export interface DeliveryStatusView {
+  deliveryId: string;
+  status: 'pending' | 'retrying' | 'failed' | 'delivered' | 'cancelled' | 'closed';
+  attempts: number;
+  maxAttempts: number;
+  lastError: string | null;
+  lastStatusCode: number | null;
+  /** ISO 8601; null when no attempt is waiting. */
+  nextAttemptAt: string | null;
+}
+
+/** Makes the next attempt now instead of at the end of the wait. */
+export const retryNow = defineSignal('retryNow');
+/** Ends the delivery; a running attempt is not interrupted, but no other follows. */
+export const cancel = defineSignal('cancel');
+/**
+ * Delivers a failed delivery again as a new delivery. Without an argument the workflow creates it; the API, which has
+ * created it already, names it.
+ */
+export const replay = defineSignal<[replayedAs?: string]>('replay');
+export const status = defineQuery<DeliveryStatusView>('status');
