@@ -182,7 +182,11 @@ describe('sender', () => {
     });
 
     it('follow a destination whose address changes', async () => {
-      const first = await httpServer((_req, res) => res.end('first'));
+      const gone = Promise.withResolvers<void>();
+      const first = await httpServer((req, res) => {
+        req.socket.once('close', gone.resolve);
+        res.end('first');
+      });
       const second = await httpServer((req, res) => res.end(`second ${req.url}`));
       const sender = open();
       const bodies: string[] = [];
@@ -190,6 +194,7 @@ describe('sender', () => {
         bodies.push(asResponse(await sender.send(request(url))).bodyText);
       }
       expect(bodies).to.deep.equal(['first', 'second /a', 'second /b']);
+      await gone.promise;
     });
 
     it('are kept for as many destinations as allowed; a request under way on one that goes is finished', async () => {
