@@ -1,0 +1,71 @@
+// What travels with a request, and what handlers are given.
+import Router, { type RouterContext } from '@koa/router';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type Koa from 'koa';
+import type { Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import type { SecretBox } from '../db/encryption.ts';
+import type { Scope } from '../db/entities.ts';
+import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
+import type { Pool } from '../db/pool.ts';
+import type { Signals } from './signals.ts';
+import type { TestSender } from './test-send.ts';
+
+/** Who sent a request: the organization and the key that selected it. */
+export interface Caller {
+  organization: { id: string; name: string; slug: string; plan: 'free' | 'pro' | 'business' };
+  key: { id: string; name: string; scopes: Scope[] };
+}
+
+export interface ApiState {
+  requestId: string;
+  log: Log;
+  /** Set by `authenticate`. */
+  caller?: Caller;
+}
+
+export type AppContext = Koa.ParameterizedContext<ApiState>;
+export type Context = RouterContext<ApiState>;
+export type Next = Koa.Next;
+export type ApiRouter = Router<ApiState>;
+
+/** What the handlers work with. */
+export interface ApiDeps {
+  settings: Settings;
+  /** Base of every `webhookUrl`, without a trailing slash; known once the server listens. */
+  baseUrl: () => string;
+  orm: MikroORM;
+  /** For hand-written statements of the management API. */
+  pool: Pool;
+  secretBox: SecretBox;
+  /** Reaches the workflows of deliveries. */
+  signals: Signals;
+  testSender: TestSender;
+  log: Log;
+}
+
+export function newRouter(): ApiRouter {
+  return new Router<ApiState>({ strict: false });
+}
+
+/** The sender of a request behind `authenticate`. */
+export function callerOf(ctx: { state: ApiState }): Caller {
+  const { caller } = ctx.state;
+  if (!caller) throw new Error('a handler that needs a caller was mounted without authentication');
+  return caller;
+}
+
+/** The id of the organization a request acts in. */
+export function organizationId(ctx: { state: ApiState }): string {
+  return callerOf(ctx).organization.id;
+}
+
+/** A unit of work that sees the records of the request's organization only. */
+export function entityManager(ctx: { state: ApiState }, deps: ApiDeps): EntityManager {
+  return tenantEntityManager(deps.orm, organizationId(ctx));
+}
+
+/** A parameter of the path. */
+export function param(ctx: Context, name: string): string {
+  return ctx.params[name] ?? '';
+}

@@ -1,0 +1,79 @@
+// Errors as the API answers them (interface.md, "Errors"): one class to throw, one place that renders.
+import { STATUS_CODES } from 'node:http';
+import { isTransientDatabaseError } from '../db/pool.ts';
+import type { AppContext, Next } from './context.ts';
+
+/** One thing wrong with one member of a request; `path` is dotted: `retryPolicy.maxRetries`. */
+export interface ErrorDetail {
+  path: string;
+  message: string;
+}
+
+/** An answer that is not a success. `code` is undefined where the interface names none. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly details: ErrorDetail[] | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    status: number,
+    code: string | undefined,
+    message: string,
+    details?: ErrorDetail[],
+    headers: Record<string, string> = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+    this.headers = headers;
+  }
+}
+
+/** 404: the record does not exist, or belongs to another organization (which is never told apart). */
+export function notFound(kind: string, id: string): ApiError {
+  return new ApiError(404, 'RESOURCE_NOT_FOUND', `There is no ${kind} with id ${id}`);
+}
+
+/** 400 about one member of the request. */
+export function invalid(path: string, message: string, code = 'VALIDATION_ERROR'): ApiError {
+  return new ApiError(400, code, `${path} ${message}`, [{ path, message }]);
+}
+
+/** 503: something this request needs is away; the caller may repeat it. */
+export function unavailable(what: string): ApiError {
+  return new ApiError(503, 'SERVICE_UNAVAILABLE', `${what}; try again in a moment`, undefined, { 'Retry-After': '1' });
+}
+
+/** Renders whatever a handler throws; unknown errors are logged and answered without their internals. */
+export async function renderErrors(ctx: AppContext, next: Next): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    const answer = toApiError(error, ctx);
+    ctx.status = answer.status;
+    ctx.set(answer.headers);
+    ctx.body = {
+      error: STATUS_CODES[answer.status] ?? 'Error',
+      message: answer.message,
+      ...(answer.code !== undefined && { code: answer.code }),
+      ...(answer.details !== undefined && { details: answer.details }),
+    };
+  }
+}
+
+function toApiError(error: unknown, ctx: AppContext): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isTransientDatabaseError(error)) {
+    ctx.state.log.warn({ err: error }, 'the database is away or overloaded');
+    return unavailable('The database cannot be reached or is overloaded');
+  }
+  ctx.state.log.error({ err: error }, 'request failed');
+  return new ApiError(
+    500,
+    'INTERNAL_ERROR',
+    `Something went wrong; the log has the details under request id ${ctx.state.requestId}`,
+  );
+}

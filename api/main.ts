@@ -1,0 +1,16 @@
+// The API process: wiring only.
+import { ConfigError, describeSettings, readSettings } from '../core/config.ts';
+import { createLog } from '../core/log.ts';
+import { startService } from './service.ts';
+
+try {
+  const settings = readSettings(process.env);
+  const log = createLog(settings, 'api');
+  for (const line of describeSettings(settings)) log.info(line);
+  await startService(settings, process.env, log);
+} catch (error) {
+  const lines =
+    error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
+  for (const line of lines) console.error(line);
+  process.exit(1);
+}

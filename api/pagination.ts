@@ -1,0 +1,33 @@
+// Lists: `page` and `pageSize` (interface.md, "Limits"), and the shape of every list answer.
+import { z } from 'zod';
+
+const MAX_PAGE_SIZE = 100;
+const DEFAULT_PAGE_SIZE = 20;
+
+const positive = (fallback: number) =>
+  z
+    .string({ error: 'must be given once' })
+    .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1 on')
+    .transform(Number)
+    .default(fallback);
+
+/** Members of a list's query schema. */
+export const pageParams = {
+  page: positive(1),
+  pageSize: positive(DEFAULT_PAGE_SIZE).transform((size) => Math.min(size, MAX_PAGE_SIZE)),
+};
+
+export interface Page {
+  page: number;
+  pageSize: number;
+}
+
+/** How a page is cut out of a query's rows. */
+export function limitOf({ page, pageSize }: Page): { limit: number; offset: number } {
+  return { limit: pageSize, offset: Math.min((page - 1) * pageSize, Number.MAX_SAFE_INTEGER) };
+}
+
+/** The answer of a list endpoint. */
+export function listAnswer<Item>(data: Item[], total: number, { page, pageSize }: Page) {
+  return { data, pagination: { total, page, pageSize } };
+}

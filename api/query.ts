@@ -1,0 +1,55 @@
+// The parts that query strings share: pages, booleans, times, search texts.
+import { z } from 'zod';
+
+const once = z.string({ error: 'must be given once' });
+
+/** `true` or `false`. */
+export const booleanParam = once
+  .refine((text) => text === 'true' || text === 'false', 'must be true or false')
+  .transform((text) => text === 'true')
+  .optional();
+
+// RFC 3339 date-time, or a date alone (midnight UTC); without a zone UTC is meant.
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+ -]\d{2}:?\d{2})?)?$/;
+
+/** An ISO 8601 time; the answer is a Date. */
+export const timeParam = once
+  .transform((text, context) => {
+    const time = parseTime(text);
+    if (time !== null) return time;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be an ISO 8601 date and time, for example 2026-11-21T10:00:00Z',
+    });
+    return z.NEVER;
+  })
+  .optional();
+
+/** A text; empty counts as not given. */
+export const textParam = once
+  .max(1000, 'must be at most 1000 characters long')
+  .transform((text) => text || undefined)
+  .optional();
+
+/** One of some words; empty counts as not given. */
+export function choiceParam<const Choices extends readonly [string, ...string[]]>(choices: Choices) {
+  return z.preprocess((value) => (value === '' ? undefined : value), z.enum(choices).optional());
+}
+
+/** Parses an ISO 8601 time; a time without a zone is UTC. */
+export function parseTime(text: string): Date | null {
+  if (!ISO_TIME.test(text)) return null;
+  // A plus sign that was not percent-encoded arrives as a space.
+  const normal = text
+    .replace(/ (\d{2}:?\d{2})$/, '+$1')
+    .replace(',', '.')
+    .replace(' ', 'T');
+  const zoned = /[Zz]$|[+-]\d{2}:?\d{2}$/.test(normal.slice(10)) || normal.length === 10 ? normal : `${normal}Z`;
+  const ms = Date.parse(zoned);
+  return Number.isNaN(ms) || ms < 0 ? null : new Date(ms);
+}
+
+/** A text as a LIKE pattern that matches it anywhere; its own wildcards are taken literally. */
+export function containsPattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}

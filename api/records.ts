@@ -1,0 +1,54 @@
+// What the configuration records have in common: looking one up, unique names, and change under a row lock.
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { type IdPrefix, isId } from '../core/ids.ts';
+import { type ApiKey, Destination, Route, Source } from '../db/entities.ts';
+import { notFound } from './errors.ts';
+
+/** A text that is no id of this kind cannot be in the database; it is answered like any unknown id. */
+export function requireId(kind: string, prefix: IdPrefix, id: string): void {
+  if (!isId(prefix, id)) throw notFound(kind, id);
+}
+
+/** @throws ApiError 404 */
+export async function findSource(em: EntityManager, id: string, lock?: 'lock'): Promise<Source> {
+  requireId('source', 'src', id);
+  const source = await em.findOne(Source, { id }, lockOptions(lock));
+  if (!source) throw notFound('source', id);
+  return source;
+}
+
+/** @throws ApiError 404 */
+export async function findDestination(em: EntityManager, id: string, lock?: 'lock'): Promise<Destination> {
+  requireId('destination', 'dst', id);
+  const destination = await em.findOne(Destination, { id }, lockOptions(lock));
+  if (!destination) throw notFound('destination', id);
+  return destination;
+}
+
+/** @throws ApiError 404 */
+export async function findRoute(em: EntityManager, id: string, lock?: 'lock'): Promise<Route> {
+  requireId('route', 'rte', id);
+  const route = await em.findOne(Route, { id }, lockOptions(lock));
+  if (!route) throw notFound('route', id);
+  return route;
+}
+
+// Concurrent updates of one record queue at its row lock, so that each is applied to what the one before stored.
+function lockOptions(lock: 'lock' | undefined) {
+  return lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {};
+}
+
+/** Whether a write failed because another record has the same value of this constraint. */
+export function violates(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof UniqueConstraintViolationException && 'constraint' in error && error.constraint === constraint
+  );
+}
+
+/** A stored time as the API shows it. */
+export function isoTime(time: Date | null | undefined): string | null {
+  return time ? time.toISOString() : null;
+}
+
+export type { ApiKey };

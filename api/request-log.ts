@@ -1,0 +1,29 @@
+// Gives every request an id and writes one line about it: never its query, payload or credentials.
+import { newId } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { AppContext, Next } from './context.ts';
+
+const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** Middleware: `X-Request-Id` on the response (the sender's own when it is sane), a child logger, and the request's line. */
+export function requestLog(log: Log): (ctx: AppContext, next: Next) => Promise<void> {
+  return async (ctx, next) => {
+    const began = performance.now();
+    const received = ctx.get('x-request-id');
+    const requestId = SANE_REQUEST_ID.test(received) ? received : newId('req');
+    ctx.state.requestId = requestId;
+    ctx.state.log = log.child({ requestId });
+    ctx.set('X-Request-Id', requestId);
+    await next();
+    ctx.state.log.info(
+      {
+        method: ctx.method,
+        path: ctx.path,
+        status: ctx.status,
+        ms: Math.round(performance.now() - began),
+        organizationId: ctx.state.caller?.organization.id,
+      },
+      'request',
+    );
+  };
+}

@@ -1,0 +1,216 @@
+// What both destination families do to the one store behind them (decisions, "The two destination families").
+import { type AuthType, authConfigSchemas } from '../../core/auth-config.ts';
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../../core/backoff.ts';
+import { newId } from '../../core/ids.ts';
+import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
+import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
+import { nextFreeSlug, slugify } from '../../core/slugs.ts';
+import { deleteDestination } from '../../db/delivery-commands.ts';
+import { Destination } from '../../db/entities.ts';
+import { destinationHealth } from '../../db/history/statistics.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { z } from 'zod';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import { ApiError, invalid, notFound } from '../errors.ts';
+import { limitOf, type Page } from '../pagination.ts';
+import { containsPattern } from '../query.ts';
+import { findDestination, isoTime, requireId, violates } from '../records.ts';
+import { check } from '../validation.ts';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** A destination's authentication, secrets in clear. */
+interface Auth {
+  authType: AuthType;
+  authConfig: Record<string, string>;
+}
+
+/** The members of a new destination as a client sends them; what is absent takes its default. */
+export interface DestinationInput {
+  name: string;
+  url: string;
+  slug?: string;
+  description?: string | null;
+  method?: Destination['method'];
+  headers?: Record<string, string>;
+  authType?: AuthType;
+  authConfig?: Record<string, unknown> | null;
+  signingSecret?: string | null;
+  timeoutMs?: number;
+  rateLimitPerMinute?: number | null;
+  retryPolicy?: Partial<RetryPolicy>;
+  enabled?: boolean;
+}
+
+/** Creates a destination; its slug is the given one or made of its name. @throws ApiError 400, 409 DUPLICATE_SLUG */
+export async function createDestination(ctx: Context, deps: ApiDeps, input: DestinationInput): Promise<Destination> {
+  const id = newId('dst');
+  const { retryPolicy, slug, authType = 'none', authConfig, signingSecret, ...rest } = input;
+  const auth = checkAuth(authType, authConfig ?? {}, null);
+  const record = {
+    description: null,
+    method: 'POST' as const,
+    headers: {},
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    rateLimitPerMinute: null,
+    enabled: true,
+    ...rest,
+    id,
+    organizationId: organizationId(ctx),
+    type: 'http' as const,
+    ...sealAuth(deps, id, auth),
+    signingSecret: sealSigningSecret(deps, id, signingSecret ?? null, null),
+    retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
+  };
+  for (;;) {
+    const em = entityManager(ctx, deps);
+    const free = slug ?? (await freeSlug(em, input.name));
+    try {
+      const destination = em.create(Destination, { ...record, slug: free });
+      await em.persist(destination).flush();
+      return destination;
+    } catch (error) {
+      if (!violates(error, 'destinations_slug_unique')) throw error;
+      // Another request took the slug of this name at the same moment: the next one is free.
+      if (slug !== undefined) throw duplicateSlug(slug);
+    }
+  }
+}
+
+async function freeSlug(em: EntityManager, name: string): Promise<string> {
+  const base = slugify(name, 'destination');
+  const taken = await em.find(Destination, { slug: { $like: `${base.slice(0, 50)}%` } }, { fields: ['slug'] });
+  return nextFreeSlug(base, new Set(taken.map((destination) => destination.slug)));
+}
+
+function duplicateSlug(slug: string): ApiError {
+  return new ApiError(409, 'DUPLICATE_SLUG', `A destination with the slug ${slug} exists already`);
+}
+
+/** Applies what was sent to a stored destination. @throws ApiError 400, 404, 409 DUPLICATE_SLUG */
+export async function updateDestination(
+  ctx: Context,
+  deps: ApiDeps,
+  patch: Partial<DestinationInput>,
+): Promise<Destination> {
+  const id = param(ctx, 'id');
+  const { retryPolicy, authType, authConfig, signingSecret, ...rest } = patch;
+  try {
+    return await entityManager(ctx, deps).transactional(async (em) => {
+      const stored = await findDestination(em, id, 'lock');
+      em.assign(stored, rest);
+      if (retryPolicy) em.assign(stored, { retryPolicy: { ...stored.retryPolicy, ...retryPolicy } });
+      if (authType !== undefined || authConfig !== undefined) {
+        em.assign(stored, sealAuth(deps, id, changedAuth(deps, stored, authType, authConfig)));
+      }
+      if (signingSecret !== undefined) {
+        const known = openSigningSecret(deps, stored);
+        em.assign(stored, { signingSecret: sealSigningSecret(deps, id, signingSecret, known) });
+      }
+      return stored;
+    });
+  } catch (error) {
+    if (violates(error, 'destinations_slug_unique')) throw duplicateSlug(rest.slug ?? '');
+    throw error;
+  }
+}
+
+/** Deletes the destination of the path and tells the workflows of its open deliveries. */
+export async function removeDestination(ctx: Context, deps: ApiDeps): Promise<void> {
+  const id = param(ctx, 'id');
+  requireId('destination', 'dst', id);
+  const { deleted, cancelled } = await deleteDestination(deps.pool, organizationId(ctx), id);
+  if (!deleted) throw notFound('destination', id);
+  deps.signals.cancelAll(cancelled);
+  ctx.status = 204;
+}
+
+/** One page of destinations, newest first. */
+export async function pageOfDestinations(
+  ctx: Context,
+  deps: ApiDeps,
+  query: Page & { enabled?: boolean; search?: string },
+): Promise<[Destination[], number]> {
+  const pattern = query.search && containsPattern(query.search);
+  return entityManager(ctx, deps).findAndCount(
+    Destination,
+    {
+      type: 'http',
+      ...(query.enabled !== undefined && { enabled: query.enabled }),
+      ...(pattern && { $or: [{ name: { $ilike: pattern } }, { url: { $ilike: pattern } }] }),
+    },
+    { ...limitOf(query), orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+  );
+}
+
+/** Answers the health object of the destination of the path. */
+export async function showHealth(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { id } = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+  const health = await destinationHealth(deps.pool, id, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
+  ctx.body = {
+    ...health,
+    lastDeliveryAt: isoTime(health.lastDeliveryAt),
+    lastSuccessAt: isoTime(health.lastSuccessAt),
+    lastFailureAt: isoTime(health.lastFailureAt),
+  };
+}
+
+/** A stored authConfig in clear; null when the destination has none. */
+export function openAuthConfig(
+  deps: Pick<ApiDeps, 'secretBox'>,
+  destination: Destination,
+): Record<string, string> | null {
+  const { authConfig, id } = destination;
+  if (authConfig === null || authConfig === undefined) return null;
+  return z.record(z.string(), z.string()).parse(JSON.parse(deps.secretBox.decrypt(authConfig, id)));
+}
+
+/** A stored signing secret in clear; null when deliveries are not signed. */
+export function openSigningSecret(deps: Pick<ApiDeps, 'secretBox'>, destination: Destination): string | null {
+  const { signingSecret, id } = destination;
+  return signingSecret === null || signingSecret === undefined ? null : deps.secretBox.decrypt(signingSecret, id);
+}
+
+// A masked secret is kept only while the type stays: with another type there is nothing it could stand for.
+function changedAuth(
+  deps: ApiDeps,
+  stored: Destination,
+  authType: AuthType = stored.authType,
+  authConfig?: Record<string, unknown> | null,
+): Auth {
+  const known = authType === stored.authType ? openAuthConfig(deps, stored) : null;
+  return checkAuth(authType, authConfig ?? (authConfig === undefined ? known : null) ?? {}, known);
+}
+
+function checkAuth(
+  authType: AuthType,
+  authConfig: Record<string, unknown>,
+  stored: Record<string, string> | null,
+): Auth {
+  // The masked secret is put back first: it would not pass as a header value itself.
+  const texts = z.record(z.string(), z.string()).safeParse(authConfig);
+  const kept = texts.success
+    ? keepRedactedAuthConfig(authType, texts.data, stored)
+    : { ok: true as const, config: authConfig };
+  if (!kept.ok) throw invalid(`authConfig.${kept.field}`, 'must be the whole secret: there is none stored to keep');
+  const checked = check(
+    z.object({ authConfig: authConfigSchemas[authType] as z.ZodType<Record<string, string>> }),
+    { authConfig: kept.config },
+    'The body',
+  );
+  return { authType, authConfig: checked.authConfig };
+}
+
+function sealAuth(deps: ApiDeps, id: string, auth: Auth) {
+  const sealed = auth.authType === 'none' ? null : deps.secretBox.encrypt(JSON.stringify(auth.authConfig), id);
+  return { authType: auth.authType, authConfig: sealed };
+}
+
+function sealSigningSecret(deps: ApiDeps, id: string, incoming: string | null, stored: string | null): string | null {
+  if (incoming === null) return null;
+  const kept = keepRedacted(incoming, stored);
+  if (!kept.ok) throw invalid('signingSecret', 'must be the whole secret: there is none stored to keep');
+  const problem = signingSecretProblem(kept.value);
+  if (problem !== null) throw invalid('signingSecret', problem);
+  return deps.secretBox.encrypt(kept.value, id);
+}

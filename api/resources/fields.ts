@@ -1,0 +1,64 @@
+// Members that several resources share, with their bounds (decisions, "The two destination families").
+import { z } from 'zod';
+import { checkCustomHeaders } from '../../core/headers.ts';
+import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';
+import { refuse } from '../validation.ts';
+
+export const name = z
+  .string()
+  .max(255)
+  .refine((text) => text.trim() !== '', 'must not be empty');
+
+export const description = z.string().max(5000).nullable();
+
+export const enabled = z.boolean();
+
+const MAX_URL_LENGTH = 2048;
+
+/** What is wrong with the address of a destination, or null. */
+function urlProblem(text: string): string | null {
+  const example = 'for example https://example.com/hooks';
+  if (text.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
+  // The URL parser would drop spaces and line breaks silently.
+  if (/[\s\p{Cc}]/u.test(text)) return 'must not contain spaces or control characters';
+  const url = URL.parse(text);
+  if (!url || !/^https?:\/\//i.test(text)) return `must be an absolute http:// or https:// address, ${example}`;
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials; use authType and authConfig';
+  return null;
+}
+
+export const url = z.string().superRefine((text, context) => {
+  const problem = urlProblem(text);
+  if (problem !== null) refuse(context, 'INVALID_URL', problem);
+});
+
+export const slug = z.string().superRefine((text, context) => {
+  if (isSlug(text)) return;
+  refuse(
+    context,
+    'INVALID_SLUG',
+    `must be lowercase letters and digits with single hyphens between, at most ${MAX_SLUG_LENGTH} characters`,
+  );
+});
+
+export const headers = z.record(z.string(), z.string()).superRefine((given, context) => {
+  for (const { name: header, message } of checkCustomHeaders(given)) {
+    refuse(context, undefined, message, header === '' ? [] : [header]);
+  }
+});
+
+const MAX_DELAY_MS = 86_400_000;
+const delay = z.int().min(0).max(MAX_DELAY_MS);
+
+/** Any part of a retry policy; what is missing comes from the defaults (create) or the stored policy (update). */
+export const retryPolicy = z.object({
+  maxRetries: z.int().min(0).max(50).optional(),
+  initialDelay: delay.optional(),
+  maxDelay: delay.optional(),
+  backoffMultiplier: z.number().min(1).max(10).optional(),
+});
+
+/** The members of a patch that were sent: an absent one keeps what is stored. */
+export function sent<T extends object>(patch: T): Partial<T> {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

@@ -1,0 +1,42 @@
+// Probes for whoever runs the service: `/healthz` says that this process answers, `/readyz` that it can do its work.
+import type { Client } from '@temporalio/client';
+import type { Pool } from '../../db/pool.ts';
+import type { ApiRouter } from '../context.ts';
+import { ApiError } from '../errors.ts';
+
+const DEADLINE_MS = 2000;
+
+/** @param servers what `/readyz` asks, each by a name and a request that fails when it is away */
+export function mountHealth(router: ApiRouter, servers: Record<string, () => Promise<unknown>>): void {
+  router.get('/healthz', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  router.get('/readyz', async (ctx) => {
+    const names = Object.keys(servers);
+    const outcomes = await Promise.allSettled(Object.values(servers).map((ask) => withDeadline(ask)));
+    const away = names.filter((_name, index) => outcomes[index]?.status === 'rejected');
+    if (away.length > 0) {
+      throw new ApiError(503, 'NOT_READY', `Not reachable within ${DEADLINE_MS / 1000} s: ${away.join(', ')}`);
+    }
+    ctx.body = { status: 'ok' };
+  });
+}
+
+/** What `/readyz` of the API asks. */
+export function requiredServers(pool: Pool, temporal: Client): Record<string, () => Promise<unknown>> {
+  return {
+    database: () => pool.query('select 1'),
+    temporal: () =>
+      temporal.connection.withDeadline(Date.now() + DEADLINE_MS, () => temporal.workflowService.getSystemInfo({})),
+  };
+}
+
+async function withDeadline(ask: () => Promise<unknown>): Promise<void> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('no answer in time')), DEADLINE_MS);
+  try {
+    await Promise.race([ask(), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,90 @@
+// Destinations, organization-scoped family: the http destinations of the same store, with this family's members.
+import { z } from 'zod';
+import type { Destination } from '../../db/entities.ts';
+import { type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
+import { type ApiDeps, type ApiRouter, type Context, entityManager, param } from '../context.ts';
+import { listAnswer, pageParams } from '../pagination.ts';
+import { booleanParam, textParam } from '../query.ts';
+import { findDestination, isoTime } from '../records.ts';
+import { parseBody, parseQuery } from '../validation.ts';
+import {
+  createDestination,
+  pageOfDestinations,
+  removeDestination,
+  showHealth,
+  updateDestination,
+} from './destination-record.ts';
+import * as field from './fields.ts';
+
+const changeable = {
+  description: field.description.optional(),
+  headers: field.headers.optional(),
+  retryPolicy: field.retryPolicy.optional(),
+  enabled: field.enabled.optional(),
+};
+const createSchema = z.object({ name: field.name, url: field.url, ...changeable });
+const updateSchema = z.object({ name: field.name.optional(), url: field.url.optional(), ...changeable });
+const listSchema = z.object({ ...pageParams, enabled: booleanParam, search: textParam });
+
+export function mountOrganizationDestinations(router: ApiRouter, deps: ApiDeps): void {
+  const base = '/api/organizations/:orgId/destinations';
+  router.get(base, (ctx) => list(ctx, deps));
+  router.post(base, (ctx) => create(ctx, deps));
+  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
+  router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
+  router.delete(`${base}/:id`, (ctx) => removeDestination(ctx, deps));
+  router.get(`${base}/:id/health`, (ctx) => showHealth(ctx, deps));
+}
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const [destinations, total] = await pageOfDestinations(ctx, deps, query);
+  const ids = destinations.map((destination) => destination.id);
+  const totals = await destinationTotals(deps.pool, ids, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
+  ctx.body = listAnswer(
+    destinations.map((destination) => summary(destination, totals.get(destination.id))),
+    total,
+    query,
+  );
+}
+
+async function create(ctx: Context, deps: ApiDeps): Promise<void> {
+  const destination = await createDestination(ctx, deps, await parseBody(ctx, createSchema));
+  ctx.status = 201;
+  ctx.body = await show(deps, destination);
+}
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  ctx.body = await show(deps, await findDestination(entityManager(ctx, deps), param(ctx, 'id')));
+}
+
+async function update(ctx: Context, deps: ApiDeps): Promise<void> {
+  const patch = field.sent(await parseBody(ctx, updateSchema));
+  ctx.body = await show(deps, await updateDestination(ctx, deps, patch));
+}
+
+async function show(deps: ApiDeps, destination: Destination) {
+  const window = deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS;
+  const totals = (await destinationTotals(deps.pool, [destination.id], window)).get(destination.id);
+  return {
+    ...summary(destination, totals),
+    description: destination.description ?? null,
+    headers: destination.headers,
+    retryPolicy: destination.retryPolicy,
+    lastDeliveryAt: isoTime(totals.lastDeliveryAt),
+    createdAt: isoTime(destination.createdAt),
+    updatedAt: isoTime(destination.updatedAt),
+  };
+}
+
+function summary(destination: Destination, totals: DestinationTotals) {
+  return {
+    id: destination.id,
+    name: destination.name,
+    url: destination.url,
+    enabled: destination.enabled,
+    successRate: totals.successRate,
+    avgLatency: totals.avgLatency,
+    deliveriesCount: totals.deliveriesCount,
+  };
+}

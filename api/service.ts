@@ -1,0 +1,178 @@
+// Starts and stops the API process: servers it needs, the HTTP server, signals.
+import { Client, Connection } from '@temporalio/client';
+import { createServer, type Server } from 'node:http';
+import packageJson from '../package.json' with { type: 'json' };
+import { createSender } from '../activities/http/sender.ts';
+import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { loadSecretBox } from '../db/encryption-keys.ts';
+import { createOrm } from '../db/orm.ts';
+import { ensurePartitions } from '../db/partitions.ts';
+import { createPool, isTransientDatabaseError, type Pool } from '../db/pool.ts';
+import { prepareDatabase } from '../db/prepare.ts';
+import { temporalConnectionOptions } from '../temporal-config/connection.ts';
+import { createApp } from './app.ts';
+import { createIngest } from './ingest/ingest.ts';
+import { requiredServers } from './resources/health.ts';
+import { createSignals } from './signals.ts';
+import { createTestSender } from './test-send.ts';
+
+const DATABASE_DEADLINE_MS = 120_000;
+const DATABASE_RETRY_MS = 2000;
+const PARTITIONS_EVERY_MS = 3_600_000;
+// Reads of lists and histories may be slow; they have connections of their own, so that ingest never waits for them.
+const MANAGEMENT_CONNECTIONS = 8;
+const RECORD_CONNECTIONS = 8;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+/**
+ * Runs the API until it is told to stop (SIGTERM, SIGINT, or its parent's IPC channel closes).
+ * @param env of the process, for the settings of Temporal
+ * @throws ConfigError for a setting that cannot be used; an Error when PostgreSQL stays away
+ */
+export async function startService(settings: Settings, env: NodeJS.ProcessEnv, log: Log): Promise<void> {
+  const databaseUrl = settings.DATABASE_URL;
+  if (!databaseUrl)
+    throw new ConfigError(['DATABASE_URL must be set to start the API by itself; npm start brings its own PostgreSQL']);
+  const secretBox = loadSecretBox(settings);
+  await prepareWhenReachable(settings, databaseUrl, log);
+
+  const onError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+  const ingestPool = createPool(databaseUrl, {
+    max: settings.HOOKYARD_DATABASE_POOL,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onError,
+  });
+  const pool = createPool(databaseUrl, {
+    max: MANAGEMENT_CONNECTIONS,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onError,
+  });
+  const orm = await createOrm(databaseUrl, RECORD_CONNECTIONS);
+  const temporal = lazyTemporalClient(env);
+  const signals = createSignals(temporal, log);
+  const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox });
+
+  let baseUrl = publicUrl(settings);
+  const app = createApp({
+    settings,
+    baseUrl: () => baseUrl,
+    orm,
+    pool,
+    secretBox,
+    signals,
+    testSender: createTestSender(sender, {
+      headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
+      version: packageJson.version,
+    }),
+    log,
+    ingest: ingest.middleware,
+    requiredServers: requiredServers(pool, temporal),
+  });
+  const handle = app.callback();
+  const server = createServer(
+    { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, maxHeaderSize: 32 * 1024 },
+    (request, response) => void handle(request, response),
+  );
+  const port = await listen(server, settings);
+  baseUrl = publicUrl(settings, port);
+  const partitions = keepPartitions(pool, log);
+
+  stopWhenTold(log, settings.HOOKYARD_SHUTDOWN_SECONDS, async () => {
+    clearInterval(partitions);
+    await closeServer(server, settings.HOOKYARD_SHUTDOWN_SECONDS * 1000);
+    await ingest.close();
+    await Promise.all([signals.close(), sender.close()]);
+    await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
+  });
+  const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
+  log.info({ url }, `the API listens on ${url}`);
+  process.send?.({ type: 'ready', url });
+}
+
+/** Prepares the database, waiting while it is away. */
+async function prepareWhenReachable(settings: Settings, databaseUrl: string, log: Log): Promise<void> {
+  const giveUpAt = Date.now() + DATABASE_DEADLINE_MS;
+  for (;;) {
+    try {
+      const { createdKey } = await prepareDatabase(settings, databaseUrl);
+      if (createdKey?.file) log.info(`the first API key was made; it is kept in ${createdKey.file}`);
+      return;
+    } catch (error) {
+      if (!isTransientDatabaseError(error)) throw error;
+      const reason = error instanceof Error ? error.message || ('code' in error && String(error.code)) : '';
+      const left = Math.round((giveUpAt - Date.now()) / 1000);
+      if (left <= 0) throw new Error(`PostgreSQL could not be reached (${reason}); check DATABASE_URL`);
+      log.warn(`waiting for PostgreSQL (${reason}); giving up in ${left} s`);
+      await new Promise((resolve) => setTimeout(resolve, DATABASE_RETRY_MS));
+    }
+  }
+}
+
+// Connects at the first call: the API starts, and ingest works, while Temporal is down.
+function lazyTemporalClient(env: NodeJS.ProcessEnv): Client {
+  const { connectionOptions, namespace } = temporalConnectionOptions(env);
+  const { grpcCompression: _forWorkers, ...options } = connectionOptions;
+  return new Client({ connection: Connection.lazy(options), namespace });
+}
+
+function listen(server: Server, settings: Settings): Promise<number> {
+  const { HOOKYARD_PORT: port, HOOKYARD_HOST: host } = settings;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reasons: Record<string, string> = {
+        EADDRINUSE: `Port ${port} on ${host} is taken by another program; stop it, or set HOOKYARD_PORT to another port (0 chooses a free one)`,
+        EACCES: `Port ${port} may not be opened by this user; set HOOKYARD_PORT to a port above 1023`,
+        EADDRNOTAVAIL: `${host} is no address of this machine; set HOOKYARD_HOST`,
+        ENOTFOUND: `${host} is no address of this machine; set HOOKYARD_HOST`,
+      };
+      reject(
+        new ConfigError([reasons[error.code ?? ''] ?? `Cannot listen on HOOKYARD_PORT ${port}: ${error.message}`]),
+      );
+    });
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+}
+
+function keepPartitions(pool: Pool, log: Log): NodeJS.Timeout {
+  return setInterval(() => {
+    ensurePartitions(pool).catch((error: unknown) =>
+      log.error({ err: error }, 'partitions could not be made; trying again in an hour'),
+    );
+  }, PARTITIONS_EVERY_MS).unref();
+}
+
+/** Stops accepting; running requests finish, until the grace period cuts them off. */
+function closeServer(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** Runs `stop` once, at the first request to end, and ends the process. */
+function stopWhenTold(log: Log, graceSeconds: number, stop: () => Promise<void>): void {
+  let stopping = false;
+  const begin = (reason: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ reason }, `stopping; running requests get ${graceSeconds} s`);
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'the API did not stop in order');
+        process.exit(1);
+      },
+    );
+  };
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => begin(name));
+  if (process.channel) process.once('disconnect', () => begin('the parent process is gone'));
+}

@@ -1,0 +1,78 @@
+// Test deliveries to a destination (interface.md, "Destinations, flat family", rules 3 and 4).
+import { MissingCredentialsError } from '../activities/http/auth.ts';
+import { buildOutboundRequest, type OutboundInput, type OutboundRequest } from '../activities/http/outbound-request.ts';
+import type { Sender } from '../activities/http/sender.ts';
+import { newId } from '../core/ids.ts';
+import { isSuccess } from '../core/response-check.ts';
+
+export interface TestSender {
+  /** Sends one test webhook; whatever goes wrong is in the result. */
+  send(
+    destination: OutboundInput['destination'] & { id: string },
+    payload?: Record<string, unknown>,
+  ): Promise<TestResult>;
+}
+
+export type TestResult =
+  | { success: true; statusCode: number; latency: number; responseBody: string; message: string }
+  | {
+      success: false;
+      statusCode: number | null;
+      latency: number;
+      responseBody: string | null;
+      error: string;
+      message: string;
+    };
+
+const samplePayload = {
+  type: 'test',
+  message: 'This is a test event from Hookyard',
+  data: { id: 'sample', amount: 4200, currency: 'EUR' },
+};
+
+/** @param options.headerPrefix HOOKYARD_HEADER_PREFIX @param options.version Hookyard's own */
+export function createTestSender(sender: Sender, options: { headerPrefix: string; version: string }): TestSender {
+  return {
+    async send(destination, payload = samplePayload) {
+      let request: OutboundRequest;
+      try {
+        request = buildTestRequest(options, destination, payload);
+      } catch (error) {
+        if (error instanceof MissingCredentialsError) return failure(null, 0, null, error.message);
+        throw error;
+      }
+      const result = await sender.send({ ...request, poolKey: destination.id, timeoutMs: destination.timeoutMs });
+      if (result.kind === 'error') {
+        return failure(null, result.latency, null, result.message);
+      }
+      const { statusCode, latency, bodyText } = result;
+      const judged = isSuccess(null, statusCode, bodyText);
+      if (!judged.success) return failure(statusCode, latency, bodyText, judged.reason);
+      return { success: true, statusCode, latency, responseBody: bodyText, message: 'The test webhook was delivered' };
+    },
+  };
+}
+
+function buildTestRequest(
+  options: { headerPrefix: string; version: string },
+  destination: OutboundInput['destination'],
+  payload: Record<string, unknown>,
+): OutboundRequest {
+  return buildOutboundRequest({
+    ...options,
+    destination,
+    event: {
+      id: newId('evt'),
+      headers: { 'Content-Type': 'application/json' },
+      body: Buffer.from(JSON.stringify(payload)),
+    },
+    delivery: { id: newId('dlv') },
+    attempt: 1,
+    source: { slug: 'test' },
+    nowMs: Date.now(),
+  });
+}
+
+function failure(statusCode: number | null, latency: number, responseBody: string | null, error: string): TestResult {
+  return { success: false, statusCode, latency, responseBody, error, message: `The test webhook failed: ${error}` };
+}

@@ -1,0 +1,127 @@
+// Turns what zod finds wrong into the API's 400: the message names the first offending field and what it must be.
+import type { z } from 'zod';
+import { readJson } from './body.ts';
+import type { AppContext } from './context.ts';
+import { ApiError, type ErrorDetail } from './errors.ts';
+
+/** Adds an issue that carries a code of the interface (INVALID_URL, ...) instead of VALIDATION_ERROR. */
+export function refuse(
+  context: z.RefinementCtx,
+  code: string | undefined,
+  message: string,
+  path: PropertyKey[] = [],
+): void {
+  context.addIssue({ code: 'custom', message, path, params: { apiCode: code ?? 'VALIDATION_ERROR' } });
+}
+
+/**
+ * Checks a value against a schema.
+ * @param what names the value itself in messages about it as a whole: `The body`
+ * @throws ApiError 400; an issue with a code of its own wins over the others (decisions, "validation error")
+ */
+export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+  const unstorable = findUnstorable(value, []);
+  if (unstorable) throw problem([{ path: unstorable, message: 'must not contain NUL or unpaired surrogates' }], what);
+  const parsed = schema.safeParse(value, { error: explain });
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => ({
+    path: issue.path,
+    message: issue.message,
+    code: issue.code === 'custom' ? issue.params?.apiCode : undefined,
+  }));
+  const special = issues.find((issue) => typeof issue.code === 'string' && issue.code !== 'VALIDATION_ERROR');
+  throw special
+    ? problem([special, ...issues.filter((issue) => issue !== special)], what, special.code)
+    : problem(issues, what);
+}
+
+/** Reads and checks the JSON body of a request that must have one. @throws ApiError 400, 413, 415 */
+export async function parseBody<Schema extends z.ZodType>(ctx: AppContext, schema: Schema): Promise<z.output<Schema>> {
+  return check(schema, await readJson(ctx), 'The body');
+}
+
+/** Like `parseBody`, but no body counts as `{}`. */
+export async function parseOptionalBody<Schema extends z.ZodType>(
+  ctx: AppContext,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  return check(schema, (await readJson(ctx)) ?? {}, 'The body');
+}
+
+/** Checks the query parameters of a request. @throws ApiError 400 */
+export function parseQuery<Schema extends z.ZodType>(ctx: AppContext, schema: Schema): z.output<Schema> {
+  return check(schema, { ...ctx.query }, 'The query');
+}
+
+type Issue = { path: readonly PropertyKey[]; message: string };
+
+function problem(issues: Issue[], what: string, code: unknown = 'VALIDATION_ERROR'): ApiError {
+  const details: ErrorDetail[] = issues.map((issue) => ({
+    path: issue.path.map(String).join('.'),
+    message: issue.message,
+  }));
+  const first = details[0] ?? { path: '', message: 'is not valid' };
+  return new ApiError(400, String(code), `${first.path || what} ${first.message}`, details);
+}
+
+/** The path of the first text that PostgreSQL cannot store: it has NUL or half of a surrogate pair. */
+function findUnstorable(value: unknown, path: PropertyKey[]): PropertyKey[] | null {
+  if (typeof value === 'string') return isStorable(value) ? null : path;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, member] of Object.entries(value)) {
+    if (!isStorable(key)) return path;
+    const found = findUnstorable(member, [...path, key]);
+    if (found) return found;
+  }
+  return null;
+}
+
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'an array',
+};
+
+/** What a value must be, as the end of a sentence that starts with its name; schemas' own messages win. */
+function explain(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type': {
+      const wanted = `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+      return issue.input === undefined ? `is required and ${wanted}` : wanted;
+    }
+    case 'invalid_value':
+      return `${issue.input === undefined ? 'is required and ' : ''}must be ${issue.values
+        .map(String)
+        .join(', ')
+        .replace(/, ([^,]*)$/, ' or $1')}`;
+    case 'too_small':
+      return tooSmall(issue.origin, Number(issue.minimum));
+    case 'too_big':
+      return `must be at most ${unit(issue.origin, Number(issue.maximum))}`;
+    case 'invalid_union':
+      return 'options' in issue && Array.isArray(issue.options)
+        ? `must be ${issue.options
+            .map(String)
+            .join(', ')
+            .replace(/, ([^,]*)$/, ' or $1')}`
+        : 'has a type that is not accepted here';
+    default:
+      return undefined;
+  }
+}
+
+function tooSmall(origin: string, minimum: number): string {
+  if (origin === 'string' && minimum === 1) return 'must not be empty';
+  return `must be at least ${unit(origin, minimum)}`;
+}
+
+function unit(origin: string, count: number): string {
+  if (origin === 'string') return `${count} characters long`;
+  return origin === 'array' ? `${count} ${count === 1 ? 'item' : 'items'} long` : String(count);
+}
