@@ -27,6 +27,11 @@ describe('retryDelay', () => {
     expect(retryDelay(DEFAULT_RETRY_POLICY, 1, 1)).to.equal(1100);
   });
 
+  it('stays zero for a policy without delay, however many retries', () => {
+    const policy = { ...DEFAULT_RETRY_POLICY, initialDelay: 0, backoffMultiplier: 10 };
+    for (const n of [1, 2, 5000]) expect(retryDelay(policy, n, 1)).to.equal(0);
+  });
+
   it('is a whole number within ten percent of the plan for every policy, however many retries', () => {
     fc.assert(
       fc.property(policy, fc.integer({ min: 1, max: 5000 }), random01, (p, n, r) => {

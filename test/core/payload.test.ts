@@ -51,6 +51,7 @@ describe('isSuccess', () => {
     [[null, 200, ''], true],
     [[null, 299, ''], true],
     [[null, 199, ''], /answered 199$/],
+    [[null, 300, ''], /answered 300$/],
     [[null, 302, ''], /answered 302$/],
     [[null, 500, ''], /answered 500$/],
     [[{}, 204, ''], true],

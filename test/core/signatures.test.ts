@@ -135,6 +135,16 @@ for (const c of cases) {
       }
     });
 
+    const prefix = /^(?:sha(?:1|256)=|v0=|v1,)/.exec(signature)?.[0];
+    if (prefix !== undefined) {
+      it(`refuses the right digest behind anything but ${prefix}`, () => {
+        const digest = signature.slice(prefix.length);
+        for (const other of ['', 'x'.repeat(prefix.length), prefix.toUpperCase()]) {
+          refused(c, with_(other + digest), /does not start with/);
+        }
+      });
+    }
+
     it('never throws on what strangers send', () => {
       fc.assert(fc.property(fc.string(), fc.string(), (text, body) => !verify(c, { ...with_(text), body }).valid));
     });
