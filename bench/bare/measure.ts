@@ -1,0 +1,18 @@
+// One measurement of the bare delivery workflow.
+import { once } from 'node:events';
+import type { Stack } from '../../local/stack.ts';
+import { startProcess } from '../processes.ts';
+import type { BareOrder } from './worker.ts';
+
+/** Runs the bare workflow in a process of its own. @returns requests answered per second after the warm-up */
+export async function measureBare(stack: Stack, order: BareOrder): Promise<number> {
+  const worker = await startProcess('bench/bare/worker.ts', {
+    TEMPORAL_ADDRESS: stack.temporalAddress,
+    TEMPORAL_NAMESPACE: stack.namespace,
+  });
+  worker.child.send(order);
+  const exited = once(worker.child, 'exit');
+  const [result] = await once(worker.child, 'message');
+  await exited;
+  return (result as { perSecond: number }).perSecond;
+}

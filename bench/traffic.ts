@@ -1,0 +1,128 @@
+// The load and the receiver, in one process so that send and arrival are read from one clock.
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+
+const ANSWER_DEADLINE_MS = 30_000;
+
+export interface Receiver {
+  url: string;
+  /** Deliveries received since the last reset. */
+  received(): number;
+  /** Arrival of each event, `performance.now()` ms. */
+  arrivals: Map<string, number>;
+  /** Called at each arrival. */
+  onArrival: () => void;
+  close(): Promise<void>;
+}
+
+/** A destination that answers 200 at once and notes which event came when. */
+export async function startReceiver(): Promise<Receiver> {
+  let count = 0;
+  const arrivals = new Map<string, number>();
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.end('ok');
+      count += 1;
+      const id = request.headers['x-hookyard-event-id'];
+      if (typeof id === 'string' && !arrivals.has(id)) arrivals.set(id, performance.now());
+      receiver.onArrival();
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received: () => count,
+    arrivals,
+    onArrival: () => {},
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+  return receiver;
+}
+
+export interface Sent {
+  eventId: string;
+  sentAt: number;
+  /** From the request to its answer, ms. */
+  ack: number;
+}
+
+/** Posts webhooks signed like GitHub's. */
+export function createSender(webhookUrl: string, secret: string, body: string) {
+  const target = new URL(webhookUrl);
+  const pool = new Pool(target.origin, { connections: 64, headersTimeout: ANSWER_DEADLINE_MS });
+  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  return {
+    /** @throws when the answer is not 200 */
+    async send(): Promise<Sent> {
+      const sentAt = performance.now();
+      const response = await pool.request({
+        method: 'POST',
+        path: target.pathname,
+        headers: { 'content-type': 'application/json', 'x-github-event': 'push', 'x-hub-signature-256': signature },
+        body,
+      });
+      const answer = (await response.body.json()) as { eventId: string };
+      if (response.statusCode !== 200) throw new Error(`ingest answered ${response.statusCode}`);
+      return { eventId: answer.eventId, sentAt, ack: performance.now() - sentAt };
+    },
+    close: () => pool.close(),
+  };
+}
+
+/**
+ * Saturates: keeps at most `outstanding` webhooks sent and not yet delivered, so that the backlog stays bounded and what
+ * is measured is the slowest part, the delivery.
+ * @returns deliveries per second after the warm-up
+ */
+export async function saturate(
+  send: () => Promise<unknown>,
+  receiver: Receiver,
+  options: { outstanding: number; warmUpSeconds: number; seconds: number; atStart: () => void | Promise<void> },
+): Promise<number> {
+  const from = performance.now() + options.warmUpSeconds * 1000;
+  const until = from + options.seconds * 1000;
+  const end = endOf(until);
+  const waiting: (() => void)[] = [];
+  receiver.onArrival = () => waiting.shift()?.();
+  const loop = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const arrived = new Promise<void>((resolve) => waiting.push(resolve));
+      await send();
+      await Promise.race([arrived, end]);
+    }
+  };
+  const loops = Promise.all(Array.from({ length: options.outstanding }, loop));
+  await endOf(from);
+  await options.atStart();
+  const before = receiver.received();
+  const startedAt = performance.now();
+  await end;
+  const perSecond = (receiver.received() - before) / ((performance.now() - startedAt) / 1000);
+  await loops;
+  return perSecond;
+}
+
+/** Sends at a constant rate, whatever the answers' speed (open loop), and resolves with every answer. */
+export async function sendAtRate(
+  send: () => Promise<Sent>,
+  perSecond: number,
+  seconds: number,
+  onStart: () => void = () => {},
+): Promise<Sent[]> {
+  const answers: Promise<Sent>[] = [];
+  const startedAt = performance.now();
+  onStart();
+  for (let number = 0; number < perSecond * seconds; number += 1) {
+    await endOf(startedAt + (number * 1000) / perSecond);
+    answers.push(send());
+  }
+  return Promise.all(answers);
+}
+
+function endOf(at: number): Promise<void> {
+  const rest = at - performance.now();
+  return rest <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, rest));
+}
