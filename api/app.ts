@@ -7,9 +7,12 @@ import { rateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { mountApiKeys } from './resources/api-keys.ts';
 import { mountAuth } from './resources/auth-me.ts';
+import { mountDeliveries } from './resources/deliveries.ts';
 import { mountDestinations } from './resources/destinations.ts';
+import { mountEvents } from './resources/events.ts';
 import { mountHealth } from './resources/health.ts';
 import { mountOrganizationDestinations } from './resources/organization-destinations.ts';
+import { mountReplays } from './resources/replays.ts';
 import { mountRouteCircuit } from './resources/route-circuit.ts';
 import { mountRoutes } from './resources/routes.ts';
 import { mountSources } from './resources/sources.ts';
@@ -52,6 +55,9 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountOrganizationDestinations(router, deps);
   mountRoutes(router, deps);
   mountRouteCircuit(router, deps);
+  mountReplays(router, deps);
+  mountEvents(router, deps);
+  mountDeliveries(router, deps);
   return router;
 }
 

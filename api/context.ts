@@ -9,6 +9,7 @@ import type { Scope } from '../db/entities.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Signals } from './signals.ts';
+import type { WorkflowLink } from './temporal-link.ts';
 import type { TestSender } from './test-send.ts';
 
 /** Who sent a request: the organization and the key that selected it. */
@@ -41,6 +42,7 @@ export interface ApiDeps {
   /** Reaches the workflows of deliveries. */
   signals: Signals;
   testSender: TestSender;
+  workflowLink: WorkflowLink;
   log: Log;
 }
 

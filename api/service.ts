@@ -10,11 +10,13 @@ import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { createPool, isTransientDatabaseError, type Pool } from '../db/pool.ts';
 import { prepareDatabase } from '../db/prepare.ts';
-import { temporalConnectionOptions } from '../temporal-config/connection.ts';
+import { type TemporalConnection, temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { createApp } from './app.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { requiredServers } from './resources/health.ts';
+import { onEndRequest } from '../local/signals.ts';
 import { createSignals } from './signals.ts';
+import { workflowLinks } from './temporal-link.ts';
 import { createTestSender } from './test-send.ts';
 
 const DATABASE_DEADLINE_MS = 120_000;
@@ -49,7 +51,8 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     onError,
   });
   const orm = await createOrm(databaseUrl, RECORD_CONNECTIONS);
-  const temporal = lazyTemporalClient(env);
+  const temporalSettings = temporalConnectionOptions(env);
+  const temporal = lazyTemporalClient(temporalSettings);
   const signals = createSignals(temporal, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
   const ingest = createIngest({ pool: ingestPool, settings, secretBox });
@@ -66,6 +69,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
       version: packageJson.version,
     }),
+    workflowLink: workflowLinks(settings, temporalSettings),
     log,
     ingest: ingest.middleware,
     requiredServers: requiredServers(pool, temporal),
@@ -111,8 +115,7 @@ async function prepareWhenReachable(settings: Settings, databaseUrl: string, log
 }
 
 // Connects at the first call: the API starts, and ingest works, while Temporal is down.
-function lazyTemporalClient(env: NodeJS.ProcessEnv): Client {
-  const { connectionOptions, namespace } = temporalConnectionOptions(env);
+function lazyTemporalClient({ connectionOptions, namespace }: TemporalConnection): Client {
   const { grpcCompression: _forWorkers, ...options } = connectionOptions;
   return new Client({ connection: Connection.lazy(options), namespace });
 }
@@ -160,10 +163,8 @@ function closeServer(server: Server, graceMs: number): Promise<void> {
 
 /** Runs `stop` once, at the first request to end, and ends the process. */
 function stopWhenTold(log: Log, graceSeconds: number, stop: () => Promise<void>): void {
-  let stopping = false;
-  const begin = (reason: string) => {
-    if (stopping) return;
-    stopping = true;
+  onEndRequest((reason, count) => {
+    if (count > 1) return;
     log.info({ reason }, `stopping; running requests get ${graceSeconds} s`);
     stop().then(
       () => process.exit(0),
@@ -172,7 +173,5 @@ function stopWhenTold(log: Log, graceSeconds: number, stop: () => Promise<void>)
         process.exit(1);
       },
     );
-  };
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => begin(name));
-  if (process.channel) process.once('disconnect', () => begin('the parent process is gone'));
+  });
 }

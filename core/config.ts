@@ -32,10 +32,13 @@ const slug = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lowercase letters and digits with single hyphens');
 
 const url = (protocols: string[]) =>
-  z.string().refine((text) => {
-    const parsed = URL.parse(text);
-    return parsed !== null && protocols.includes(parsed.protocol);
-  }, `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+  z.string().refine(
+    (text) => {
+      const parsed = URL.parse(text);
+      return parsed !== null && protocols.includes(parsed.protocol);
+    },
+    `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+  );
 
 // One row a variable: how it is read, what it is when unset, and whether its value is a secret.
 const variables = {
@@ -66,6 +69,11 @@ const variables = {
   HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 2000), default: '50' },
   HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
   HOOKYARD_SHUTDOWN_SECONDS: { schema: integer(1, 600), default: '15' },
+  HOOKYARD_TEMPORAL_DOWNLOAD_URL: { schema: url(['http:', 'https:']) },
+  POSTGRES_PORT: { schema: integer(0, 65535), default: '5433' },
+  TEMPORAL_PORT: { schema: integer(0, 65535), default: '7233' },
+  TEMPORAL_UI_PORT: { schema: integer(0, 65535), default: '8233' },
+  TEMPORAL_UI_URL: { schema: url(['http:', 'https:']) },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   LOG_LEVEL: { schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
 } as const satisfies Record<string, { schema: z.ZodType; default?: string; secret?: boolean }>;
@@ -96,7 +104,10 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     if (text === undefined || (text === '' && name !== 'HOOKYARD_DELIVERY_ALLOW')) continue;
     const parsed = row.schema.safeParse(text);
     if (parsed.success) values[name] = parsed.data;
-    else problems.push(`${name} ${parsed.error.issues[0]?.message ?? 'cannot be used'}${row.secret ? '' : ` (is "${text}")`}`);
+    else
+      problems.push(
+        `${name} ${parsed.error.issues[0]?.message ?? 'cannot be used'}${row.secret ? '' : ` (is "${text}")`}`,
+      );
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Settings;

@@ -1,0 +1,127 @@
+// Deliveries: what happened to an event on its way to one destination, and what people do about it.
+import { z } from 'zod';
+import { cancelDeliveries } from '../../db/delivery-commands.ts';
+import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
+import { PayloadExpiredError, replayDelivery } from '../../db/replay.ts';
+import { type ApiDeps, type ApiRouter, type Context, organizationId, param } from '../context.ts';
+import { ApiError, notFound, unavailable } from '../errors.ts';
+import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { choiceParam, textParam, timeParam } from '../query.ts';
+import { requireId } from '../records.ts';
+import { parseQuery } from '../validation.ts';
+import { DELIVERY_STATUSES, showAttempt, showDelivery } from './delivery-view.ts';
+import { payloadExpired } from './events.ts';
+
+const WAITING = ['retrying', 'circuit_open'];
+
+const listSchema = z.object({
+  ...pageParams,
+  eventId: textParam,
+  routeId: textParam,
+  destinationId: textParam,
+  status: choiceParam(DELIVERY_STATUSES),
+  from: timeParam,
+  to: timeParam,
+});
+
+export function mountDeliveries(router: ApiRouter, deps: ApiDeps): void {
+  const base = '/api/deliveries';
+  router.get(base, (ctx) => list(ctx, deps));
+  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
+  router.post(`${base}/:id/retry`, (ctx) => retry(ctx, deps));
+  router.post(`${base}/:id/cancel`, (ctx) => cancel(ctx, deps));
+  router.post(`${base}/:id/replay`, (ctx) => replay(ctx, deps));
+}
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const { deliveries, total } = await listDeliveries(deps.pool, organizationId(ctx), query, limitOf(query));
+  ctx.body = listAnswer(
+    deliveries.map((delivery) => showDelivery(delivery, deps.workflowLink)),
+    total,
+    query,
+  );
+}
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  const delivery = await requireDelivery(ctx, deps);
+  ctx.body = await showWithAttempts(deps, delivery);
+}
+
+/** Makes the next attempt now. */
+async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
+  const delivery = await requireDelivery(ctx, deps);
+  if (delivery.status === 'pending') {
+    throw invalidState(delivery, 'its first attempt is under way or about to start; there is no wait to end');
+  }
+  if (!WAITING.includes(delivery.status))
+    throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
+  if (!(await signalRetry(deps, delivery.id))) {
+    throw invalidState(
+      delivery,
+      'its workflow has ended meanwhile; look at it again, and replay it if it did not succeed',
+    );
+  }
+  ctx.body = { message: 'The next attempt is made now', deliveryId: delivery.id };
+}
+
+async function signalRetry(deps: ApiDeps, deliveryId: string): Promise<boolean> {
+  try {
+    return await deps.signals.retryNow(deliveryId);
+  } catch (error) {
+    deps.log.warn({ err: error, deliveryId }, 'retryNow could not be sent');
+    throw unavailable('Temporal cannot be reached');
+  }
+}
+
+/** Ends a delivery that is under way. PostgreSQL decides; its workflow is told afterwards. */
+async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
+  const delivery = await requireDelivery(ctx, deps);
+  const cancelled = await cancelDeliveries(deps.pool, {
+    organizationId: organizationId(ctx),
+    deliveryIds: [delivery.id],
+    reason: 'Cancelled by a user',
+  });
+  const now = await requireDelivery(ctx, deps);
+  if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has ended already; there is nothing to cancel');
+  deps.signals.cancelAll(cancelled);
+  ctx.body = await showWithAttempts(deps, now);
+}
+
+/** Delivers the same event to the same destination again, as a new delivery. */
+async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
+  const delivery = await requireDelivery(ctx, deps);
+  if (delivery.destinationName === null) {
+    throw invalidState(delivery, 'its destination has been deleted; replay the event to another one');
+  }
+  try {
+    const result = await replayDelivery(deps.pool, organizationId(ctx), delivery.id);
+    const deliveryId = result?.deliveryIds[0];
+    if (result === null || deliveryId === undefined) throw notFound('delivery', delivery.id);
+    ctx.body = {
+      message: 'The event is delivered again as a new delivery',
+      deliveriesCreated: result.deliveriesCreated,
+      deliveryId,
+    };
+  } catch (error) {
+    if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
+    throw error;
+  }
+}
+
+async function requireDelivery(ctx: Context, deps: ApiDeps): Promise<DeliveryRecord> {
+  const id = param(ctx, 'id');
+  requireId('delivery', 'dlv', id);
+  const delivery = await findDelivery(deps.pool, organizationId(ctx), id);
+  if (!delivery) throw notFound('delivery', id);
+  return delivery;
+}
+
+async function showWithAttempts(deps: ApiDeps, delivery: DeliveryRecord) {
+  const attempts = await attemptsOf(deps.pool, [delivery.id]);
+  return { ...showDelivery(delivery, deps.workflowLink), attempts: attempts.map(showAttempt) };
+}
+
+function invalidState(delivery: DeliveryRecord, reason: string): ApiError {
+  return new ApiError(409, 'INVALID_STATE', `The delivery ${delivery.id} is ${delivery.status}: ${reason}`);
+}

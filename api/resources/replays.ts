@@ -1,0 +1,62 @@
+// Replays of events, one or many (interface.md, "Events (organization-scoped)").
+import { z } from 'zod';
+import { isId } from '../../core/ids.ts';
+import { existingEventIds } from '../../db/history/events.ts';
+import { createReplays, PayloadExpiredError, type ReplayResult, UnroutableDestinationError } from '../../db/replay.ts';
+import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
+import { invalid } from '../errors.ts';
+import { parseBody, parseOptionalBody } from '../validation.ts';
+import { payloadExpired, requireEvent } from './events.ts';
+
+const MAX_IDS = 100;
+const ids = z.array(z.string()).min(1).max(MAX_IDS);
+const replaySchema = z.object({ destinationIds: ids.optional() });
+const bulkSchema = z.object({ eventIds: ids, destinationIds: ids.optional() });
+
+export function mountReplays(router: ApiRouter, deps: ApiDeps): void {
+  const base = '/api/organizations/:orgId/events';
+  // Before `:id`: "bulk" is a fixed word, not an id.
+  router.post(`${base}/bulk/replay`, (ctx) => bulkReplay(ctx, deps));
+  router.post(`${base}/:id/replay`, (ctx) => replay(ctx, deps));
+}
+
+async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { destinationIds } = await parseOptionalBody(ctx, replaySchema);
+  const event = await requireEvent(ctx, deps);
+  const { deliveriesCreated } = await create(ctx, deps, [event.id], destinationIds);
+  ctx.body = { message: describe(deliveriesCreated), deliveriesCreated };
+}
+
+async function bulkReplay(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { eventIds, destinationIds } = await parseBody(ctx, bulkSchema);
+  const known = eventIds.filter((id) => isId('evt', id));
+  const existing = await existingEventIds(deps.pool, organizationId(ctx), known);
+  const { deliveriesCreated, eventsQueued } = await create(ctx, deps, existing, destinationIds);
+  ctx.body = { message: describe(deliveriesCreated), eventsQueued, deliveriesCreated };
+}
+
+async function create(
+  ctx: Context,
+  deps: ApiDeps,
+  eventIds: string[],
+  destinationIds: string[] | undefined,
+): Promise<ReplayResult> {
+  if (eventIds.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveryIds: [] };
+  try {
+    return await createReplays(deps.pool, { organizationId: organizationId(ctx), eventIds, destinationIds });
+  } catch (error) {
+    if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
+    if (error instanceof UnroutableDestinationError) {
+      throw invalid(
+        'destinationIds',
+        `must name destinations these events can go to; not ${error.destinationIds.join(', ')}`,
+      );
+    }
+    throw error;
+  }
+}
+
+function describe(deliveriesCreated: number): string {
+  if (deliveriesCreated === 0) return 'Nothing was created: no route leads to a destination now';
+  return deliveriesCreated === 1 ? '1 delivery was created' : `${deliveriesCreated} deliveries were created`;
+}

@@ -1,0 +1,108 @@
+// Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while
+// its rows are removed in the background. Statements name the id range, so that only the partitions of those days open.
+import { idFloor } from '../../core/ids.ts';
+import type { Queryable } from '../pool.ts';
+
+export interface EventRecord {
+  id: string;
+  sourceId: string;
+  sourceName: string;
+  status: 'pending' | 'delivered' | 'partial' | 'failed';
+  routed: boolean;
+  method: string;
+  query: string;
+  headers: Record<string, string>;
+  payloadSize: number;
+  payloadHash: string;
+  deliveriesCount: number;
+  deliveriesSucceeded: number;
+  deliveriesFailed: number;
+  receivedAt: Date;
+  validatedAt: Date;
+  queuedAt: Date;
+}
+
+const COLUMNS = `
+e.id, e.source_id as "sourceId", s.name as "sourceName", e.status, e.routed, e.method, e.query, e.headers,
+e.payload_size as "payloadSize", e.payload_hash as "payloadHash", e.deliveries_count as "deliveriesCount",
+e.deliveries_succeeded as "deliveriesSucceeded", e.deliveries_failed as "deliveriesFailed",
+e.received_at as "receivedAt", e.validated_at as "validatedAt", e.queued_at as "queuedAt"`;
+
+export interface EventFilter {
+  sourceId?: string;
+  status?: string;
+  /** Received at or after. */
+  from?: Date;
+  /** Received at or before. */
+  to?: Date;
+  /** A LIKE pattern that the payload's text must match; letter case is ignored. */
+  payloadPattern?: string;
+}
+
+// `case` keeps convert_from away from bytes that are no text, whatever order the planner chooses. Its result takes the
+// collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit one.
+const MATCHING = `
+from events e join sources s on s.id = e.source_id
+where e.organization_id = $1 and e.id >= $2 and e.id < $3
+  and ($4::text is null or e.source_id = $4)
+  and ($5::text is null or e.status = $5)
+  and ($6::text is null or exists (
+    select from event_payloads p
+    where p.event_id = e.id and p.event_id >= $2 and p.event_id < $3
+      and case when p.is_text then convert_from(p.body, 'UTF8') collate "default" ilike $6 else false end))`;
+
+/** One page of an organization's events, newest first, and how many match in all. */
+export async function listEvents(
+  db: Queryable,
+  organizationId: string,
+  filter: EventFilter,
+  page: { limit: number; offset: number },
+): Promise<{ events: EventRecord[]; total: number }> {
+  const values = [
+    organizationId,
+    ...idRange('evt', filter),
+    filter.sourceId ?? null,
+    filter.status ?? null,
+    filter.payloadPattern ?? null,
+  ];
+  const [events, count] = await Promise.all([
+    db.query<EventRecord>(`select ${COLUMNS} ${MATCHING} order by e.id desc limit $7 offset $8`, [
+      ...values,
+      page.limit,
+      page.offset,
+    ]),
+    db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values),
+  ]);
+  return { events: events.rows, total: count.rows[0]?.total ?? 0 };
+}
+
+/** The ids made inside a time range, as a lower bound and an upper bound that is not part of it. */
+export function idRange(prefix: 'evt' | 'dlv', { from, to }: { from?: Date; to?: Date }): [string, string] {
+  return [
+    from ? idFloor(prefix, from.getTime()) : `${prefix}_`,
+    to ? idFloor(prefix, to.getTime() + 1) : `${prefix}_~`,
+  ];
+}
+
+export async function findEvent(db: Queryable, organizationId: string, id: string): Promise<EventRecord | null> {
+  const { rows } = await db.query<EventRecord>(
+    `select ${COLUMNS} from events e join sources s on s.id = e.source_id where e.organization_id = $1 and e.id = $2`,
+    [organizationId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Those of the ids that are events of the organization. */
+export async function existingEventIds(db: Queryable, organizationId: string, ids: string[]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select e.id from events e join sources s on s.id = e.source_id where e.organization_id = $1 and e.id = any($2::text[])`,
+    [organizationId, ids],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** The exact bytes of an event that exists; null when the retention removed them. */
+export async function loadPayload(db: Queryable, eventId: string): Promise<Buffer | null> {
+  const { rows } = await db.query<{ body: Buffer }>('select body from event_payloads where event_id = $1', [eventId]);
+  return rows[0]?.body ?? null;
+}
