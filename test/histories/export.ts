@@ -1,0 +1,78 @@
+// Exports one genuine history for each path of the workflows: npm test -- test/histories/export.ts
+// To be run after a workflow was changed on purpose, when no workflow of an earlier version can be open any more (or the
+// change is guarded by `patched`, and then into files beside the old ones). The files are what replay.test.ts replays.
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
+import {
+  closed,
+  delivered,
+  failed,
+  retrying,
+  type ScriptedDelivery,
+  type ScriptedWorker,
+  startScriptedWorker,
+} from '../support/scripted-attempts.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+const project = join(import.meta.dirname, '..', '..');
+
+const paths: Record<string, (worker: ScriptedWorker) => Promise<ScriptedDelivery['handle']>> = {
+  'delivered-first-attempt': async (worker) => (await worker.start([delivered], { quick: true })).handle,
+  'delivered-regular': async (worker) => (await worker.start([delivered], { quick: false })).handle,
+  retried: async (worker) => (await worker.start([retrying(10), retrying(20), delivered], { quick: true })).handle,
+  'retried-now': async (worker) => {
+    const { handle } = await worker.start([retrying(HOUR_MS), delivered]);
+    await untilStatus(handle, 'retrying');
+    await handle.signal(retryNow);
+    return handle;
+  },
+  'own-side-away': async (worker) =>
+    (await worker.start([new Error('The database is away'), delivered], { quick: true })).handle,
+  'failed-parked-replayed': async (worker) => {
+    const { handle } = await worker.start([retrying(10), failed]);
+    await untilStatus(handle, 'failed');
+    await handle.signal(replay);
+    return handle;
+  },
+  cancelled: async (worker) => {
+    const { handle } = await worker.start([retrying(HOUR_MS)]);
+    await untilStatus(handle, 'retrying');
+    await handle.signal(cancel);
+    return handle;
+  },
+  closed: async (worker) => (await worker.start([retrying(10), closed])).handle,
+};
+
+describe('export of histories', () => {
+  let worker: ScriptedWorker;
+  before(async () => {
+    worker = await startScriptedWorker('test-histories');
+  });
+  after(() => worker.stop());
+
+  for (const [name, walk] of Object.entries(paths)) {
+    it(name, async () => {
+      const handle = await walk(worker);
+      await handle.result();
+      save(name, historyToJSON(await handle.fetchHistory()));
+    });
+  }
+
+  it('maintenance', async () => {
+    const handle = await worker.maintain(2);
+    save('maintenance', historyToJSON(await handle.fetchHistory()));
+  });
+});
+
+// A failure's stack trace names files; where the project lay on the exporting machine is nobody's business.
+function save(name: string, json: string): void {
+  const history: unknown = JSON.parse(json.replaceAll(`${project}/`, ''));
+  writeFileSync(join(import.meta.dirname, `${name}.json`), `${JSON.stringify(history, null, 1)}\n`);
+}
+
+async function untilStatus(handle: ScriptedDelivery['handle'], wanted: string): Promise<void> {
+  await until(`status ${wanted}`, async () => (await handle.query(status)).status === wanted);
+}

@@ -1,0 +1,155 @@
+// A Temporal worker with the real workflows and activities that follow a script: what the delivery workflow does with
+// every outcome of an attempt, on a real server, without receivers.
+import { activityInfo } from '@temporalio/activity';
+import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import type { Activities, AttemptOutcome, AttemptRequest, DeliveryReference } from '../../activities/types.ts';
+import { newId } from '../../core/ids.ts';
+import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import type { delivery } from '../../workflows/delivery.ts';
+import type { maintenance } from '../../workflows/maintenance.ts';
+import type { DeliveryInput } from '../../workflows/messages.ts';
+import { destinationIdAttribute, eventIdAttribute } from '../../workflows/search-attributes.ts';
+import { quietLogger } from './quiet-temporal.ts';
+import { stackAddresses } from './stack.ts';
+
+/** What the next attempt of a delivery does; an Error means that our own side is away. */
+export type Step = AttemptOutcome | Error | Promise<AttemptOutcome>;
+
+export const delivered: AttemptOutcome = { status: 'delivered', statusCode: 200, error: null };
+export const closed: AttemptOutcome = { status: 'closed', statusCode: null, error: null };
+export const failed: AttemptOutcome = { status: 'failed', statusCode: 500, error: 'The destination answered 500' };
+export const retrying = (waitMs: number): AttemptOutcome => ({
+  status: 'retrying',
+  statusCode: 503,
+  error: 'The destination answered 503',
+  waitMs,
+});
+
+/** One delivery under test: its workflow and what its activities were asked for. */
+export interface ScriptedDelivery {
+  handle: WorkflowHandleWithFirstExecutionRunId<typeof delivery>;
+  input: DeliveryInput;
+  destinationId: string;
+  attempts: (AttemptRequest & { local: boolean })[];
+  cancels: DeliveryReference[];
+  replays: DeliveryReference[];
+}
+
+interface Script extends Pick<ScriptedDelivery, 'attempts' | 'cancels' | 'replays'> {
+  steps: Step[];
+  replayedAs: string | undefined;
+}
+
+export interface ScriptedWorker {
+  client: Client;
+  /** Starts a delivery whose attempts follow `steps`; `replayedAs` is what its activity `replayDelivery` creates. */
+  start(steps: Step[], input?: Partial<DeliveryInput>, replayedAs?: string): Promise<ScriptedDelivery>;
+  /** Runs housekeeping of so many rounds; returns the handle of the finished workflow. */
+  maintain(rounds: number): Promise<WorkflowHandleWithFirstExecutionRunId<typeof maintenance>>;
+  stop(): Promise<void>;
+}
+
+const POLICY = { maxRetries: 3, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
+// Stands in every history; a fixed text keeps exported ones free of the machine they were made on.
+const IDENTITY = 'hookyard-test';
+
+/**
+ * Starts a worker.
+ * @param taskQueue its own for each test file, so that files cannot take each other's tasks
+ */
+export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWorker> {
+  const { temporalAddress: address, namespace } = stackAddresses();
+  const connection = await NativeConnection.connect({ address });
+  const clientConnection = await Connection.connect({ address });
+  const client = new Client({ connection: clientConnection, namespace, identity: IDENTITY });
+  const scripts = new Map<string, Script>();
+  let roundsLeft = 0;
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    identity: IDENTITY,
+    workflowBundle: await bundleWorkflows(quietLogger),
+    activities: scriptedActivities(scripts, async () => {
+      roundsLeft -= 1;
+      return roundsLeft > 0;
+    }),
+  });
+  const ended = worker.run();
+
+  return {
+    client,
+    async start(steps, changes = {}, replayedAs = newId('dlv')) {
+      const input = deliveryInput(changes);
+      const script: Script = { steps: [...steps], replayedAs, attempts: [], cancels: [], replays: [] };
+      scripts.set(input.deliveryId, script);
+      const destinationId = newId('dst');
+      const handle = await client.workflow.start<typeof delivery>('delivery', {
+        taskQueue,
+        workflowId: input.deliveryId,
+        args: [input],
+        staticSummary: 'orders -> Acme CRM',
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: destinationIdAttribute, value: destinationId },
+          { key: eventIdAttribute, value: input.eventId },
+        ]),
+      });
+      const { attempts, cancels, replays } = script;
+      return { handle, input, destinationId, attempts, cancels, replays };
+    },
+    async maintain(rounds) {
+      roundsLeft = rounds;
+      const workflowId = newId('org');
+      const handle = await client.workflow.start<typeof maintenance>('maintenance', { taskQueue, workflowId });
+      await handle.result();
+      return handle;
+    },
+    async stop() {
+      worker.shutdown();
+      await ended;
+      await Promise.all([connection.close(), clientConnection.close()]);
+    },
+  };
+}
+
+function deliveryInput(changes: Partial<DeliveryInput>): DeliveryInput {
+  return {
+    organizationId: newId('org'),
+    eventId: newId('evt'),
+    deliveryId: newId('dlv'),
+    retryPolicy: POLICY,
+    timeoutMs: 5000,
+    quick: false,
+    replayWindowMs: 60_000,
+    ...changes,
+  };
+}
+
+function scriptedActivities(scripts: Map<string, Script>, maintain: Activities['maintain']): Activities {
+  const scriptOf = (deliveryId: string): Script => {
+    const script = scripts.get(deliveryId);
+    if (!script) throw new Error(`No script for ${deliveryId}`);
+    return script;
+  };
+  return {
+    async attemptDelivery(request) {
+      const { attempts, steps } = scriptOf(request.deliveryId);
+      attempts.push({ ...request, local: activityInfo().isLocal });
+      const step = await steps.shift();
+      if (step === undefined) throw new Error('The script has no further attempt');
+      if (step instanceof Error) throw step;
+      return step;
+    },
+    async cancelDelivery(reference) {
+      scriptOf(reference.deliveryId).cancels.push(reference);
+    },
+    async replayDelivery(reference) {
+      const { replays, replayedAs } = scriptOf(reference.deliveryId);
+      replays.push(reference);
+      return replayedAs;
+    },
+    maintain,
+  };
+}

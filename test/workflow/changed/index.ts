@@ -1,0 +1,15 @@
+// Workflows that break with the recorded histories on purpose: they show that the replay tests can fail.
+import { sleep } from '@temporalio/workflow';
+import { delivery as original } from '../../../workflows/delivery.ts';
+import { maintenance as originalMaintenance } from '../../../workflows/maintenance.ts';
+import type { DeliveryInput, DeliveryResult } from '../../../workflows/messages.ts';
+
+export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
+  await sleep(1000);
+  return original(input);
+}
+
+export async function maintenance(): Promise<void> {
+  await sleep(1000);
+  return originalMaintenance();
+}

@@ -1,0 +1,266 @@
+// The delivery workflow on a real Temporal server, with attempts that follow a script.
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { expect } from 'chai';
+import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
+import {
+  closed,
+  delivered,
+  failed,
+  retrying,
+  type ScriptedDelivery,
+  type ScriptedWorker,
+  startScriptedWorker,
+} from '../support/scripted-attempts.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+// What a local activity and a regular one leave in a history.
+const MARKER = 'EVENT_TYPE_MARKER_RECORDED';
+const ACTIVITY_TASK = 'EVENT_TYPE_ACTIVITY_TASK_SCHEDULED';
+
+describe('delivery workflow', () => {
+  let worker: ScriptedWorker;
+  before(async () => {
+    worker = await startScriptedWorker('test-delivery');
+  });
+  after(() => worker.stop());
+
+  it('ends as delivered after a first attempt that succeeds', async () => {
+    const delivery = await worker.start([delivered]);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
+    expect(attemptNumbers(delivery)).to.deep.equal([1]);
+    expect(delivery.cancels).to.deep.equal([]);
+  });
+
+  it('makes the first attempt of a quick destination as a local activity and later ones as regular activities', async () => {
+    const delivery = await worker.start([retrying(10), delivered], { quick: true });
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
+    expect(delivery.attempts.map((attempt) => attempt.local)).to.deep.equal([true, false]);
+    const counts = await eventCounts(delivery);
+    expect(counts(MARKER)).to.equal(1);
+    expect(counts(ACTIVITY_TASK)).to.equal(1);
+  });
+
+  it('schedules no activity task at all for a quick destination that takes the event at once', async () => {
+    const delivery = await worker.start([delivered], { quick: true });
+    await delivery.handle.result();
+    const counts = await eventCounts(delivery);
+    expect(counts(MARKER)).to.equal(1);
+    expect(counts(ACTIVITY_TASK)).to.equal(0);
+  });
+
+  it('makes the first attempt of any other destination as a regular activity', async () => {
+    const delivery = await worker.start([delivered], { quick: false });
+    await delivery.handle.result();
+    expect(delivery.attempts.map((attempt) => attempt.local)).to.deep.equal([false]);
+    const counts = await eventCounts(delivery);
+    expect(counts(MARKER)).to.equal(0);
+    expect(counts(ACTIVITY_TASK)).to.equal(1);
+  });
+
+  it('plans growing delays with jitter by the retry policy and waits as long as the outcome says', async () => {
+    const policy = { maxRetries: 3, initialDelay: 1000, maxDelay: 3000, backoffMultiplier: 2 };
+    const delivery = await worker.start([retrying(5), retrying(7), retrying(11), delivered], { retryPolicy: policy });
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 4 });
+    const planned = delivery.attempts.map((attempt) => attempt.retryDelay);
+    expect(planned[0]).to.be.within(900, 1100);
+    expect(planned[1]).to.be.within(1800, 2200);
+    expect(planned[2]).to.be.within(2700, 3300);
+    expect(planned[3], 'the last attempt has no successor').to.equal(null);
+    expect(await timerLengths(delivery)).to.deep.equal([5, 7, 11]);
+  });
+
+  it('stays open as failed when the policy is exhausted, found by its search attributes', async () => {
+    const delivery = await worker.start([retrying(1), failed], { retryPolicy: policyOf(1) });
+    const query = `DestinationId = "${delivery.destinationId}" and DeliveryStatus = "failed" and ExecutionStatus = "Running"`;
+    const found = await until('the failed delivery in visibility', async () => {
+      for await (const execution of worker.client.workflow.list({ query })) return execution.workflowId;
+      return null;
+    });
+    expect(found).to.equal(delivery.input.deliveryId);
+    expect(await delivery.handle.query(status)).to.deep.include({
+      status: 'failed',
+      attempts: 2,
+      maxAttempts: 2,
+      lastError: failed.error,
+      lastStatusCode: 500,
+      nextAttemptAt: null,
+    });
+    await delivery.handle.signal(cancel);
+    await failureOf(delivery);
+  });
+
+  it('ends as failed with DeliveryFailed when the replay window ends', async () => {
+    const delivery = await worker.start([failed], { retryPolicy: policyOf(0), replayWindowMs: 50 });
+    const failure = await failureOf(delivery);
+    expect(failure).to.be.instanceOf(ApplicationFailure);
+    expect(failure).to.have.property('type', 'DeliveryFailed');
+    expect(failure).to.have.property('message').that.includes('The destination answered 500');
+    expect(delivery.replays).to.deep.equal([]);
+  });
+
+  it('ends as failed at once without a replay window', async () => {
+    const delivery = await worker.start([failed], { replayWindowMs: 0 });
+    expect(await failureOf(delivery)).to.have.property('type', 'DeliveryFailed');
+  });
+
+  it('creates a new delivery when a failed one is asked to replay', async () => {
+    const delivery = await worker.start([failed], {}, 'dlv_created_by_the_workflow');
+    await until('the delivery to be parked', () => hasStatus(delivery, 'failed'));
+    await delivery.handle.signal(replay);
+    expect(await delivery.handle.result()).to.deep.equal({
+      status: 'failed',
+      attempts: 1,
+      replayedAs: 'dlv_created_by_the_workflow',
+    });
+    const { organizationId, deliveryId } = delivery.input;
+    expect(delivery.replays).to.deep.equal([{ organizationId, deliveryId }]);
+  });
+
+  it('takes the name of a replay that was created already and creates none', async () => {
+    const delivery = await worker.start([failed]);
+    await until('the delivery to be parked', () => hasStatus(delivery, 'failed'));
+    await delivery.handle.signal(replay, 'dlv_created_by_the_api');
+    expect(await delivery.handle.result()).to.have.property('replayedAs', 'dlv_created_by_the_api');
+    expect(delivery.replays).to.deep.equal([]);
+  });
+
+  it('makes the next attempt at once on retryNow during a long wait', async () => {
+    const delivery = await worker.start([retrying(HOUR_MS), delivered]);
+    await until('the delivery to wait', () => hasStatus(delivery, 'retrying'));
+    await delivery.handle.signal(retryNow);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
+  });
+
+  it('ignores a retryNow that arrived while an attempt was running, and waits as planned', async () => {
+    const running = Promise.withResolvers<ReturnType<typeof retrying>>();
+    const delivery = await worker.start([running.promise, delivered]);
+    await until('the attempt to run', () => delivery.attempts.length === 1);
+    await delivery.handle.signal(retryNow);
+    running.resolve(retrying(HOUR_MS));
+    await until('the delivery to wait', () => hasStatus(delivery, 'retrying'));
+    expect(delivery.attempts).to.have.length(1);
+    await delivery.handle.signal(cancel);
+    expect(await delivery.handle.result()).to.have.property('status', 'cancelled');
+  });
+
+  it('is cancelled while it waits, and records that', async () => {
+    const delivery = await worker.start([retrying(HOUR_MS)]);
+    await until('the delivery to wait', () => hasStatus(delivery, 'retrying'));
+    await delivery.handle.signal(cancel);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 1 });
+    const { organizationId, deliveryId } = delivery.input;
+    expect(delivery.cancels).to.deep.equal([{ organizationId, deliveryId }]);
+  });
+
+  it('lets a running attempt finish before it is cancelled', async () => {
+    const running = Promise.withResolvers<ReturnType<typeof retrying>>();
+    const delivery = await worker.start([running.promise]);
+    await until('the attempt to run', () => delivery.attempts.length === 1);
+    await delivery.handle.signal(cancel);
+    expect(delivery.cancels).to.deep.equal([]);
+    running.resolve(retrying(HOUR_MS));
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 1 });
+    expect(delivery.cancels).to.have.length(1);
+  });
+
+  it('takes a cancellation request of Temporal like the signal, and shows as cancelled there', async () => {
+    const delivery = await worker.start([retrying(HOUR_MS)]);
+    await until('the delivery to wait', () => hasStatus(delivery, 'retrying'));
+    await delivery.handle.cancel();
+    expect(await failureOf(delivery)).to.be.instanceOf(CancelledFailure);
+    expect(delivery.cancels).to.have.length(1);
+    const { status: ended } = await delivery.handle.describe();
+    expect(ended.name).to.equal('CANCELLED');
+  });
+
+  it('repeats an attempt that our own side lost, without using up the policy', async () => {
+    const lost = new Error('The database is away');
+    const delivery = await worker.start([lost, delivered], { quick: true, retryPolicy: policyOf(0) });
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
+    expect(attemptNumbers(delivery)).to.deep.equal([1, 1]);
+    expect(delivery.attempts.map((attempt) => attempt.local)).to.deep.equal([true, false]);
+  });
+
+  it('can be cancelled while our own side is away', async () => {
+    const lost = new Error('The database is away');
+    const delivery = await worker.start([lost, lost]);
+    await until('the attempt to fail', () => delivery.attempts.length === 1);
+    await delivery.handle.signal(cancel);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 0 });
+  });
+
+  it('ends as closed when the delivery was ended or deleted meanwhile', async () => {
+    const delivery = await worker.start([retrying(1), closed]);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'closed', attempts: 2 });
+    expect(delivery.cancels).to.deep.equal([]);
+  });
+
+  it('goes on with the right attempt when a long delivery continues in a new run', async () => {
+    const delivery = await worker.start([delivered], { resumeAt: 3 });
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 3 });
+    expect(attemptNumbers(delivery)).to.deep.equal([3]);
+  });
+
+  it('tells in the Temporal UI what it is, why it waits and until when', async () => {
+    const delivery = await worker.start([retrying(HOUR_MS)]);
+    await until('the delivery to wait', () => hasStatus(delivery, 'retrying'));
+    const view = await delivery.handle.query(status);
+    const { currentDetails } = await delivery.handle.query<{ currentDetails: string }, []>(
+      '__temporal_workflow_metadata',
+    );
+    expect(currentDetails).to.include('Attempt 1 of 4 failed: The destination answered 503');
+    expect(currentDetails).to.include(`Next attempt at ${view.nextAttemptAt}`);
+    const description = await delivery.handle.describe();
+    expect(await description.staticSummary()).to.equal('orders -> Acme CRM');
+    expect(Date.parse(view.nextAttemptAt ?? '') - Date.now()).to.be.within(HOUR_MS / 2, HOUR_MS);
+    await delivery.handle.signal(cancel);
+    await delivery.handle.result();
+  });
+});
+
+const policyOf = (maxRetries: number) => ({ maxRetries, initialDelay: 10, maxDelay: 10, backoffMultiplier: 1 });
+
+function attemptNumbers(delivery: ScriptedDelivery): number[] {
+  return delivery.attempts.map((attempt) => attempt.attempt);
+}
+
+async function hasStatus(delivery: ScriptedDelivery, wanted: string): Promise<boolean> {
+  return (await delivery.handle.query(status)).status === wanted;
+}
+
+/** Why the workflow failed. @throws when it did not */
+async function failureOf(delivery: ScriptedDelivery): Promise<Error | undefined> {
+  try {
+    await delivery.handle.result();
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) return error.cause;
+    throw error;
+  }
+  throw new Error('The workflow did not fail');
+}
+
+interface ExportedEvent {
+  eventType: string;
+  timerStartedEventAttributes?: { startToFireTimeout: string };
+}
+
+async function exportedEvents(delivery: ScriptedDelivery): Promise<ExportedEvent[]> {
+  const history = JSON.parse(historyToJSON(await delivery.handle.fetchHistory())) as { events: ExportedEvent[] };
+  return history.events;
+}
+
+async function eventCounts(delivery: ScriptedDelivery): Promise<(type: string) => number> {
+  const events = await exportedEvents(delivery);
+  return (type) => events.filter((event) => event.eventType === type).length;
+}
+
+/** Lengths of the timers in the order in which they were started, ms. */
+async function timerLengths(delivery: ScriptedDelivery): Promise<number[]> {
+  const events = await exportedEvents(delivery);
+  return events.flatMap(({ timerStartedEventAttributes: timer }) =>
+    timer ? [Math.round(Number.parseFloat(timer.startToFireTimeout) * 1000)] : [],
+  );
+}

@@ -1,0 +1,60 @@
+// Replays recorded histories against today's workflow code: a change that would break open workflows fails here.
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { bundleWorkflowCode, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { expect } from 'chai';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { quietLogger } from '../support/quiet-temporal.ts';
+
+const folder = join(import.meta.dirname, '..', 'histories');
+const names = readdirSync(folder)
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => file.slice(0, -'.json'.length));
+
+describe('recorded histories', () => {
+  it('are there for every path', () => {
+    expect(names).to.include.members([
+      'cancelled',
+      'closed',
+      'delivered-first-attempt',
+      'delivered-regular',
+      'failed-parked-replayed',
+      'maintenance',
+      'own-side-away',
+      'retried',
+      'retried-now',
+    ]);
+  });
+
+  it('replay with the workflows of today', async () => {
+    const errors = await replayAll(await bundleWorkflows(quietLogger));
+    expect(Object.fromEntries(errors)).to.deep.equal(Object.fromEntries(names.map((name) => [name, undefined])));
+  });
+
+  it('do not replay with workflows that do something else', async () => {
+    const changed = await bundleWorkflowCode({
+      workflowsPath: join(import.meta.dirname, 'changed', 'index.ts'),
+      logger: quietLogger,
+    });
+    const errors = await replayAll(changed);
+    expect(errors.size).to.equal(names.length);
+    for (const [name, error] of errors) {
+      expect(error, name).to.be.instanceOf(Error);
+      expect(error?.name, name).to.equal(DeterminismViolationError.name);
+    }
+  });
+});
+
+/** What replaying each history ended with, by its name; undefined when it went well. */
+async function replayAll(workflowBundle: WorkflowBundleOption): Promise<Map<string, Error | undefined>> {
+  const histories = names.map((name) => ({
+    workflowId: name,
+    history: JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as unknown,
+  }));
+  const errors = new Map<string, Error | undefined>();
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
+    errors.set(workflowId, error);
+  }
+  return errors;
+}
