@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { onEndRequest } from '../local/signals.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { measureBare } from './bare/measure.ts';
+import type { BareResult } from './bare/worker.ts';
 import { type HookyardFigures, measureHookyard } from './hookyard.ts';
 import { median } from './measure.ts';
 import { printReport } from './report.ts';
@@ -39,7 +40,7 @@ try {
     log: (line) => console.log(line),
   });
   receiver = await startReceiver();
-  const bare: number[] = [];
+  const bare: BareResult[] = [];
   const hookyard: HookyardFigures[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     console.log(`round ${round} of ${rounds}: the bare delivery workflow, ${seconds} s`);
@@ -60,7 +61,7 @@ try {
     seconds,
     bare,
     hookyard,
-    ratio: median(hookyard.map((h) => h.perSecond)) / median(bare),
+    ratio: median(hookyard.map((h) => h.perSecond)) / median(bare.map((b) => b.perSecond)),
   });
 } finally {
   await receiver?.close();

@@ -1,11 +1,12 @@
 // The bench's report: plain text, one figure a line, medians over the rounds.
+import type { BareResult } from './bare/worker.ts';
 import type { HookyardFigures } from './hookyard.ts';
 import { median } from './measure.ts';
 
 export interface Report {
   cores: number;
   seconds: number;
-  bare: number[];
+  bare: BareResult[];
   hookyard: HookyardFigures[];
   ratio: number;
 }
@@ -20,13 +21,13 @@ export function printReport({ cores, seconds, bare, hookyard, ratio }: Report): 
   const lines = [
     '',
     `${cores} cores; every figure is the median of ${bare.length} rounds of ${seconds} s; load and receiver run on the same machine`,
-    `bare delivery workflow     ${median(bare).toFixed(1)} /s   (rounds: ${spread(bare)})`,
+    `bare delivery workflow     ${median(bare.map((b) => b.perSecond)).toFixed(1)} /s   (rounds: ${spread(bare.map((b) => b.perSecond))})`,
     `Hookyard, saturated        ${of((h) => h.perSecond).toFixed(1)} /s   (rounds: ${spread(hookyard.map((h) => h.perSecond))})`,
     `ratio                      ${ratio.toFixed(2)}`,
     '',
     'per delivery, saturated',
     `  CPU                      ${total.toFixed(2)} ms without load and receiver`,
-    `    worker                 ${ms((h) => h.cost.cpuMs.worker)}`,
+    `    worker                 ${ms((h) => h.cost.cpuMs.worker)}   (of the bare workflow: ${median(bare.map((b) => b.cpuMs)).toFixed(2)} ms)`,
     `    API                    ${ms((h) => h.cost.cpuMs.api)}`,
     `    Temporal server        ${ms((h) => h.cost.cpuMs.temporal)}`,
     `    PostgreSQL             ${ms((h) => h.cost.cpuMs.postgres)}`,

@@ -14,6 +14,8 @@ const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = 
 export function temporalLogger(log: Log): Logger {
   const write = (level: LogLevel, message: string, meta?: object): void => {
     const quieter = level === 'INFO' ? 'debug' : levels[level];
+    // The SDK reports every workflow and activity: what is not shown must not cost anything.
+    if (!log.isLevelEnabled(quieter)) return;
     log[quieter]({ ...facts(meta), component: 'temporal' }, message);
   };
   return {

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import type { Stack } from '../../local/stack.ts';
 import { startProcess } from '../processes.ts';
-import type { BareOrder } from './worker.ts';
+import type { BareOrder, BareResult } from './worker.ts';
 
-/** Runs the bare workflow in a process of its own. @returns requests answered per second after the warm-up */
-export async function measureBare(stack: Stack, order: BareOrder): Promise<number> {
+/** Runs the bare workflow in a process of its own. @returns what it reached after the warm-up */
+export async function measureBare(stack: Stack, order: BareOrder): Promise<BareResult> {
   const worker = await startProcess('bench/bare/worker.ts', {
     TEMPORAL_ADDRESS: stack.temporalAddress,
     TEMPORAL_NAMESPACE: stack.namespace,
@@ -14,5 +14,5 @@ export async function measureBare(stack: Stack, order: BareOrder): Promise<numbe
   const exited = once(worker.child, 'exit');
   const [result] = await once(worker.child, 'message');
   await exited;
-  return (result as { perSecond: number }).perSecond;
+  return result as BareResult;
 }

@@ -1,5 +1,5 @@
 // The process of the bare delivery workflow: a closed loop of eager starts, with the connection, slots and cache of
-// Hookyard's own worker. Driven over IPC: `{ url, body, inFlight, seconds, warmUp }` in, `{ perSecond }` out.
+// Hookyard's own worker. Driven over IPC: a BareOrder in, a BareResult out.
 import { fileURLToPath } from 'node:url';
 import { activityInfo } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
@@ -17,6 +17,12 @@ export interface BareOrder {
   inFlight: number;
   warmUpSeconds: number;
   seconds: number;
+}
+
+export interface BareResult {
+  perSecond: number;
+  /** CPU of this process per workflow, ms. */
+  cpuMs: number;
 }
 
 const quiet = () => {};
@@ -69,8 +75,8 @@ const ended = worker.run();
 
 process.on('message', (message: BareOrder) => {
   order = message;
-  void drive().then(async (perSecond) => {
-    process.send?.({ type: 'result', perSecond });
+  void drive().then(async (result) => {
+    process.send?.(result);
     worker.shutdown();
     await ended;
     await connection.close();
@@ -79,7 +85,7 @@ process.on('message', (message: BareOrder) => {
 });
 process.send?.({ type: 'ready' });
 
-async function drive(): Promise<number> {
+async function drive(): Promise<BareResult> {
   const from = performance.now() + order.warmUpSeconds * 1000;
   const until = from + order.seconds * 1000;
   let completed = 0;
@@ -101,6 +107,10 @@ async function drive(): Promise<number> {
       if (now >= from && now < until) completed += 1;
     }
   };
-  await Promise.all(Array.from({ length: order.inFlight }, loop));
-  return completed / order.seconds;
+  const loops = Promise.all(Array.from({ length: order.inFlight }, loop));
+  await new Promise((resolve) => setTimeout(resolve, from - performance.now()));
+  const cpuBefore = process.cpuUsage();
+  await loops;
+  const cpu = process.cpuUsage(cpuBefore);
+  return { perSecond: completed / order.seconds, cpuMs: (cpu.user + cpu.system) / 1000 / completed };
 }
