@@ -47,7 +47,7 @@ const variables = {
   HOOKYARD_PUBLIC_URL: { schema: url(['http:', 'https:']) },
   HOOKYARD_DATA_DIR: { schema: z.string().min(1), default: './data' },
   HOOKYARD_API_KEY: {
-    schema: z.string().regex(/^whr_[A-Za-z0-9_-]{20,}$/, 'must be whr_ and at least 20 letters or digits'),
+    schema: z.string().regex(/^whr_[A-Za-z0-9_-]{16,}$/, 'must be whr_ and at least 16 letters or digits'),
     secret: true,
   },
   HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
