@@ -44,6 +44,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     max: settings.HOOKYARD_DATABASE_POOL,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError,
+    hotPath: true,
   });
   const pool = createPool(databaseUrl, {
     max: MANAGEMENT_CONNECTIONS,

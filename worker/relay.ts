@@ -19,6 +19,9 @@ const ERROR_REST_MS = 1000;
 const MAX_DESTINATIONS_PER_CLAIM = 200;
 
 export interface RelayDeps {
+  /** Runs the claims. */
+  hotPool: Pool;
+  /** Runs the rare commands. */
   pool: Pool;
   client: Client;
   shards: Shards;
@@ -37,7 +40,7 @@ export interface Relay {
 
 export function startRelay(deps: RelayDeps): Relay {
   const inFlight = new InFlight(deps.limits);
-  const policiesOf = createStartPolicies(deps.pool);
+  const policiesOf = createStartPolicies(deps.hotPool);
   let stopping = false;
   let afterDestination = '';
   let wake: () => void = () => {};
@@ -94,7 +97,7 @@ export function startRelay(deps: RelayDeps): Relay {
   async function claim(): Promise<OutboxRow[]> {
     const shards = deps.shards.held();
     if (shards.length === 0 || inFlight.free <= 0) return [];
-    const rows = await claimDeliveries(deps.pool, {
+    const rows = await claimDeliveries(deps.hotPool, {
       afterDestination,
       fullDestinations: inFlight.fullDestinations(),
       maxDestinations: MAX_DESTINATIONS_PER_CLAIM,
@@ -120,7 +123,7 @@ export function startRelay(deps: RelayDeps): Relay {
   async function checkOverdue(): Promise<void> {
     const overdue = inFlight.takeOverdue();
     if (overdue.length === 0) return;
-    const queued = await stillQueued(deps.pool, overdue);
+    const queued = await stillQueued(deps.hotPool, overdue);
     for (const row of overdue) {
       const state = queued.has(row.deliveryId) ? await workflowState(row.deliveryId) : 'recorded';
       if (state === 'closed') await endLost(row);

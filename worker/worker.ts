@@ -49,14 +49,10 @@ export async function runWorker(
     bundleWorkflows(temporalLogger(log)),
   ]);
   const client = new Client({ connection, namespace: temporal.namespace });
-  const pool = createPool(databaseUrl, {
-    max: settings.HOOKYARD_DATABASE_POOL,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    onError: (error) => log.warn({ error: error.message }, 'an idle database connection broke'),
-  });
+  const { hotPool, pool } = openPools(settings, databaseUrl, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
   const latencies = createLatencies();
-  const results = createResultRecorder(pool, log);
+  const results = createResultRecorder(hotPool, log);
   let relay: Relay | undefined;
   const activities = createActivities({
     pool,
@@ -64,8 +60,8 @@ export async function runWorker(
     log,
     sender,
     results,
-    contexts: createContextLoader(pool),
-    configs: createConfigCache(pool, secretBox),
+    contexts: createContextLoader(hotPool),
+    configs: createConfigCache(hotPool, secretBox),
     observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
     version: ownVersion(),
@@ -86,8 +82,9 @@ export async function runWorker(
   });
   const ended = worker.run();
   await ensureMaintenanceSchedule(client, log);
-  const shards = holdShards(pool, `${hostname()}:${process.pid}:${randomUUID()}`, log);
+  const shards = holdShards(hotPool, `${hostname()}:${process.pid}:${randomUUID()}`, log);
   const running = startRelay({
+    hotPool,
     pool,
     client,
     shards,
@@ -103,7 +100,7 @@ export async function runWorker(
       stopInOrder(running, shards, worker, ended, [
         () => results.idle(),
         () => sender.close(),
-        () => closePools(pool, connection),
+        () => closeAll([hotPool, pool], connection),
       ]),
   };
 }
@@ -123,8 +120,22 @@ async function stopInOrder(
   for (const close of closers) await close();
 }
 
-async function closePools(pool: Pool, connection: NativeConnection): Promise<void> {
-  await pool.end();
+// Commands (cancel, replay, housekeeping) are rare and planned by their filters; they must not wait behind the hot path.
+const COMMAND_CONNECTIONS = 4;
+
+function openPools(settings: Settings, databaseUrl: string, log: Log): { hotPool: Pool; pool: Pool } {
+  const common = {
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onError: (error: Error) => log.warn({ error: error.message }, 'an idle database connection broke'),
+  };
+  return {
+    hotPool: createPool(databaseUrl, { ...common, max: settings.HOOKYARD_DATABASE_POOL, hotPath: true }),
+    pool: createPool(databaseUrl, { ...common, max: COMMAND_CONNECTIONS }),
+  };
+}
+
+async function closeAll(pools: Pool[], connection: NativeConnection): Promise<void> {
+  for (const pool of pools) await pool.end();
   await connection.close();
 }
 
