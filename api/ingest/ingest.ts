@@ -1,7 +1,7 @@
 // The public ingest endpoint: verify, route, store, answer after the commit (decisions, "Ingest").
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import getRawBody from 'raw-body';
 import { BatcherFullError } from '../../core/batcher.ts';
@@ -22,6 +22,8 @@ const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
 const METHODS = ['POST', 'PUT', 'PATCH'];
 // A configuration may change again while an event is routed anew; after this many changes in a row the sender retries.
 const MAX_ROUTINGS = 5;
+// How long a body that is too large may go on arriving before its connection is cut.
+const DISCARD_MS = 5000;
 
 export interface IngestDeps {
   pool: Pool;
@@ -198,7 +200,8 @@ async function readBody(ctx: Koa.Context, limit: number): Promise<Buffer> {
   } catch (error) {
     const type = error instanceof Error && 'type' in error ? error.type : undefined;
     if (type === 'entity.too.large') {
-      // What is left of the body is not read, so the connection cannot be used again.
+      await discardRest(ctx.req, limit);
+      // More may still be coming, so the connection cannot be used again.
       throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${limit} bytes`, undefined, {
         Connection: 'close',
       });
@@ -208,6 +211,27 @@ async function readBody(ctx: Koa.Context, limit: number): Promise<Buffer> {
     }
     throw error;
   }
+}
+
+/**
+ * Reads on and throws away, within bounds: closing a connection while the sender still writes resets it, and the
+ * sender would see a broken connection, which it retries, instead of the refusal (RFC 9112, section 9.6).
+ */
+function discardRest(request: IncomingMessage, maxBytes: number): Promise<void> {
+  return new Promise((resolve) => {
+    let left = maxBytes;
+    const stop = () => {
+      clearTimeout(timer);
+      request.off('data', count).off('end', stop).off('close', stop).pause();
+      resolve();
+    };
+    const count = (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) stop();
+    };
+    const timer = setTimeout(stop, DISCARD_MS);
+    request.on('data', count).on('end', stop).on('close', stop).resume();
+  });
 }
 
 function refuseWhenFull(error: unknown): never {
