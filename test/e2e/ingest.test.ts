@@ -1,0 +1,210 @@
+// What the ingest endpoint accepts, refuses and stores, and that the accepted bytes arrive unchanged.
+import { expect } from 'chai';
+import { createHash, randomBytes } from 'node:crypto';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { send } from '../support/http-client.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const LIMIT = 10 * MEBIBYTE;
+
+describe('ingest', () => {
+  let yard: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(() => Promise.all([yard.close(), receiver.close()]));
+
+  const refused = async (
+    source: SourceView,
+    answer: { status: number; body: object },
+    status: number,
+    code: string,
+  ) => {
+    expect(answer.status).to.equal(status);
+    expect(answer.body).to.include({ code });
+    expect(answer.body).to.include.keys('error', 'message');
+    expect(await records.storedEvents(source.id), 'events stored').to.equal(0);
+  };
+
+  describe('delivers the exact bytes of', () => {
+    const bodies: [what: string, contentType: string, body: Buffer][] = [
+      ['JSON with unusual spacing and order', 'application/json', Buffer.from('{ "b":1.0,\n"a" : "\\u00e9\\/" }\r\n')],
+      ['text', 'text/plain; charset=utf-8', Buffer.from('zwölf Boxkämpfer\n')],
+      ['a form', 'application/x-www-form-urlencoded', Buffer.from('a=1&b=%20&a=2')],
+      ['XML', 'application/xml', Buffer.from('<?xml version="1.0"?><a>&lt;</a>')],
+      ['binary with NUL', 'application/octet-stream', Buffer.from([0, 255, 254, 0, 1, 128, 10, 13])],
+      ['an empty body', 'application/json', Buffer.alloc(0)],
+      ['10 MiB, the most there may be', 'application/octet-stream', randomBytes(LIMIT)],
+    ];
+    for (const [what, contentType, body] of bodies) {
+      it(what, async () => {
+        const endpoint = receiver.endpoint(200);
+        const { source } = await records.pipe(endpoint.url);
+        const eventId = await records.accepted(source, body, { 'content-type': contentType });
+        const event = await records.eventWith('delivered', eventId);
+        expect(endpoint.requests).to.have.length(1);
+        expect(endpoint.requests[0]?.body.equals(body), 'the same bytes').to.equal(true);
+        expect(endpoint.requests[0]?.headers['content-type']).to.equal(contentType);
+        expect(event.payloadSize).to.equal(body.length);
+        expect(event.payloadHash).to.equal(`sha256:${createHash('sha256').update(body).digest('hex')}`);
+      });
+    }
+  });
+
+  for (const method of ['PUT', 'PATCH']) {
+    it(`takes ${method} like POST`, async () => {
+      const endpoint = receiver.endpoint(200);
+      const { source } = await records.pipe(endpoint.url);
+      const eventId = await records.accepted(source, '{}', {}, method);
+      await records.eventWith('delivered', eventId);
+      expect(endpoint.requests[0]?.method, "the destination's own method").to.equal('POST');
+    });
+  }
+
+  it('shows a received event with its headers, parsed payload and query, and the raw bytes', async () => {
+    const source = await records.source();
+    const { pathname } = new URL(source.webhookUrl);
+    const body = '{"order": {"id": 17}}';
+    const headers = { 'content-type': 'application/json', 'x-shop': 'north' };
+    const answer = await send<{ eventId: string }>('POST', `${yard.client.url}${pathname}?a=1&b=2`, headers, body);
+    const event = await records.event(answer.body.eventId, 'includePayload=true');
+    expect(event).to.deep.include({
+      sourceId: source.id,
+      payload: { order: { id: 17 } },
+      routed: false,
+      query: 'a=1&b=2',
+    });
+    expect(event.headers).to.include({ 'x-shop': 'north', 'content-type': 'application/json' });
+    const raw = await yard.client.request<{ order: object }>('GET', `${yard.base}/events/${event.id}/payload`);
+    expect(raw.headers.get('content-type')).to.equal('application/json');
+    expect(raw.headers.get('content-disposition')).to.match(/^attachment/);
+    expect(raw.headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(raw.body).to.deep.equal({ order: { id: 17 } });
+  });
+
+  it('finds events by a part of their payload text, whatever the case', async () => {
+    const source = await records.source();
+    const eventId = await records.accepted(source, '{"customer":"Grüße aus Köln 4711"}');
+    await records.accepted(source, '{"customer":"somebody else"}');
+    const found = await yard.client.list<{ id: string }>(
+      `${yard.base}/events?sourceId=${source.id}&search=${encodeURIComponent('AUS köln 47')}`,
+    );
+    expect(found.data.map((event) => event.id)).to.deep.equal([eventId]);
+  });
+
+  it('records an event that no route takes as delivered and not routed', async () => {
+    const source = await records.source();
+    const event = await records.event(await records.accepted(source, '{}'));
+    expect(event).to.include({ status: 'delivered', routed: false, deliveriesCount: 0 });
+  });
+
+  it('refuses an unknown source and an unknown organization with 404', async () => {
+    const source = await records.source();
+    const { pathname } = new URL(source.webhookUrl);
+    for (const path of [`${pathname}-other`, `/ingest/nobody-there/${source.slug}`]) {
+      const answer = await send('POST', `${yard.client.url}${path}`, {}, '{}');
+      await refused(source, answer, 404, 'RESOURCE_NOT_FOUND');
+    }
+  });
+
+  it('refuses a webhook for a disabled source with 403, and takes it once the source is enabled', async () => {
+    const source = await records.source({ enabled: false });
+    await refused(source, await records.post(source, '{}'), 403, 'SOURCE_DISABLED');
+    await yard.client.patch(`${yard.base}/sources/${source.id}`, { enabled: true });
+    await records.accepted(source, '{}');
+    await yard.client.patch(`${yard.base}/sources/${source.id}`, { enabled: false });
+    expect((await records.post(source, '{}')).status).to.equal(403);
+    expect(await records.storedEvents(source.id)).to.equal(1);
+  });
+
+  for (const method of ['GET', 'DELETE', 'OPTIONS']) {
+    it(`refuses ${method} with 405 and names the methods there are`, async () => {
+      const source = await records.source();
+      const answer = await records.post(source, '', {}, method);
+      await refused(source, answer, 405, 'METHOD_NOT_ALLOWED');
+      expect(answer.headers.allow).to.equal('POST, PUT, PATCH');
+    });
+  }
+
+  it('refuses one byte more than the limit with 413, announced or not', async () => {
+    const source = await records.source();
+    const body = Buffer.alloc(LIMIT + 1, 'a');
+    await refused(
+      source,
+      await records.post(source, body, { 'content-length': `${body.length}` }),
+      413,
+      'PAYLOAD_TOO_LARGE',
+    );
+    const chunked = await records.post(source, body, { 'transfer-encoding': 'chunked' });
+    await refused(source, chunked, 413, 'PAYLOAD_TOO_LARGE');
+  });
+
+  it('answers every request with an id, its own or the one it was sent', async () => {
+    const source = await records.source();
+    const own = await records.post(source, '{}');
+    expect(own.headers['x-request-id']).to.match(/^req_/);
+    const given = await records.post(source, '{}', { 'x-request-id': 'shop-17' });
+    expect(given.headers['x-request-id']).to.equal('shop-17');
+  });
+
+  describe('with an idempotency key', () => {
+    const keyed = { idempotencyKey: { header: 'X-Delivery', windowSeconds: 300 } };
+
+    it('stores a repeat once and answers it with the first event', async () => {
+      const endpoint = receiver.endpoint(200);
+      const { source } = await records.pipe(endpoint.url, { source: keyed });
+      const first = await records.post(source, '{"n":1}', { 'x-delivery': 'a' });
+      const again = await records.post(source, '{"n":2}', { 'x-delivery': 'a' });
+      expect(first.body).to.deep.equal({ success: true, eventId: first.body.eventId });
+      expect(again.status).to.equal(200);
+      expect(again.body).to.deep.equal({ success: true, eventId: first.body.eventId, duplicate: true });
+      const other = await records.accepted(source, '{"n":3}', { 'x-delivery': 'b' });
+      await records.eventWith('delivered', first.body.eventId);
+      await records.eventWith('delivered', other);
+      expect(await records.storedEvents(source.id)).to.equal(2);
+      expect(endpoint.requests).to.have.length(2);
+    });
+
+    it('stores exactly one of many repeats that arrive at the same moment', async () => {
+      const source = await records.source(keyed);
+      const answers = await Promise.all(
+        Array.from({ length: 25 }, (_, n) => records.post(source, `{"n":${n}}`, { 'x-delivery': 'same' })),
+      );
+      expect(answers.map((answer) => answer.status)).to.deep.equal(Array(25).fill(200));
+      expect(new Set(answers.map((answer) => answer.body.eventId)).size).to.equal(1);
+      expect(answers.filter((answer) => !answer.body.duplicate)).to.have.length(1);
+      expect(await records.storedEvents(source.id)).to.equal(1);
+    });
+
+    it('takes the key from the payload too', async () => {
+      const source = await records.source({ idempotencyKey: { jsonPath: 'event.id', windowSeconds: 300 } });
+      const first = await records.accepted(source, '{"event":{"id":7},"try":1}');
+      const again = await records.post(source, '{"event":{"id":7},"try":2}');
+      expect(again.body).to.deep.include({ eventId: first, duplicate: true });
+      expect(await records.accepted(source, '{"event":{"id":8}}')).to.not.equal(first);
+    });
+
+    it('stores requests without the key like any other', async () => {
+      const source = await records.source(keyed);
+      const ids = [await records.accepted(source, '{}'), await records.accepted(source, '{}')];
+      expect(new Set(ids).size).to.equal(2);
+    });
+
+    it('accepts the same key again after the window', async () => {
+      const source = await records.source({ idempotencyKey: { header: 'X-Delivery', windowSeconds: 1 } });
+      const first = await records.accepted(source, '{}', { 'x-delivery': 'a' });
+      const second = await until('the window to end', async () => {
+        const answer = await records.post(source, '{}', { 'x-delivery': 'a' });
+        return answer.body.duplicate ? null : answer.body.eventId;
+      });
+      expect(second).to.not.equal(first);
+      expect(await records.storedEvents(source.id)).to.equal(2);
+    });
+  });
+});

@@ -1,0 +1,119 @@
+// A whole Hookyard for a test file: API and worker processes, an organization, and a look past the API into PostgreSQL
+// and Temporal. `sharedHookyard` is for files that leave the processes alone, `startHookyard` for those that kill them.
+import { Client, Connection } from '@temporalio/client';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { newToken } from '../../db/prepare.ts';
+import { type ApiClient, createClient } from './api-client.ts';
+import { createOrganization, type Service, sharedService, startService, testPool } from './service.ts';
+import { stackAddresses } from './stack.ts';
+
+export interface Hookyard {
+  /** The API with the organization's key. */
+  readonly client: ApiClient;
+  organizationId: string;
+  /** The path of the organization-scoped family. */
+  base: string;
+  pool: Pool;
+  temporal: Client;
+  /** Everything the processes have logged so far. */
+  logs(): string;
+  /** Lets go of what was opened or started for this file. */
+  close(): Promise<void>;
+}
+
+/** An organization of its own on the processes and the database that all such files share. */
+export async function sharedHookyard(): Promise<Hookyard> {
+  const [api, worker] = await Promise.all([sharedService('api'), sharedService('worker')]);
+  const { api: client, id, base } = await createOrganization();
+  const { temporalAddress, namespace } = stackAddresses();
+  const connection = Connection.lazy({ address: temporalAddress });
+  return {
+    client,
+    organizationId: id,
+    base,
+    pool: testPool(),
+    temporal: new Client({ connection, namespace }),
+    logs: () => `${api.output()}\n${worker.output()}`,
+    close: () => connection.close(),
+  };
+}
+
+export interface OwnHookyard extends Hookyard {
+  api: Service;
+  /** Running or not, in the order of their start. */
+  workers: Service[];
+  /** Starts another API process; `client` uses it from then on. */
+  startApi(): Promise<Service>;
+  startWorker(): Promise<Service>;
+}
+
+/** Processes, database and Temporal namespace of its own, on the servers of the stack; starts the API and no worker. */
+export async function startHookyard(): Promise<OwnHookyard> {
+  const { temporalAddress } = stackAddresses();
+  const namespace = `test-${randomBytes(6).toString('hex')}`;
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-test-'));
+  const { databaseUrl, drop } = await createDatabase(namespace.replace('-', '_'));
+  const token = newToken();
+  const env = {
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_NAMESPACE: namespace,
+    HOOKYARD_DATA_DIR: folder,
+    HOOKYARD_API_KEY: token,
+  };
+  const pool = createPool(databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {} });
+  const connection = Connection.lazy({ address: temporalAddress });
+  const started: Service[] = [];
+  const start = async (role: 'api' | 'worker') => {
+    const service = await startService(role, env);
+    started.push(service);
+    return service;
+  };
+  const yard: OwnHookyard = {
+    api: await start('api'),
+    workers: [],
+    get client() {
+      return createClient(yard.api.url, token);
+    },
+    organizationId: '',
+    base: '',
+    pool,
+    temporal: new Client({ connection, namespace }),
+    logs: () => started.map((service) => service.output()).join('\n'),
+    async startApi() {
+      yard.api = await start('api');
+      return yard.api;
+    },
+    async startWorker() {
+      const worker = await start('worker');
+      yard.workers.push(worker);
+      return worker;
+    },
+    async close() {
+      await Promise.all(started.map((service) => service.stop()));
+      await Promise.all([pool.end(), connection.close()]);
+      await drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  const me = await yard.client.get<{ organization: { id: string } }>('/api/auth/me');
+  yard.organizationId = me.organization.id;
+  yard.base = `/api/organizations/${yard.organizationId}`;
+  return yard;
+}
+
+/** An empty database beside the stack's own, and how to remove it. */
+async function createDatabase(name: string): Promise<{ databaseUrl: string; drop: () => Promise<void> }> {
+  const url = new URL(stackAddresses().databaseUrl);
+  const administer = async (statement: string) => {
+    const pool = createPool(url.href, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
+    await pool.query(statement).finally(() => pool.end());
+  };
+  await administer(`create database ${name}`);
+  const own = new URL(url);
+  own.pathname = `/${name}`;
+  return { databaseUrl: own.href, drop: () => administer(`drop database ${name} with (force)`) };
+}

@@ -1,0 +1,42 @@
+// Requests exactly as a test writes them: no header is added except Host and what frames the body.
+import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+export interface HttpAnswer<Body = Record<string, unknown>> {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Parsed when it is JSON, else undefined. */
+  body: Body;
+  bytes: Buffer;
+}
+
+/** Sends a request. @throws when the connection fails before the answer is complete */
+export function send<Body = Record<string, unknown>>(
+  method: string,
+  url: string,
+  headers: Record<string, string> = {},
+  body?: string | Buffer,
+): Promise<HttpAnswer<Body>> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method, headers, agent }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', reject);
+      response.on('end', () => {
+        const bytes = Buffer.concat(parts);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: parsed(bytes) as Body, bytes });
+      });
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}

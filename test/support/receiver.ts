@@ -1,0 +1,74 @@
+// A destination on loopback: answers by a script and records what it was sent.
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a request is answered with; `after` holds the answer back until it resolves. */
+export interface Answer {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+  after?: Promise<unknown>;
+}
+
+export interface ReceivedRequest {
+  method: string;
+  headers: IncomingHttpHeaders;
+  /** Names and values as they came over the wire. */
+  rawHeaders: string[];
+  body: Buffer;
+}
+
+export interface Endpoint {
+  url: string;
+  /** In the order in which they arrived complete. */
+  requests: ReceivedRequest[];
+}
+
+export interface Receiver {
+  /** A new address; its requests are answered in turn, the last answer for ever. Without answers: 200. */
+  endpoint(...answers: (Answer | number)[]): Endpoint;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const endpoints = new Map<string, { requests: ReceivedRequest[]; answers: Answer[] }>();
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const endpoint = endpoints.get(request.url ?? '');
+      endpoint?.requests.push({
+        method: request.method ?? '',
+        headers: request.headers,
+        rawHeaders: request.rawHeaders,
+        body: Buffer.concat(parts),
+      });
+      const answers = endpoint?.answers ?? [{ status: 404 }];
+      const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? {};
+      void reply(response, answer);
+    });
+    request.on('error', () => undefined);
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    endpoint(...answers) {
+      const path = `/endpoint-${endpoints.size + 1}`;
+      const scripted = answers.map((answer) => (typeof answer === 'number' ? { status: answer } : answer));
+      const requests: ReceivedRequest[] = [];
+      endpoints.set(path, { requests, answers: scripted.length > 0 ? scripted : [{}] });
+      return { url: `http://127.0.0.1:${port}${path}`, requests };
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function reply(response: ServerResponse, { status = 200, headers = {}, body = '', after }: Answer) {
+  await after;
+  if (response.destroyed) return;
+  response.writeHead(status, headers).end(body);
+}

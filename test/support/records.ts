@@ -1,0 +1,201 @@
+// The records of the management API as tests read them, and the shortest way to make a source, destination and route.
+import { newId } from '../../core/ids.ts';
+import { type HttpAnswer, send } from './http-client.ts';
+import type { Hookyard } from './hookyard.ts';
+import { until } from './until.ts';
+
+export interface SourceView {
+  id: string;
+  slug: string;
+  webhookUrl: string;
+  eventsCount: number;
+  lastEventAt: string | null;
+}
+
+export interface DestinationView {
+  id: string;
+  name: string;
+  successRate: number | null;
+  avgLatency: number | null;
+  deliveriesCount: number;
+  lastDeliveryAt: string | null;
+}
+
+export interface RouteView {
+  id: string;
+  destinationIds: string[];
+  eventsRouted: number;
+}
+
+export interface AttemptView {
+  attemptNumber: number;
+  status: string;
+  statusCode: number | null;
+  error: string | null;
+  latency: number;
+  requestHeaders: Record<string, string>;
+  responseHeaders: Record<string, string> | null;
+  responseBody: string | null;
+}
+
+export interface DeliveryView {
+  id: string;
+  eventId: string;
+  routeId: string;
+  destinationId: string;
+  status: string;
+  attemptCount: number;
+  statusCode: number | null;
+  error: string | null;
+  latency: number | null;
+  deliveredAt: string | null;
+  nextAttemptAt: string | null;
+  replayOf: string | null;
+  attempts: AttemptView[];
+}
+
+export interface EventView {
+  id: string;
+  sourceId: string;
+  status: string;
+  routed: boolean;
+  headers: Record<string, string>;
+  payload?: unknown;
+  payloadEncoding?: string;
+  payloadSize: number;
+  payloadHash: string;
+  deliveriesCount: number;
+  deliveriesSucceeded: number;
+  deliveriesFailed: number;
+  deliveries?: DeliveryView[];
+}
+
+export interface Accepted {
+  success: boolean;
+  eventId: string;
+  duplicate?: boolean;
+}
+
+export const onceMore = (maxRetries: number, delay = 10) => ({
+  maxRetries,
+  initialDelay: delay,
+  maxDelay: delay,
+  backoffMultiplier: 1,
+});
+
+/** Makes records of a Hookyard and waits for what becomes of events. */
+export class Records {
+  readonly #yard: Hookyard;
+  constructor(yard: Hookyard) {
+    this.#yard = yard;
+  }
+
+  source(fields: Record<string, unknown> = {}): Promise<SourceView> {
+    const slug = newId('src').slice(-20);
+    return this.#yard.client.create(`${this.#yard.base}/sources`, { name: 'Orders', slug, ...fields });
+  }
+
+  destination(url: string, fields: Record<string, unknown> = {}): Promise<DestinationView> {
+    return this.#yard.client.create('/api/destinations', { name: 'CRM', url, retryPolicy: onceMore(0), ...fields });
+  }
+
+  route(sourceId: string, destinationIds: string[], fields: Record<string, unknown> = {}): Promise<RouteView> {
+    return this.#yard.client.create('/api/routes', { name: 'Orders to CRM', sourceId, destinationIds, ...fields });
+  }
+
+  /** A source with one route to one destination. */
+  async pipe(
+    url: string,
+    fields: {
+      source?: Record<string, unknown>;
+      destination?: Record<string, unknown>;
+      route?: Record<string, unknown>;
+    } = {},
+  ): Promise<{ source: SourceView; destination: DestinationView; route: RouteView }> {
+    const [source, destination] = await Promise.all([
+      this.source(fields.source),
+      this.destination(url, fields.destination),
+    ]);
+    return { source, destination, route: await this.route(source.id, [destination.id], fields.route) };
+  }
+
+  /** Sends a webhook to the source as its provider would. */
+  post(
+    source: SourceView,
+    body: string | Buffer,
+    headers: Record<string, string> = { 'content-type': 'application/json' },
+    method = 'POST',
+  ): Promise<HttpAnswer<Accepted>> {
+    // webhookUrl names localhost, the API listens on 127.0.0.1 only; and after a restart it has another port.
+    const { pathname } = new URL(source.webhookUrl);
+    return send<Accepted>(method, `${this.#yard.client.url}${pathname}`, headers, body);
+  }
+
+  /** Sends a webhook that must be accepted; returns the event's id. */
+  async accepted(...request: Parameters<Records['post']>): Promise<string> {
+    const answer = await this.post(...request);
+    if (answer.status !== 200 || !answer.body.success) throw new Error(`${answer.status} ${answer.bytes.toString()}`);
+    return answer.body.eventId;
+  }
+
+  event(id: string, query = 'includeDeliveries=true'): Promise<EventView> {
+    return this.#yard.client.get(`${this.#yard.base}/events/${id}?${query}`);
+  }
+
+  delivery(id: string): Promise<DeliveryView> {
+    return this.#yard.client.get(`/api/deliveries/${id}`);
+  }
+
+  /** The deliveries of an event, oldest first, each with its attempts. */
+  async deliveries(eventId: string): Promise<DeliveryView[]> {
+    const { data } = await this.#yard.client.list<DeliveryView>(`/api/deliveries?eventId=${eventId}`);
+    return Promise.all(data.toReversed().map(({ id }) => this.delivery(id)));
+  }
+
+  /** Waits until the event has a status; returns it with its deliveries. */
+  async eventWith(status: string, eventId: string): Promise<EventView> {
+    return until(`event ${eventId} to be ${status}`, async () => {
+      const event = await this.event(eventId);
+      if (event.status !== status) throw new Error(`it is ${event.status}`);
+      return event;
+    });
+  }
+
+  /** Waits until the only delivery of the event has a status; returns it with its attempts. */
+  async deliveryWith(status: string, eventId: string): Promise<DeliveryView> {
+    return until(`the delivery of ${eventId} to be ${status}`, async () => {
+      const [delivery] = await this.deliveries(eventId);
+      if (delivery?.status !== status) throw new Error(`it is ${delivery?.status} (${delivery?.error})`);
+      return delivery;
+    });
+  }
+
+  /** Waits until no workflow of these deliveries runs. */
+  async workflowsEnd(deliveryIds: string[]): Promise<void> {
+    await until('the workflows to end', async () => {
+      for (const id of deliveryIds) {
+        const { status } = await this.#yard.temporal.workflow.getHandle(id).describe();
+        if (status.name === 'RUNNING') throw new Error(`${id} is still running`);
+      }
+      return true;
+    });
+  }
+
+  /** Rows that wait for a first attempt. */
+  async queued(): Promise<number> {
+    const { rows } = await this.#yard.pool.query<{ count: number }>(
+      'select count(*) from outbox where organization_id = $1',
+      [this.#yard.organizationId],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Events stored for a source, read past the API. */
+  async storedEvents(sourceId: string): Promise<number> {
+    const { rows } = await this.#yard.pool.query<{ count: number }>(
+      'select count(*) from events where source_id = $1',
+      [sourceId],
+    );
+    return rows[0]?.count ?? 0;
+  }
+}
