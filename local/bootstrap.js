@@ -90,8 +90,20 @@ function start(file, args) {
     last = now;
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, pass);
+  whenNpmIsGone(() => pass('SIGTERM'));
   child.once('error', (error) => fail(`${node} cannot be run: ${error.message}`));
   child.once('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
+}
+
+/** A killed npm tells nobody; without this, its Hookyard would go on unseen. */
+function whenNpmIsGone(then) {
+  const npm = process.ppid;
+  if (!process.env.npm_lifecycle_event) return;
+  const watch = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(watch);
+    then();
+  }, 1000);
 }
 
 function fail(line) {

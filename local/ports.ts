@@ -7,12 +7,12 @@ import { StartupError } from './errors.ts';
 const lowest = 15_000;
 const highest = 32_000;
 
-/** True when a server could listen on 127.0.0.1:`port` now. */
-export function isFree(port: number): Promise<boolean> {
+/** True when a server could listen on `host`:`port` now. */
+export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 
@@ -33,9 +33,9 @@ export async function freePorts(count: number): Promise<number[]> {
  * @param variable named in the error
  * @throws StartupError when the wanted port is taken
  */
-export async function claimPort(wanted: number, variable: string, what: string): Promise<number> {
+export async function claimPort(wanted: number, variable: string, what: string, host?: string): Promise<number> {
   if (wanted === 0) return (await freePorts(1))[0] ?? 0;
-  if (await isFree(wanted)) return wanted;
+  if (await isFree(wanted, host)) return wanted;
   throw new StartupError(
     `Port ${wanted}, wanted for ${what}, is taken by another program; stop it, or set ${variable} to another port (0 chooses a free one).`,
   );

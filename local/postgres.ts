@@ -10,7 +10,7 @@ import pg from 'pg';
 import { errorCode, type Log, oneLine, StartupError } from './errors.ts';
 import { readPid, stopLeftover } from './leftovers.ts';
 import { findServerUser, runAs, type ServerUser } from './postgres-user.ts';
-import { type Child, startChild } from './process.ts';
+import { type Child, type Service, startChild, startService } from './process.ts';
 import { settlesWithin, waitFor } from './wait.ts';
 
 const run = promisify(execFile);
@@ -22,19 +22,9 @@ const readyDeadlineMs = 120_000;
 const stopGraceMs = 20_000;
 
 export interface Postgres {
-  readonly port: number;
-  /** Process id of the running server, `undefined` while it is stopped. */
-  readonly pid: number | undefined;
-  /** Settles when the server that runs now ends, for whatever reason. */
-  readonly exited: Promise<unknown>;
+  service: Service;
   /** `postgres://` URL of a database of this server, password included. */
   url(database: string): string;
-  /** Starts the server again on the same port with the same data. @throws StartupError */
-  start(): Promise<void>;
-  /** Fast shutdown: ends open connections, writes a checkpoint. */
-  stop(): Promise<void>;
-  /** SIGKILL, as a crash would end it. */
-  kill(): Promise<void>;
   /** Creates the databases that do not exist yet. */
   createDatabases(names: string[]): Promise<void>;
 }
@@ -54,32 +44,18 @@ export async function startPostgres(options: { dataDir: string; port: number; lo
   const left = readPid(join(files, 'postmaster.pid'));
   if (left !== undefined) await stopLeftover(files, 'postgres', left, stopGraceMs, log);
 
-  let child: Child | undefined;
   const url = (database: string) => `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
-  const start = async () => {
-    child = await launch({ dataDir, files, port, postgres: binaries.postgres, user, url: url('postgres') });
-  };
-  await start();
-  return {
-    port,
-    url,
-    start,
-    get pid() {
-      return child?.running ? child.pid : undefined;
-    },
-    get exited() {
-      return child?.exited ?? Promise.resolve();
-    },
-    async stop() {
-      if (!child?.running) return;
-      child.process.kill('SIGINT');
-      if (!(await settlesWithin(child.exited, stopGraceMs))) await child.stop('SIGQUIT', 5_000);
-    },
-    async kill() {
-      await child?.stop('SIGKILL', 5_000);
-    },
-    createDatabases: (names) => createDatabases(url('postgres'), names),
-  };
+  const service = await startService(
+    () => launch({ dataDir, files, port, postgres: binaries.postgres, user, url: url('postgres') }),
+    shutDown,
+  );
+  return { service, url, createDatabases: (names) => createDatabases(url('postgres'), names) };
+}
+
+/** Fast shutdown: ends open connections and writes a checkpoint; when that takes too long, the next start replays the log. */
+async function shutDown(child: Child): Promise<void> {
+  child.process.kill('SIGINT');
+  if (!(await settlesWithin(child.exited, stopGraceMs))) await child.stop('SIGQUIT', 5_000);
 }
 
 async function postgresBinaries(): Promise<{ postgres: string; initdb: string }> {

@@ -119,3 +119,46 @@ function readTail(file: string, offset: number): string {
     closeSync(descriptor);
   }
 }
+
+/** A server that can be stopped and started again, on the same port with the same data. */
+export interface Service {
+  /** Process id, `undefined` while it is stopped. */
+  readonly pid: number | undefined;
+  /** Settles when the process that runs now ends, for whatever reason. */
+  readonly exited: Promise<unknown>;
+  /** Returns when it serves. @throws StartupError */
+  start(): Promise<void>;
+  /** Ends it in order. */
+  stop(): Promise<void>;
+  /** SIGKILL, as a crash would end it. */
+  kill(): Promise<void>;
+}
+
+/**
+ * Starts a service.
+ * @param launch starts the process and returns when it serves
+ * @param end how it is ended in order
+ */
+export async function startService(
+  launch: () => Promise<Child>,
+  end: (child: Child) => Promise<unknown>,
+): Promise<Service> {
+  let child = await launch();
+  return {
+    get pid() {
+      return child.running ? child.pid : undefined;
+    },
+    get exited() {
+      return child.exited;
+    },
+    async start() {
+      if (!child.running) child = await launch();
+    },
+    async stop() {
+      if (child.running) await end(child);
+    },
+    async kill() {
+      await child.stop('SIGKILL', 5_000);
+    },
+  };
+}

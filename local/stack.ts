@@ -1,17 +1,17 @@
 // The embedded stack of one machine as a library: PostgreSQL, Temporal, its UI. Used by `npm start`, the tests and the bench.
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Connection } from '@temporalio/client';
+import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { defaultNamespace, temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { ensureNamespace, searchAttributeColumns } from '../temporal-config/namespace.ts';
 import { type Binaries, ensureBinaries } from './binaries.ts';
-import { explainFileError, type Log, phase } from './errors.ts';
+import { explainFileError, type Log, oneLine, phase, StartupError } from './errors.ts';
 import { stopLeftovers } from './leftovers.ts';
 import { lockDataDir } from './lock.ts';
 import { claimPort } from './ports.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
-import type { Child } from './process.ts';
-import { startTemporal, type Temporal } from './temporal.ts';
+import type { Service } from './process.ts';
+import { startTemporal } from './temporal.ts';
 import { dropUnusedKeywordIndexes } from './temporal-schema.ts';
 import { startTemporalUi } from './temporal-ui.ts';
 
@@ -27,6 +27,8 @@ export interface StackOptions {
   temporalEnv?: NodeJS.ProcessEnv;
   /** Base of the Temporal release archives; the projects' own place by default. */
   downloadUrl?: string;
+  /** Runs when the data folder is ours, before anything is started: further checks of the caller. */
+  onLocked?: () => Promise<void>;
   /** Runs as soon as Hookyard's database can be used, beside the start of Temporal (migrations). */
   onDatabase?: (databaseUrl: string) => Promise<void>;
   /** Aborting it gives up a start that is under way; what was started is ended. */
@@ -41,9 +43,9 @@ export interface Stack {
   namespace: string;
   temporalUiUrl: string | null;
   /** The embedded servers: `start`, `stop`, `kill`, `pid`; null when one's own is used. */
-  postgres: Postgres | null;
-  temporal: Temporal | null;
-  ui: Child | null;
+  postgres: Service | null;
+  temporal: Service | null;
+  ui: Service | null;
   /** Stop and start again, same port, same data. */
   restartPostgres(): Promise<void>;
   restartTemporal(): Promise<void>;
@@ -51,6 +53,8 @@ export interface Stack {
   killPostgres(): Promise<void>;
   /** Ends everything this stack started, in order; safe to call more than once. */
   stop(): Promise<void>;
+  /** SIGKILL to everything this stack started; the next start repairs what that leaves. */
+  kill(): Promise<void>;
 }
 
 /** Names of the children in the order they are ended. */
@@ -72,6 +76,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
   try {
     await stopLeftovers(dataDir, endOrder, leftoverGraceMs, options.log);
+    await options.onLocked?.();
     const started = await startParts({ ...options, dataDir }, parts);
     return { ...started, dataDir, stop, ...handles(parts) };
   } catch (error) {
@@ -81,9 +86,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 interface Parts {
-  postgres: Postgres | null;
-  temporal: Temporal | null;
-  ui: Child | null;
+  postgres: Service | null;
+  temporal: Service | null;
+  ui: Service | null;
 }
 
 function handles(parts: Parts) {
@@ -100,11 +105,14 @@ function handles(parts: Parts) {
     async killPostgres() {
       await parts.postgres?.kill();
     },
+    async kill() {
+      await Promise.all([parts.ui?.kill(), parts.temporal?.kill(), parts.postgres?.kill()]);
+    },
   };
 }
 
 async function stopParts(parts: Parts): Promise<void> {
-  await parts.ui?.stop('SIGTERM', 5_000);
+  await parts.ui?.stop();
   await parts.temporal?.stop();
   await parts.postgres?.stop();
 }
@@ -136,7 +144,7 @@ async function startParts(options: StackOptions, parts: Parts) {
   const temporalAddress = connection.connectionOptions.address;
   await allSettled([
     options.onDatabase?.(databaseUrl),
-    startEmbeddedTemporal(options, ports, begun[1], parts).then(() =>
+    startEmbeddedTemporal(options, ports, begun[1], postgres, parts).then(() =>
       setUpNamespace(connection, namespace, ownTemporal ? null : postgres, log),
     ),
     startUi(options, ports.ui, begun[1], parts, temporalAddress, namespace),
@@ -166,7 +174,7 @@ async function claimPorts(options: StackOptions, embeddedTemporal: boolean): Pro
 async function startEmbeddedPostgres(options: StackOptions, port: number, parts: Parts): Promise<Postgres> {
   return phase(options.log, `PostgreSQL listens on 127.0.0.1:${port}`, async () => {
     const postgres = await startPostgres({ dataDir: options.dataDir, port, log: options.log });
-    parts.postgres = postgres;
+    parts.postgres = postgres.service;
     await postgres.createDatabases(['hookyard', 'temporal', 'temporal_visibility']);
     return postgres;
   });
@@ -176,9 +184,9 @@ async function startEmbeddedTemporal(
   options: StackOptions,
   ports: Ports,
   programs: Binaries | undefined,
+  postgres: Postgres | null,
   parts: Parts,
 ): Promise<void> {
-  const { postgres } = parts;
   if (programs === undefined || postgres === null) return;
   await phase(options.log, `Temporal serves on 127.0.0.1:${ports.temporal}`, async () => {
     parts.temporal = await startTemporal({
@@ -215,7 +223,7 @@ async function setUpNamespace(
 ): Promise<void> {
   const { address, apiKey, tls, metadata } = connectionOptions;
   await phase(log, `namespace ${namespace} and its search attributes are ready`, async () => {
-    const connection = await Connection.connect({ address, apiKey, tls, metadata, connectTimeout: '15s' });
+    const connection = await connect({ address, apiKey, tls, metadata, connectTimeout: '15s' });
     try {
       await ensureNamespace(connection, namespace, log);
       if (postgres === null) return;
@@ -225,6 +233,16 @@ async function setUpNamespace(
       await connection.close();
     }
   });
+}
+
+async function connect(options: ConnectionOptions): Promise<Connection> {
+  try {
+    return await Connection.connect(options);
+  } catch (error) {
+    throw new StartupError(
+      `Temporal at ${options.address} cannot be reached (${oneLine(error)}); check TEMPORAL_ADDRESS, TEMPORAL_API_KEY and TEMPORAL_TLS_*.`,
+    );
+  }
 }
 
 /** Like Promise.all, but waits for all before it throws the first error: nothing goes on behind the caller's back. */

@@ -2,23 +2,31 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from './errors.ts';
-import { type Child, startChild } from './process.ts';
+import { type Child, type Service, startChild, startService } from './process.ts';
 import { waitFor } from './wait.ts';
 
 const readyDeadlineMs = 30_000;
 
-/**
- * Starts the UI on loopback.
- * @returns the child; it answers on `http://127.0.0.1:<port>`
- * @throws StartupError when it does not answer within 30 s
- */
-export async function startTemporalUi(options: {
+export interface TemporalUiOptions {
   dataDir: string;
   program: string;
   port: number;
   temporalAddress: string;
   namespace: string;
-}): Promise<Child> {
+}
+
+/**
+ * Starts the UI on loopback; it answers on `http://127.0.0.1:<port>`.
+ * @throws StartupError when it does not answer within 30 s
+ */
+export async function startTemporalUi(options: TemporalUiOptions): Promise<Service> {
+  return await startService(
+    () => launch(options),
+    (child) => child.stop('SIGTERM', 5_000),
+  );
+}
+
+async function launch(options: TemporalUiOptions): Promise<Child> {
   const { dataDir, port } = options;
   const root = join(dataDir, 'temporal');
   mkdirSync(join(root, 'ui'), { recursive: true });
@@ -38,7 +46,7 @@ export async function startTemporalUi(options: {
   );
 }
 
-function uiConfig(options: { port: number; temporalAddress: string; namespace: string }): object {
+function uiConfig(options: TemporalUiOptions): object {
   return {
     temporalGrpcAddress: options.temporalAddress,
     host: '127.0.0.1',

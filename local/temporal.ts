@@ -5,27 +5,13 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { type Log, oneLine, phase, StartupError } from './errors.ts';
 import { freePorts, isFree } from './ports.ts';
-import { type Child, startChild } from './process.ts';
+import { type Child, type Service, startChild, startService } from './process.ts';
 import { updateTemporalSchemas } from './temporal-schema.ts';
 import { waitFor } from './wait.ts';
 
 const readyDeadlineMs = 120_000;
 const stopGraceMs = 15_000;
 const dynamicConfig = join(import.meta.dirname, '..', 'temporal-config', 'dynamic-config.yaml');
-
-export interface Temporal {
-  /** `host:port` of the frontend. */
-  readonly address: string;
-  /** Process id of the running server, `undefined` while it is stopped. */
-  readonly pid: number | undefined;
-  /** Settles when the server that runs now ends, for whatever reason. */
-  readonly exited: Promise<unknown>;
-  /** Starts the server again on the same port. @throws StartupError */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** SIGKILL, as a crash would end it. */
-  kill(): Promise<void>;
-}
 
 export interface TemporalOptions {
   dataDir: string;
@@ -41,30 +27,15 @@ export interface TemporalOptions {
  * Brings the schemas up to date and starts the server.
  * @throws StartupError when it does not answer within two minutes
  */
-export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
+export async function startTemporal(options: TemporalOptions): Promise<Service> {
   const { databaseUrl, visibilityUrl, programs, log } = options;
   await phase(log, 'Temporal schemas are up to date', () =>
     updateTemporalSchemas({ sqlTool: programs.sqlTool, databaseUrl, visibilityUrl }),
   );
-  let child = await launch(options);
-  return {
-    address: `127.0.0.1:${options.port}`,
-    get pid() {
-      return child.running ? child.pid : undefined;
-    },
-    get exited() {
-      return child.exited;
-    },
-    async start() {
-      child = await launch(options);
-    },
-    async stop() {
-      await child.stop('SIGTERM', stopGraceMs);
-    },
-    async kill() {
-      await child.stop('SIGKILL', 5_000);
-    },
-  };
+  return await startService(
+    () => launch(options),
+    (child) => child.stop('SIGTERM', stopGraceMs),
+  );
 }
 
 async function launch(options: TemporalOptions): Promise<Child> {
@@ -103,7 +74,7 @@ interface ServicePorts {
 async function internalPorts(file: string): Promise<ServicePorts> {
   if (existsSync(file)) {
     const kept: ServicePorts = JSON.parse(readFileSync(file, 'utf8'));
-    const free = await Promise.all([...kept.grpc, ...kept.membership].map(isFree));
+    const free = await Promise.all([...kept.grpc, ...kept.membership].map((port) => isFree(port)));
     if (free.every(Boolean)) return kept;
   }
   const ports = await freePorts(2 * services.length);

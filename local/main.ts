@@ -1,0 +1,168 @@
+// npm start: the whole of Hookyard on one machine. Starts what is not given by a variable, keeps it running, ends it in order.
+import { resolve } from 'node:path';
+import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
+import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/prepare.ts';
+import { oneLine, phase, StartupError, seconds } from './errors.ts';
+import { firstSteps } from './first-steps.ts';
+import { keepUp } from './keep-up.ts';
+import { claimPort } from './ports.ts';
+import { type Role, startRole } from './role.ts';
+import { onEndRequest } from './signals.ts';
+import { type Stack, startStack } from './stack.ts';
+
+// On one machine the first receiver is usually on the same machine; anything more stays refused (see the address guard).
+const loopback = '127.0.0.1,::1,localhost';
+// Beyond the time for running attempts: closing connections, writing results.
+const drainMarginMs = 5_000;
+
+const log = (line: string) => console.log(`hookyard: ${line}`);
+const began = performance.now();
+const ending = new AbortController();
+let stack: Stack | undefined;
+let roles: { api?: Role; worker?: Role } = {};
+
+onEndRequest((reason, count) => {
+  if (count > 1) return forceEnd();
+  log(`ending (${reason}); once more to force it`);
+  ending.abort(new StartupError('ended before it was ready'));
+});
+
+try {
+  const settings = readSettings({ HOOKYARD_DELIVERY_ALLOW: loopback, ...process.env });
+  await start({ ...settings, HOOKYARD_DATA_DIR: resolve(settings.HOOKYARD_DATA_DIR) });
+} catch (error) {
+  for (const line of problems(error)) console.error(`hookyard: ${line}`);
+  process.exitCode = ending.signal.aborted ? 0 : 1;
+}
+process.exit();
+
+/** Starts everything, returns when everything has ended again. */
+async function start(settings: Settings): Promise<void> {
+  printSettings(settings);
+  let apiPort = 0;
+  let prepared: PreparedDatabase | undefined;
+  stack = await startStack({
+    dataDir: settings.HOOKYARD_DATA_DIR,
+    postgresPort: settings.POSTGRES_PORT,
+    temporalPort: settings.TEMPORAL_PORT,
+    uiPort: settings.TEMPORAL_UI_PORT,
+    databaseUrl: settings.DATABASE_URL,
+    temporalEnv: process.env,
+    downloadUrl: settings.HOOKYARD_TEMPORAL_DOWNLOAD_URL,
+    signal: ending.signal,
+    log,
+    async onLocked() {
+      apiPort = await claimPort(settings.HOOKYARD_PORT, 'HOOKYARD_PORT', 'the API', settings.HOOKYARD_HOST);
+    },
+    async onDatabase(url) {
+      prepared = await phase(log, 'the database is up to date', () => prepare(settings, url));
+    },
+  });
+  try {
+    await startRoles(settings, stack, apiPort);
+    if (prepared) printReady(settings, stack, prepared);
+    const failure = await untilEnd(stack);
+    await stopRoles(settings);
+    if (failure) throw new StartupError(failure);
+  } finally {
+    await stopRoles(settings);
+    await stack.stop();
+    log('everything has ended');
+  }
+}
+
+async function prepare(settings: Settings, databaseUrl: string): Promise<PreparedDatabase> {
+  try {
+    return await prepareDatabase(settings, databaseUrl);
+  } catch (error) {
+    if (error instanceof ConfigError || !settings.DATABASE_URL) throw error;
+    throw new StartupError(`The database of DATABASE_URL cannot be used: ${oneLine(error)}`);
+  }
+}
+
+async function startRoles(
+  settings: Settings,
+  { databaseUrl, temporalAddress, namespace, dataDir }: Stack,
+  port: number,
+) {
+  const env = {
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_NAMESPACE: namespace,
+    HOOKYARD_DATA_DIR: dataDir,
+    HOOKYARD_PORT: String(port),
+    HOOKYARD_DELIVERY_ALLOW: settings.HOOKYARD_DELIVERY_ALLOW.join(','),
+  };
+  const keep = async (name: 'api' | 'worker') => {
+    roles[name] = await startRole({ name, dataDir, env, log });
+  };
+  const started = await Promise.allSettled([keep('worker'), keep('api')]);
+  for (const result of started) if (result.status === 'rejected') throw result.reason;
+  ending.signal.throwIfAborted();
+}
+
+/** Waits for the request to end, or for a server that cannot be kept running: then returns why. */
+async function untilEnd({ postgres, temporal, ui }: Stack): Promise<string | undefined> {
+  const watched = [
+    postgres && keepUp('PostgreSQL', postgres, ending.signal, log),
+    temporal && keepUp('Temporal', temporal, ending.signal, log),
+    ui && keepUp('Temporal UI', ui, ending.signal, log),
+  ].filter((watch) => watch !== null);
+  const ended = new Promise<undefined>((done) => {
+    if (ending.signal.aborted) done(undefined);
+    ending.signal.addEventListener('abort', () => done(undefined), { once: true });
+  });
+  const failure = await Promise.race([ended, ...watched]);
+  if (failure) ending.abort(new StartupError(failure));
+  return failure;
+}
+
+/** The API first, so that nothing new is accepted while the worker finishes what is running. */
+async function stopRoles(settings: Settings): Promise<void> {
+  const graceMs = settings.HOOKYARD_SHUTDOWN_SECONDS * 1_000 + drainMarginMs;
+  const { api, worker } = roles;
+  roles = {};
+  if (api && (await api.stop(graceMs))) log('the API has ended');
+  if (worker && (await worker.stop(graceMs))) log('the worker has ended');
+}
+
+function forceEnd(): void {
+  log('ending at once');
+  for (const role of [roles.api, roles.worker]) if (role) process.kill(role.pid, 'SIGKILL');
+  const killed = stack?.kill() ?? Promise.resolve();
+  killed.finally(() => process.exit(130)).catch(() => {});
+}
+
+function printSettings(settings: Settings): void {
+  const embeddedOnly = /^(POSTGRES_PORT|TEMPORAL_PORT|TEMPORAL_UI_PORT)=/;
+  const ownTemporal = Boolean(process.env.TEMPORAL_ADDRESS);
+  log('settings');
+  for (const line of describeSettings(settings)) {
+    if (!(ownTemporal && embeddedOnly.test(line))) console.log(`  ${line}`);
+  }
+  if (ownTemporal) console.log(`  TEMPORAL_ADDRESS=${process.env.TEMPORAL_ADDRESS}`);
+  if (process.env.HOOKYARD_DELIVERY_ALLOW === undefined) {
+    log(
+      'destinations on this machine (127.0.0.1, ::1, localhost) are allowed; set HOOKYARD_DELIVERY_ALLOW to change that',
+    );
+  }
+}
+
+function printReady(
+  settings: Settings,
+  { temporalUiUrl }: Stack,
+  { organization, createdKey }: PreparedDatabase,
+): void {
+  const keyFile = settings.HOOKYARD_API_KEY ? null : apiKeyFile(settings);
+  log(`ready (${seconds(performance.now() - began)})`);
+  const apiUrl = roles.api?.url ?? '';
+  for (const line of firstSteps({ apiUrl, temporalUiUrl, organization, createdKey, keyFile })) console.log(line);
+}
+
+/** One line for each problem; a stack trace only for what nobody foresaw. */
+function problems(error: unknown): string[] {
+  if (error instanceof ConfigError) return error.problems;
+  if (error instanceof StartupError) return [error.message];
+  return [error instanceof Error && process.env.LOG_LEVEL === 'debug' ? (error.stack ?? '') : oneLine(error)];
+}
