@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { BatcherFullError, createBatcher } from '../../core/batcher.ts';
+
+/** A batcher whose groups end when the test says so. */
+function controlled(options: { maxItems?: number; maxWeight?: number; concurrency?: number; maxQueued?: number } = {}) {
+  const groups: { items: number[]; finish: () => void; fail: (error: Error) => void }[] = [];
+  const batcher = createBatcher<number, number>({
+    run: (items) =>
+      new Promise((resolve, reject) => {
+        groups.push({ items, finish: () => resolve(items.map((item) => item * 10)), fail: reject });
+      }),
+    weigh: (item) => item,
+    maxItems: 10,
+    concurrency: 1,
+    maxQueued: 100,
+    ...options,
+  });
+  return { batcher, groups };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('the batcher', () => {
+  it('puts what arrives in one turn into one group and gives each item its own result', async () => {
+    const { batcher, groups } = controlled();
+    const results = Promise.all([batcher.submit(1), batcher.submit(2), batcher.submit(3)]);
+    await turn();
+    expect(groups.map((group) => group.items)).to.deep.equal([[1, 2, 3]]);
+    groups[0]?.finish();
+    expect(await results).to.deep.equal([10, 20, 30]);
+  });
+
+  it('collects what arrives while a group runs into the next one', async () => {
+    const { batcher, groups } = controlled();
+    const first = batcher.submit(1);
+    await turn();
+    const others = Promise.all([batcher.submit(2), batcher.submit(3)]);
+    await turn();
+    expect(groups).to.have.length(1);
+    groups[0]?.finish();
+    await first;
+    await turn();
+    expect(groups[1]?.items).to.deep.equal([2, 3]);
+    groups[1]?.finish();
+    await others;
+  });
+
+  it('runs as many groups at once as it may, and no more', async () => {
+    const { batcher, groups } = controlled({ maxItems: 1, concurrency: 2 });
+    const all = Promise.all([1, 2, 3].map((item) => batcher.submit(item)));
+    await turn();
+    await turn();
+    await turn();
+    expect(groups).to.have.length(2);
+    groups[0]?.finish();
+    await turn();
+    await turn();
+    expect(groups).to.have.length(3);
+    for (const group of groups) group.finish();
+    await all;
+  });
+
+  it('limits a group by weight, but takes a heavy item alone', async () => {
+    const { batcher, groups } = controlled({ maxWeight: 10, concurrency: 5 });
+    const all = Promise.all([4, 4, 4, 50, 1].map((item) => batcher.submit(item)));
+    for (let i = 0; i < 6; i += 1) await turn();
+    expect(groups.map((group) => group.items)).to.deep.equal([[4, 4], [4], [50], [1]]);
+    for (const group of groups) group.finish();
+    await all;
+  });
+
+  it('rejects every item of a group that fails, and goes on', async () => {
+    const { batcher, groups } = controlled();
+    const failed = [batcher.submit(1), batcher.submit(2)].map((result) =>
+      result.catch((error: Error) => error.message),
+    );
+    await turn();
+    groups[0]?.fail(new Error('no database'));
+    expect(await Promise.all(failed)).to.deep.equal(['no database', 'no database']);
+    const next = batcher.submit(3);
+    await turn();
+    groups[1]?.finish();
+    expect(await next).to.equal(30);
+  });
+
+  it('refuses more than may wait', async () => {
+    const { batcher, groups } = controlled({ maxQueued: 2 });
+    const accepted = [batcher.submit(1), batcher.submit(2)];
+    const refused = await batcher.submit(3).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(BatcherFullError);
+    await turn();
+    groups[0]?.finish();
+    await Promise.all(accepted);
+  });
+
+  it('is idle when everything submitted has been handled', async () => {
+    const { batcher, groups } = controlled();
+    await batcher.idle();
+    const result = batcher.submit(1);
+    let idle = false;
+    const waiting = batcher.idle().then(() => {
+      idle = true;
+    });
+    await turn();
+    expect(idle).to.equal(false);
+    groups[0]?.finish();
+    await Promise.all([result, waiting]);
+    expect(idle).to.equal(true);
+  });
+});

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { ConfigError, describeSettings, publicUrl, readSettings } from '../../core/config.ts';
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    readSettings(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+describe('settings', () => {
+  it('have the documented defaults', () => {
+    expect(readSettings({})).to.include({
+      HOOKYARD_PORT: 3000,
+      HOOKYARD_HOST: '127.0.0.1',
+      HOOKYARD_ORG_SLUG: 'default',
+      HOOKYARD_PLAN: 'business',
+      HOOKYARD_LANE: 'workflow',
+      HOOKYARD_MAX_PAYLOAD_BYTES: 10_485_760,
+      HOOKYARD_PAYLOAD_RETENTION_DAYS: 30,
+      HOOKYARD_EVENT_RETENTION_DAYS: 90,
+      HOOKYARD_HEALTH_WINDOW_HOURS: 24,
+      HOOKYARD_REPLAY_WINDOW_HOURS: 72,
+      HOOKYARD_HEADER_PREFIX: 'X-Hookyard-',
+    });
+    expect(readSettings({}).HOOKYARD_DELIVERY_ALLOW).to.deep.equal([]);
+  });
+
+  it('refuse unknown HOOKYARD_ variables by name, and leave others alone', () => {
+    expect(problemsOf({ HOOKYARD_PROT: '1', PATH: '/bin' }).join()).to.contain('HOOKYARD_PROT');
+  });
+
+  it('name every variable whose value cannot be used', () => {
+    const problems = problemsOf({
+      HOOKYARD_PORT: 'eighty',
+      HOOKYARD_PLAN: 'gold',
+      HOOKYARD_HEADER_PREFIX: 'X Hook',
+      HOOKYARD_API_KEY: 'secret',
+      DATABASE_URL: 'mysql://root@localhost/x',
+    });
+    expect(problems).to.have.length(5);
+    for (const name of [
+      'HOOKYARD_PORT',
+      'HOOKYARD_PLAN',
+      'HOOKYARD_HEADER_PREFIX',
+      'HOOKYARD_API_KEY',
+      'DATABASE_URL',
+    ]) {
+      expect(problems.join('\n')).to.contain(name);
+    }
+  });
+
+  it('never print a secret, neither as a setting nor as a problem', () => {
+    const settings = readSettings({
+      HOOKYARD_API_KEY: 'whr_supersecretsupersecret',
+      DATABASE_URL: 'postgres://user:supersecret@host/db',
+    });
+    expect(describeSettings(settings).join('\n')).to.contain('HOOKYARD_API_KEY=****').and.not.contain('supersecret');
+    expect(problemsOf({ HOOKYARD_API_KEY: 'supersecret' }).join()).to.not.contain('supersecret');
+  });
+
+  it('take an empty text as unset', () => {
+    expect(readSettings({ HOOKYARD_PORT: '', HOOKYARD_PUBLIC_URL: '' }).HOOKYARD_PORT).to.equal(3000);
+  });
+
+  it('base webhook URLs on the public URL, else on the port that was bound', () => {
+    expect(publicUrl(readSettings({ HOOKYARD_PUBLIC_URL: 'https://hooks.example.com/' }))).to.equal(
+      'https://hooks.example.com',
+    );
+    expect(publicUrl(readSettings({ HOOKYARD_PORT: '0' }), 4321)).to.equal('http://localhost:4321');
+  });
+});

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { latencyClass } from '../../core/latency-classes.ts';
+
+describe('latency classes', () => {
+  it('are exact below 128 ms', () => {
+    for (let ms = 0; ms < 128; ms += 1) expect(latencyClass(ms)).to.equal(ms);
+  });
+
+  it('never lie below the latency, and at most 1.6 % above it', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 128, max: 120_000 }), (ms) => {
+        const edge = latencyClass(ms);
+        expect(edge).to.be.within(ms, ms * 1.016 + 1e-9);
+      }),
+    );
+  });
+
+  it('keep the order of latencies and are their own class', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 120_000 }), fc.integer({ min: 0, max: 120_000 }), (a, b) => {
+        if (a <= b) expect(latencyClass(a)).to.be.at.most(latencyClass(b));
+        expect(latencyClass(latencyClass(a))).to.equal(latencyClass(a));
+      }),
+    );
+  });
+
+  it('are few: a minute of latencies falls into less than 800', () => {
+    const classes = new Set<number>();
+    for (let ms = 0; ms <= 60_000; ms += 1) classes.add(latencyClass(ms));
+    expect(classes.size).to.be.below(800);
+  });
+});

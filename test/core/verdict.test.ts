@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { type Answer, judge } from '../../core/verdict.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const response = (statusCode: number, headers: Record<string, string> = {}, bodyForCheck = ''): Answer => ({
+  kind: 'response',
+  statusCode,
+  headers,
+  bodyForCheck,
+});
+
+describe('the verdict on an attempt', () => {
+  it('delivers on any 2xx when the route expects nothing else', () => {
+    for (const status of [200, 201, 204, 299]) {
+      expect(judge(response(status), null, 1000, NOW)).to.deep.equal({ status: 'delivered', error: null });
+    }
+  });
+
+  it('retries every other status, redirects included', () => {
+    for (const status of [199, 301, 302, 307, 400, 401, 404, 408, 429, 500, 503]) {
+      expect(judge(response(status), null, 1000, NOW), String(status)).to.include({ status: 'retrying', waitMs: 1000 });
+    }
+  });
+
+  it('fails at once on 410 Gone and on errors that would come again', () => {
+    expect(judge(response(410), null, 1000, NOW).status).to.equal('failed');
+    const refused: Answer = { kind: 'error', message: 'Refused: 10.0.0.1 is a private address', retryable: false };
+    expect(judge(refused, null, 1000, NOW)).to.deep.equal({
+      status: 'failed',
+      error: 'Refused: 10.0.0.1 is a private address',
+    });
+  });
+
+  it('delivers a 410 that the route expects', () => {
+    expect(judge(response(410), { statusCodes: [410] }, 1000, NOW).status).to.equal('delivered');
+  });
+
+  it('fails the last attempt', () => {
+    const timeout: Answer = { kind: 'error', message: 'Timed out after 5 ms', retryable: true };
+    expect(judge(timeout, null, null, NOW)).to.deep.equal({ status: 'failed', error: 'Timed out after 5 ms' });
+    expect(judge(response(500), null, null, NOW).status).to.equal('failed');
+  });
+
+  it('heeds Retry-After of 429 and 503 only, longer but never shorter than planned, at most an hour', () => {
+    const waits = (status: number, retryAfter: string) =>
+      judge(response(status, { 'retry-after': retryAfter }), null, 2000, NOW);
+    expect(waits(429, '5')).to.include({ waitMs: 5000 });
+    expect(waits(503, 'Sat, 21 Nov 2026 12:00:07 GMT')).to.include({ waitMs: 7000 });
+    expect(waits(429, '1')).to.include({ waitMs: 2000 });
+    expect(waits(429, '7200')).to.include({ waitMs: 3_600_000 });
+    expect(waits(500, '5')).to.include({ waitMs: 2000 });
+    expect(waits(429, 'soon')).to.include({ waitMs: 2000 });
+  });
+});
