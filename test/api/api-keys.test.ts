@@ -1,0 +1,87 @@
+// API keys: shown once, scoped, expiring, revocable at once.
+import { expect } from 'chai';
+import { hashToken } from '../../db/prepare.ts';
+import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+
+interface NewKey {
+  id: string;
+  token: string;
+}
+
+describe('API keys', () => {
+  let organization: TestOrganization;
+  before(async () => {
+    organization = await createOrganization();
+  });
+  const use = (token: string) => createClient(organization.api.url, token);
+
+  it('creates a key with both scopes and shows its token once', async () => {
+    const key = await organization.api.create<NewKey & { scopes: string[] }>('/api/api-keys', { name: 'CI' });
+    expect(key.token).to.match(/^whr_[A-Za-z0-9_-]{40,}$/);
+    expect(key).to.deep.include({ name: 'CI', scopes: ['read', 'write'], expiresAt: null });
+    const me = await use(key.token).get('/api/auth/me');
+    expect(me.key).to.deep.equal({ id: key.id, name: 'CI', scopes: ['read', 'write'] });
+    const { data } = await organization.api.list('/api/api-keys');
+    expect(data[0]).to.include({ id: key.id, tokenHint: key.token.slice(-4) });
+    expect(JSON.stringify(data)).to.not.include(key.token);
+  });
+
+  it('stores the SHA-256 of the token only', async () => {
+    const key = await organization.api.create<NewKey>('/api/api-keys', { name: 'Hashed' });
+    const { rows } = await testPool().query('select * from api_keys where id = $1', [key.id]);
+    expect(rows[0].token_hash.equals(hashToken(key.token))).to.equal(true);
+    expect(JSON.stringify(rows[0])).to.not.include(key.token);
+  });
+
+  it('lets a read key read and refuses everything else with 403', async () => {
+    const { token } = await organization.api.create<NewKey>('/api/api-keys', { name: 'R', scopes: ['read'] });
+    expect((await use(token).request('GET', '/api/routes')).status).to.equal(200);
+    expect((await use(token).request('HEAD', '/api/routes')).status).to.equal(200);
+    expectError(await use(token).request('POST', '/api/routes', {}), 403, 'FORBIDDEN', /"write"/);
+    expectError(await use(token).request('DELETE', '/api/routes/rte_1'), 403, 'FORBIDDEN');
+  });
+
+  it('lets a write key write and refuses reads with 403', async () => {
+    const { token } = await organization.api.create<NewKey>('/api/api-keys', { name: 'W', scopes: ['write'] });
+    expectError(await use(token).request('GET', '/api/routes'), 403, 'FORBIDDEN', /"read"/);
+    await use(token).create('/api/destinations', { name: 'By a write key', url: 'https://receiver.example' });
+    expectError(await use(token).request('POST', '/api/api-keys', { name: 'More' }), 403, 'FORBIDDEN');
+  });
+
+  it('refuses a key after its expiry', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const key = await organization.api.create<NewKey & { expiresAt: string }>('/api/api-keys', {
+      name: 'E',
+      expiresAt,
+    });
+    expect(key.expiresAt).to.equal(expiresAt);
+    await use(key.token).get('/api/auth/me');
+    await testPool().query("update api_keys set expires_at = now() - interval '1 second' where id = $1", [key.id]);
+    expectError(await use(key.token).request('GET', '/api/auth/me'), 401, 'UNAUTHORIZED');
+  });
+
+  it('refuses a revoked key at once', async () => {
+    const key = await organization.api.create<NewKey>('/api/api-keys', { name: 'Gone' });
+    await use(key.token).get('/api/auth/me');
+    await organization.api.delete(`/api/api-keys/${key.id}`);
+    expectError(await use(key.token).request('GET', '/api/auth/me'), 401, 'UNAUTHORIZED');
+    expectError(await organization.api.request('DELETE', `/api/api-keys/${key.id}`), 404, 'RESOURCE_NOT_FOUND');
+    const { data } = await organization.api.list('/api/api-keys');
+    expect(data.map(({ id }) => id)).to.not.include(key.id);
+  });
+
+  const wrong: [string, object, string][] = [
+    ['no name', {}, 'name'],
+    ['an empty name', { name: '  ' }, 'name'],
+    ['no scope', { name: 'x', scopes: [] }, 'scopes'],
+    ['an unknown scope', { name: 'x', scopes: ['admin'] }, 'scopes.0'],
+    ['an expiry in the past', { name: 'x', expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+    ['an expiry that is no time', { name: 'x', expiresAt: 'soon' }, 'expiresAt'],
+  ];
+  for (const [what, body, path] of wrong) {
+    it(`refuses ${what}`, async () => {
+      expectInvalid(await organization.api.request('POST', '/api/api-keys', body), path);
+    });
+  }
+});

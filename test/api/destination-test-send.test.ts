@@ -1,0 +1,115 @@
+// POST /api/destinations/{id}/test (interface.md, "Destinations, flat family", rules 3 and 4).
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { expect } from 'chai';
+import { expectInvalid } from '../support/api-client.ts';
+import { makeDestination } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+interface Received {
+  method: string | undefined;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+describe('Destination test', () => {
+  let organization: TestOrganization;
+  let receiver: Server;
+  let received: Received[];
+  let status = 200;
+  let address: string;
+  before(async () => {
+    organization = await createOrganization();
+    receiver = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        received.push({ method: request.method, headers: request.headers, body });
+        response.writeHead(status, { 'Content-Type': 'text/plain' }).end('thank you');
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    const bound = receiver.address();
+    address = `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}/hook`;
+  });
+  beforeEach(() => {
+    received = [];
+    status = 200;
+  });
+  after(() => receiver.close());
+
+  it('sends a sample event as the destination is configured, and reports the answer', async () => {
+    const { id } = await makeDestination(organization, {
+      url: address,
+      method: 'PUT',
+      headers: { 'X-Team': 'crm' },
+      authType: 'bearer',
+      authConfig: { token: 'secret-token' },
+      signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    });
+    const result = await organization.api.post(`/api/destinations/${id}/test`);
+    expect(result).to.include({ success: true, statusCode: 200, responseBody: 'thank you' });
+    expect(result.latency).to.be.a('number');
+    expect(result.message).to.be.a('string');
+    const [request] = received;
+    expect(request?.method).to.equal('PUT');
+    expect(request?.headers).to.include({
+      'x-team': 'crm',
+      authorization: 'Bearer secret-token',
+      'content-type': 'application/json',
+    });
+    expect(request?.headers).to.include.keys(
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+      'x-hookyard-event-id',
+    );
+    expect(JSON.parse(request?.body ?? '')).to.be.an('object');
+  });
+
+  it('sends the payload that is given', async () => {
+    const { id } = await makeDestination(organization, { url: address });
+    await organization.api.post(`/api/destinations/${id}/test`, { payload: { order: 7 } });
+    expect(received[0]?.body).to.equal('{"order":7}');
+  });
+
+  it('reports a refusal of the destination in the result', async () => {
+    status = 503;
+    const { id } = await makeDestination(organization, { url: address });
+    const result = await organization.api.post(`/api/destinations/${id}/test`);
+    expect(result).to.include({ success: false, statusCode: 503, responseBody: 'thank you' });
+    expect(result.error).to.match(/503/);
+  });
+
+  it('reports a connection that failed', async () => {
+    const { id } = await makeDestination(organization, { url: 'http://127.0.0.1:1/' });
+    const result = await organization.api.post(`/api/destinations/${id}/test`);
+    expect(result).to.include({ success: false, statusCode: null });
+    expect(result.error).to.be.a('string').that.is.not.empty;
+  });
+
+  it('is guarded like every delivery', async () => {
+    const { id } = await makeDestination(organization, { url: 'http://169.254.169.254/latest/meta-data' });
+    const result = await organization.api.post(`/api/destinations/${id}/test`);
+    expect(result).to.include({ success: false, statusCode: null });
+    expect(result.error).to.match(/Refused/);
+  });
+
+  it('counts in no statistics', async () => {
+    const { id } = await makeDestination(organization, { url: address });
+    await organization.api.post(`/api/destinations/${id}/test`);
+    expect(await organization.api.get(`/api/destinations/${id}/health`)).to.include({
+      totalDeliveries: 0,
+      status: 'unknown',
+    });
+  });
+
+  it('answers 400 to a payload that is no object', async () => {
+    const { id } = await makeDestination(organization, { url: address });
+    expectInvalid(
+      await organization.api.request('POST', `/api/destinations/${id}/test`, { payload: 'text' }),
+      'payload',
+    );
+  });
+});

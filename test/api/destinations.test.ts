@@ -1,0 +1,365 @@
+// Destinations: one store, two families (interface.md, "Destinations, flat family" and "... (organization-scoped)").
+import { expect } from 'chai';
+import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+
+const url = 'https://receiver.example/hooks';
+
+describe('Destinations', () => {
+  let organization: TestOrganization;
+  before(async () => {
+    organization = await createOrganization();
+  });
+  const post = (body: object): Promise<Answer> => organization.api.request('POST', '/api/destinations', body);
+
+  describe('flat family', () => {
+    it('creates an http destination with defaults', async () => {
+      const destination = await organization.api.create('/api/destinations', { name: 'Acme CRM', url });
+      expect(destination.id).to.match(/^dst_/);
+      expect(destination).to.deep.include({
+        name: 'Acme CRM',
+        slug: 'acme-crm',
+        type: 'http',
+        url,
+        method: 'POST',
+        headers: {},
+        authType: 'none',
+        authConfig: {},
+        signingSecret: null,
+        timeoutMs: 30_000,
+        rateLimitPerMinute: null,
+        retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
+        enabled: true,
+        successRate: null,
+        avgLatency: null,
+        deliveriesCount: 0,
+        lastDeliveryAt: null,
+      });
+      expect(await organization.api.get(`/api/destinations/${destination.id}`)).to.deep.equal(destination);
+    });
+
+    it('lists the summary of each', async () => {
+      const { id } = await makeDestination(organization, { name: 'Listed' });
+      const { data } = await organization.api.list('/api/destinations?search=listed');
+      expect(data).to.deep.equal([
+        {
+          id,
+          name: 'Listed',
+          type: 'http',
+          url,
+          enabled: true,
+          successRate: null,
+          avgLatency: null,
+          deliveriesCount: 0,
+        },
+      ]);
+    });
+
+    it('accepts every member of a create in an update, except type', async () => {
+      const { id } = await makeDestination(organization);
+      const change = {
+        name: 'Changed',
+        url: 'http://other.example:8080/x?y=1',
+        method: 'PUT',
+        headers: { 'X-Team': 'a' },
+        timeoutMs: 60_000,
+        rateLimitPerMinute: 120,
+        enabled: false,
+      };
+      const updated = await organization.api.patch(`/api/destinations/${id}`, {
+        ...change,
+        authType: 'basic',
+        authConfig: { username: 'u', password: 'long-password' },
+      });
+      expect(updated).to.deep.include({
+        ...change,
+        authType: 'basic',
+        authConfig: { username: 'u', password: '••••word' },
+      });
+      expectInvalid(await organization.api.request('PATCH', `/api/destinations/${id}`, { type: 's3' }), 'type');
+      await organization.api.patch(`/api/destinations/${id}`, { type: 'http', rateLimitPerMinute: null });
+    });
+
+    it('replaces headers as a whole', async () => {
+      const { id } = await makeDestination(organization, { headers: { 'X-A': '1', 'X-B': '2' } });
+      const updated = await organization.api.patch(`/api/destinations/${id}`, { headers: { 'X-C': '3' } });
+      expect(updated.headers).to.deep.equal({ 'X-C': '3' });
+    });
+
+    it('merges a partial retryPolicy over the defaults and over the stored one', async () => {
+      const created = await organization.api.create<{ retryPolicy: Json }>('/api/destinations', {
+        name: 'P',
+        url,
+        retryPolicy: { maxRetries: 0 },
+      });
+      expect(created.retryPolicy).to.deep.equal({
+        maxRetries: 0,
+        initialDelay: 1000,
+        maxDelay: 60_000,
+        backoffMultiplier: 2,
+      });
+      const updated = await organization.api.patch(`/api/destinations/${created.id}`, { retryPolicy: { maxDelay: 5 } });
+      expect(updated.retryPolicy).to.deep.equal({
+        maxRetries: 0,
+        initialDelay: 1000,
+        maxDelay: 5,
+        backoffMultiplier: 2,
+      });
+    });
+
+    it('makes slugs of names, with a suffix on conflict, also for creates at the same time', async () => {
+      const made = await Promise.all(
+        [1, 2, 3].map(() => organization.api.create('/api/destinations', { name: 'Twin Ärger', url })),
+      );
+      expect(made.map(({ slug }) => slug).toSorted()).to.deep.equal(['twin-arger', 'twin-arger-2', 'twin-arger-3']);
+    });
+
+    it('takes a slug of its own, unless it is taken or none', async () => {
+      const destination = await organization.api.create('/api/destinations', { name: 'Own', url, slug: 'my-own' });
+      expect(destination.slug).to.equal('my-own');
+      expectError(await post({ name: 'Own', url, slug: 'my-own' }), 409, 'DUPLICATE_SLUG');
+      expectInvalid(await post({ name: 'Own', url, slug: 'My Own' }), 'slug', 'INVALID_SLUG');
+      const { id } = await makeDestination(organization);
+      expectError(
+        await organization.api.request('PATCH', `/api/destinations/${id}`, { slug: 'my-own' }),
+        409,
+        'DUPLICATE_SLUG',
+      );
+    });
+
+    it('removes itself from all routes when it is deleted', async () => {
+      const source = await makeSource(organization);
+      const kept = await makeDestination(organization);
+      const gone = await makeDestination(organization);
+      const route = await makeRoute(organization, source.id, [gone.id, kept.id]);
+      const failover = await makeRoute(organization, source.id, [kept.id], { failoverDestinationIds: [gone.id] });
+      await organization.api.delete(`/api/destinations/${gone.id}`);
+      expectError(await organization.api.request('GET', `/api/destinations/${gone.id}`), 404, 'RESOURCE_NOT_FOUND');
+      expect((await organization.api.get(`/api/routes/${route.id}`)).destinationIds).to.deep.equal([kept.id]);
+      expect((await organization.api.get(`/api/routes/${failover.id}`)).failoverDestinationIds).to.deep.equal([]);
+    });
+  });
+
+  describe('credentials', () => {
+    const cases: [string, Record<string, string>, Record<string, string>][] = [
+      ['basic', { username: 'user', password: 'secret-password' }, { username: 'user', password: '••••word' }],
+      ['bearer', { token: 'secret-token' }, { token: '••••oken' }],
+      ['api_key', { headerName: 'X-Api-Key', key: 'secret-key-1' }, { headerName: 'X-Api-Key', key: '••••ey-1' }],
+      [
+        'custom_header',
+        { headerName: 'X-Mine', headerValue: 'secret-value' },
+        { headerName: 'X-Mine', headerValue: '••••alue' },
+      ],
+    ];
+    for (const [authType, authConfig, redacted] of cases) {
+      it(`redacts ${authType} and keeps a redacted value that is sent back`, async () => {
+        const destination = await organization.api.create('/api/destinations', {
+          name: 'Auth',
+          url,
+          authType,
+          authConfig,
+        });
+        expect(destination).to.deep.include({ authType, authConfig: redacted });
+        const path = `/api/destinations/${destination.id}`;
+        const stored = async () =>
+          (await testPool().query('select auth_config from destinations where id = $1', [destination.id])).rows[0]
+            .auth_config;
+        expect(await stored()).to.match(/^v1\./);
+        const updated = await organization.api.patch(path, { authConfig: redacted });
+        expect(updated).to.deep.include({ authType, authConfig: redacted });
+        expect(JSON.stringify(await organization.api.list('/api/destinations'))).to.not.include('secret-');
+      });
+    }
+
+    it('shows bullets alone for a secret shorter than 8 characters', async () => {
+      const destination = await organization.api.create('/api/destinations', {
+        name: 'Short',
+        url,
+        authType: 'bearer',
+        authConfig: { token: 'short12' },
+      });
+      expect(destination.authConfig).to.deep.equal({ token: '••••' });
+    });
+
+    it('drops the credentials with authType none', async () => {
+      const { id } = await makeDestination(organization, { authType: 'bearer', authConfig: { token: 'secret-token' } });
+      const updated = await organization.api.patch(`/api/destinations/${id}`, { authType: 'none' });
+      expect(updated).to.deep.include({ authType: 'none', authConfig: {} });
+      expectInvalid(
+        await organization.api.request('PATCH', `/api/destinations/${id}`, { authType: 'bearer' }),
+        'authConfig.token',
+      );
+    });
+
+    it('redacts the signing secret, keeps it when it comes back redacted, and removes it with null', async () => {
+      const signingSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+      const destination = await organization.api.create('/api/destinations', { name: 'Signed', url, signingSecret });
+      expect(destination.signingSecret).to.equal('••••LaSw');
+      const path = `/api/destinations/${destination.id}`;
+      expect((await organization.api.patch(path, { signingSecret: '••••LaSw' })).signingSecret).to.equal('••••LaSw');
+      expect((await organization.api.patch(path, { signingSecret: null })).signingSecret).to.equal(null);
+      expectInvalid(await organization.api.request('PATCH', path, { signingSecret: '••••LaSw' }), 'signingSecret');
+    });
+
+    const wrong: [string, object, string][] = [
+      ['an unknown authType', { authType: 'digest' }, 'authType'],
+      ['bearer without config', { authType: 'bearer' }, 'authConfig.token'],
+      ['basic without password', { authType: 'basic', authConfig: { username: 'u' } }, 'authConfig.password'],
+      ['a secret that is no text', { authType: 'bearer', authConfig: { token: { toString: 1 } } }, 'authConfig.token'],
+      [
+        'a redacted secret with nothing stored',
+        { authType: 'bearer', authConfig: { token: '••••oken' } },
+        'authConfig.token',
+      ],
+      [
+        'a header name that is none',
+        { authType: 'api_key', authConfig: { headerName: 'a b', key: 'k' } },
+        'authConfig.headerName',
+      ],
+      ['a token with a line break', { authType: 'bearer', authConfig: { token: 'a\r\nb' } }, 'authConfig.token'],
+      ['a signing secret without whsec_', { signingSecret: 'secret' }, 'signingSecret'],
+    ];
+    for (const [what, members, path] of wrong) {
+      it(`answers 400 to ${what}`, async () => {
+        expectInvalid(await post({ name: 'x', url, ...members }), path);
+      });
+    }
+  });
+
+  describe('refusals', () => {
+    const badUrls = [
+      '',
+      'receiver.example',
+      'ftp://receiver.example',
+      'http:receiver',
+      'https://',
+      'https://u:p@receiver.example',
+      'https://a b.example',
+      'https://receiver.example/\n',
+      'javascript:alert(1)',
+      `https://receiver.example/${'x'.repeat(2048)}`,
+    ];
+    for (const bad of badUrls) {
+      it(`answers 400 INVALID_URL to ${JSON.stringify(bad).slice(0, 40)} in both families`, async () => {
+        expectInvalid(await post({ name: 'x', url: bad }), 'url', 'INVALID_URL');
+        const scoped = await organization.api.request('POST', `${organization.base}/destinations`, {
+          name: 'x',
+          url: bad,
+        });
+        expectInvalid(scoped, 'url', 'INVALID_URL');
+      });
+    }
+
+    const wrong: [string, object, string][] = [
+      ['no name', { url }, 'name'],
+      ['no url', { name: 'x' }, 'url'],
+      ['an unknown type', { name: 'x', url, type: 'ftp' }, 'type'],
+      ['method GET', { name: 'x', url, method: 'GET' }, 'method'],
+      ['a timeout of 0', { name: 'x', url, timeoutMs: 0 }, 'timeoutMs'],
+      ['a timeout above 60000', { name: 'x', url, timeoutMs: 60_001 }, 'timeoutMs'],
+      ['a timeout with a fraction', { name: 'x', url, timeoutMs: 1.5 }, 'timeoutMs'],
+      ['a rate of 0', { name: 'x', url, rateLimitPerMinute: 0 }, 'rateLimitPerMinute'],
+      ['more than 50 retries', { name: 'x', url, retryPolicy: { maxRetries: 51 } }, 'retryPolicy.maxRetries'],
+      ['a delay above a day', { name: 'x', url, retryPolicy: { maxDelay: 86_400_001 } }, 'retryPolicy.maxDelay'],
+      ['a negative delay', { name: 'x', url, retryPolicy: { initialDelay: -1 } }, 'retryPolicy.initialDelay'],
+      [
+        'a multiplier below 1',
+        { name: 'x', url, retryPolicy: { backoffMultiplier: 0.5 } },
+        'retryPolicy.backoffMultiplier',
+      ],
+      ['a Host header', { name: 'x', url, headers: { Host: 'evil' } }, 'headers.Host'],
+      [
+        'a Transfer-Encoding header',
+        { name: 'x', url, headers: { 'transfer-encoding': 'x' } },
+        'headers.transfer-encoding',
+      ],
+      ['a header value with a line break', { name: 'x', url, headers: { 'X-A': 'a\r\nX-B: c' } }, 'headers.X-A'],
+      ['a header value that is no text', { name: 'x', url, headers: { 'X-A': 5 } }, 'headers.X-A'],
+      ['headers as an array', { name: 'x', url, headers: ['X-A'] }, 'headers'],
+    ];
+    for (const [what, body, path] of wrong) {
+      it(`answers 400 to ${what}`, async () => {
+        expectInvalid(await post(body), path);
+      });
+    }
+
+    for (const type of ['s3', 'r2', 'gcs', 'azure_blob']) {
+      it(`answers 400 without a code to ${type}, which is not available yet, and 403 on the plan free`, async () => {
+        expectError(await post({ name: 'x', type, config: {} }), 400, undefined, /not available yet/);
+        const free = await createOrganization({ plan: 'free' });
+        const answer = await free.api.request('POST', '/api/destinations', { name: 'x', type });
+        expectError(answer, 403, undefined, /Pro or Business/);
+      });
+    }
+  });
+
+  describe('organization-scoped family', () => {
+    it('creates, reads, updates and deletes the same records with its own members', async () => {
+      const base = `${organization.base}/destinations`;
+      const created = await organization.api.create(base, {
+        name: 'Scoped',
+        url,
+        description: 'd',
+        headers: { 'X-A': '1' },
+      });
+      expect(created).to.deep.include({
+        name: 'Scoped',
+        url,
+        description: 'd',
+        headers: { 'X-A': '1' },
+        retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
+        enabled: true,
+        successRate: null,
+        avgLatency: null,
+        deliveriesCount: 0,
+        lastDeliveryAt: null,
+      });
+      expect(await organization.api.get(`${base}/${created.id}`)).to.deep.equal(created);
+      expect(await organization.api.get(`/api/destinations/${created.id}`)).to.include({
+        name: 'Scoped',
+        type: 'http',
+      });
+      const updated = await organization.api.patch(`${base}/${created.id}`, {
+        description: null,
+        enabled: false,
+        retryPolicy: { maxRetries: 1 },
+      });
+      expect(updated).to.deep.include({ description: null, enabled: false });
+      const { data } = await organization.api.list(`${base}?enabled=false&search=SCOPED`);
+      expect(data).to.deep.equal([
+        {
+          id: created.id,
+          name: 'Scoped',
+          url,
+          enabled: false,
+          successRate: null,
+          avgLatency: null,
+          deliveriesCount: 0,
+        },
+      ]);
+      await organization.api.delete(`${base}/${created.id}`);
+      expectError(await organization.api.request('GET', `${base}/${created.id}`), 404, 'RESOURCE_NOT_FOUND');
+      expectError(await organization.api.request('DELETE', `${base}/${created.id}`), 404, 'RESOURCE_NOT_FOUND');
+    });
+
+    it('searches the url as well', async () => {
+      const { id } = await makeDestination(organization, { url: 'https://needle.example' });
+      const { data } = await organization.api.list(`${organization.base}/destinations?search=NEEDLE`);
+      expect(data.map((destination) => destination.id)).to.deep.equal([id]);
+    });
+  });
+
+  it('keeps every change of updates at the same time', async () => {
+    const { id } = await makeDestination(organization);
+    const changes: Json[] = [
+      { name: 'At once' },
+      { timeoutMs: 5 },
+      { method: 'PATCH' },
+      { enabled: false },
+      { headers: { a: 'b' } },
+    ];
+    await Promise.all(changes.map((change) => organization.api.patch(`/api/destinations/${id}`, change)));
+    expect(await organization.api.get(`/api/destinations/${id}`)).to.deep.include(Object.assign({}, ...changes));
+  });
+});

@@ -1,0 +1,302 @@
+// What every request of the management API passes (decisions, "HTTP conventions" and "Credentials").
+import { expect } from 'chai';
+import { createClient, expectError } from '../support/api-client.ts';
+import {
+  createOrganization,
+  type Service,
+  sharedService,
+  startService,
+  type TestOrganization,
+} from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+describe('HTTP conventions', () => {
+  let organization: TestOrganization;
+  let service: Service;
+  before(async () => {
+    service = await sharedService('api');
+    organization = await createOrganization();
+  });
+
+  describe('credentials', () => {
+    const refused: [string, string | undefined][] = [
+      ['no Authorization header', undefined],
+      ['an unknown key', 'Bearer whr_unknown_unknown_unknown_unknown'],
+      ['another scheme', 'Basic dXNlcjpwYXNz'],
+      ['no token', 'Bearer '],
+    ];
+    for (const [what, authorization] of refused) {
+      it(`answers 401 to ${what}`, async () => {
+        const headers: Record<string, string> = authorization === undefined ? {} : { Authorization: authorization };
+        const answer = await createClient(service.url, null).request('GET', '/api/auth/me', undefined, { headers });
+        expectError(answer, 401, 'UNAUTHORIZED');
+        expect(answer.body.message).to.equal('Missing or invalid credentials');
+        expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
+      });
+    }
+
+    it('takes the word Bearer in any letter case', async () => {
+      const headers = { Authorization: `bearer ${organization.token}` };
+      const answer = await createClient(service.url, null).request('GET', '/api/auth/me', undefined, { headers });
+      expect(answer.status).to.equal(200);
+    });
+
+    it('tells who the caller is', async () => {
+      const me = await organization.api.get('/api/auth/me');
+      expect(me.organization).to.include({ id: organization.id, slug: organization.slug, plan: 'business' });
+      expect(me.key).to.deep.include({ name: 'test', scopes: ['read', 'write'] });
+    });
+
+    it("answers 404 to another organization's id in the path", async () => {
+      expectError(
+        await organization.api.request('GET', '/api/organizations/org_other/sources'),
+        404,
+        'RESOURCE_NOT_FOUND',
+      );
+    });
+  });
+
+  describe('paths and methods', () => {
+    it('answers 404 to an unknown path', async () => {
+      expectError(await organization.api.request('GET', '/api/unknown'), 404, 'RESOURCE_NOT_FOUND');
+      expectError(await organization.api.request('GET', '/'), 404, 'RESOURCE_NOT_FOUND');
+    });
+
+    const wrong: [string, string, string][] = [
+      ['PUT', '/api/destinations', 'GET, HEAD, POST'],
+      ['POST', '/api/routes/rte_1', 'DELETE, GET, HEAD, PATCH'],
+      ['GET', '/api/routes/rte_1/reset-circuit', 'POST'],
+      ['DELETE', '/healthz', 'GET, HEAD'],
+      ['GET', '/ingest/a/b', 'POST, PUT, PATCH'],
+    ];
+    for (const [method, path, allow] of wrong) {
+      it(`answers 405 to ${method} ${path} and names what is allowed`, async () => {
+        const answer = await organization.api.request(method, path);
+        expectError(answer, 405, 'METHOD_NOT_ALLOWED');
+        expect(answer.headers.get('allow')).to.equal(allow);
+      });
+    }
+
+    it('answers HEAD like GET, without a body', async () => {
+      const answer = await organization.api.request('HEAD', '/api/destinations');
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal({});
+      expect(answer.headers.get('content-type')).to.match(/^application\/json/);
+    });
+
+    it('ignores unknown query parameters', async () => {
+      await organization.api.get('/api/destinations?colour=blue');
+    });
+
+    it('answers 404 to an id that cannot exist', async () => {
+      for (const id of ['x', 'src_1', '%00', '%F0%9F%92%A9', "'or'1'='1", 'dst_'.padEnd(5000, '0')]) {
+        expectError(await organization.api.request('GET', `/api/destinations/${id}`), 404, 'RESOURCE_NOT_FOUND');
+      }
+    });
+  });
+
+  describe('bodies', () => {
+    const post = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
+      organization.api.request('POST', '/api/destinations', undefined, { raw, headers });
+    const json = { 'Content-Type': 'application/json' };
+
+    it('answers 400 INVALID_JSON to malformed JSON', async () => {
+      expectError(await post('{"name":', json), 400, 'INVALID_JSON');
+    });
+    it('answers 400 INVALID_JSON to bytes that are no UTF-8', async () => {
+      expectError(await post(new Uint8Array([0x22, 0xff, 0x22]), json), 400, 'INVALID_JSON');
+    });
+    it('answers 415 to another content type', async () => {
+      expectError(await post('name=x', { 'Content-Type': 'text/plain' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    });
+    it('answers 415 to a compressed body', async () => {
+      expectError(await post('x', { ...json, 'Content-Encoding': 'gzip' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    });
+    it('answers 413 to more than 1 MiB', async () => {
+      expectError(await post(JSON.stringify({ name: 'x'.repeat(1024 * 1024) }), json), 413, 'PAYLOAD_TOO_LARGE');
+    });
+    it('accepts a charset beside the content type', async () => {
+      expectError(await post('{}', { 'Content-Type': 'application/json; charset=utf-8' }), 400, 'VALIDATION_ERROR');
+    });
+    for (const body of [[], 'text', 5, null, true]) {
+      it(`answers 400 to ${JSON.stringify(body)} where an object is wanted`, async () => {
+        expectError(
+          await organization.api.request('POST', '/api/destinations', body),
+          400,
+          'VALIDATION_ERROR',
+          /^The body /,
+        );
+      });
+    }
+    it('answers 400 to no body where one is needed', async () => {
+      expectError(
+        await organization.api.request('POST', '/api/routes'),
+        400,
+        'VALIDATION_ERROR',
+        /^The body is required/,
+      );
+    });
+    it('answers 400 to text that PostgreSQL cannot hold', async () => {
+      const url = 'https://receiver.example';
+      for (const name of ['a\u0000b', '\ud800']) {
+        const answer = await organization.api.request('POST', '/api/destinations', { name, url });
+        expectError(answer, 400, 'VALIDATION_ERROR', /^name /);
+      }
+      expectError(
+        await organization.api.request('GET', '/api/destinations?search=%00'),
+        400,
+        'VALIDATION_ERROR',
+        /^search /,
+      );
+    });
+    it('ignores unknown members', async () => {
+      const record = await organization.api.create('/api/destinations', {
+        name: 'With more',
+        url: 'https://receiver.example',
+        colour: 'blue',
+        createdAt: 'long ago',
+      });
+      expect(record).to.not.have.property('colour');
+      expect(record.createdAt).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    });
+    it('names every offending member, the first one in the message', async () => {
+      const answer = await organization.api.request('POST', '/api/destinations', {
+        url: 'https://x.example',
+        enabled: 'yes',
+        timeoutMs: 0,
+      });
+      expectError(answer, 400, 'VALIDATION_ERROR', /^name is required and must be a string$/);
+      expect((answer.body.details as { path: string }[]).map(({ path }) => path)).to.have.members([
+        'name',
+        'enabled',
+        'timeoutMs',
+      ]);
+    });
+  });
+
+  describe('request ids', () => {
+    it('returns the id of the request', async () => {
+      const answer = await organization.api.request('GET', '/healthz', undefined, {
+        headers: { 'X-Request-Id': 'abc-123' },
+      });
+      expect(answer.headers.get('x-request-id')).to.equal('abc-123');
+    });
+    it('makes one when there is none, or one that is not sane', async () => {
+      for (const id of ['', 'with space', 'x'.repeat(129)]) {
+        const answer = await organization.api.request('GET', '/api/unknown', undefined, {
+          headers: { 'X-Request-Id': id },
+        });
+        expect(answer.headers.get('x-request-id')).to.match(/^req_/);
+      }
+    });
+    it('writes one line per request, without query, payload or credentials', async () => {
+      const id = `line-${organization.id}`;
+      await organization.api.request('GET', '/api/destinations?search=hush', undefined, {
+        headers: { 'X-Request-Id': id },
+      });
+      const linesOf = () =>
+        service
+          .output()
+          .split('\n')
+          .filter((line) => line.includes(id));
+      await until('the line of the request', () => linesOf().length > 0);
+      const lines = linesOf();
+      expect(lines).to.have.length(1);
+      expect(JSON.parse(lines[0] ?? '')).to.include({
+        method: 'GET',
+        path: '/api/destinations',
+        status: 200,
+        organizationId: organization.id,
+      });
+      expect(service.output()).to.not.include('hush').and.not.include(organization.token);
+    });
+  });
+
+  describe('probes', () => {
+    it('answers /healthz and /readyz without credentials', async () => {
+      const client = createClient(service.url, null);
+      expect(await client.get('/healthz')).to.deep.equal({ status: 'ok' });
+      expect(await client.get('/readyz')).to.deep.equal({ status: 'ok' });
+    });
+  });
+
+  describe('pagination', () => {
+    let paged: TestOrganization;
+    before(async () => {
+      paged = await createOrganization();
+      for (const n of [1, 2, 3, 4, 5]) {
+        await paged.api.create('/api/destinations', { name: `D${n}`, url: `https://d${n}.example` });
+      }
+    });
+    const names = async (query: string) =>
+      (await paged.api.list(`/api/destinations${query}`)).data.map(({ name }) => name);
+
+    it('lists newest first, 20 to a page', async () => {
+      const list = await paged.api.list('/api/destinations');
+      expect(list.pagination).to.deep.equal({ total: 5, page: 1, pageSize: 20 });
+      expect(list.data.map(({ name }) => name)).to.deep.equal(['D5', 'D4', 'D3', 'D2', 'D1']);
+    });
+    it('cuts pages', async () => {
+      expect(await names('?page=1&pageSize=2')).to.deep.equal(['D5', 'D4']);
+      expect(await names('?page=3&pageSize=2')).to.deep.equal(['D1']);
+    });
+    it('answers an empty page beyond the end', async () => {
+      const list = await paged.api.list('/api/destinations?page=999999999999999&pageSize=100');
+      expect(list.data).to.deep.equal([]);
+      expect(list.pagination.total).to.equal(5);
+    });
+    it('serves a pageSize above 100 as 100', async () => {
+      expect((await paged.api.list('/api/destinations?pageSize=1000')).pagination.pageSize).to.equal(100);
+    });
+    for (const query of [
+      'page=0',
+      'page=-1',
+      'page=1.5',
+      'page=x',
+      'page=',
+      'pageSize=0',
+      'pageSize=-5',
+      'page=1&page=2',
+    ]) {
+      it(`answers 400 to ${query}`, async () => {
+        expectError(
+          await paged.api.request('GET', `/api/destinations?${query}`),
+          400,
+          'VALIDATION_ERROR',
+          /^page(Size)? /,
+        );
+      });
+    }
+  });
+});
+
+describe('Management rate limit', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService('api', { HOOKYARD_API_RATE_LIMIT_PER_MINUTE: '3' });
+  });
+  after(() => service.stop());
+
+  it('is off by default', async () => {
+    const { api } = await createOrganization();
+    const answer = await api.request('GET', '/api/auth/me');
+    expect(answer.headers.has('x-ratelimit-limit')).to.equal(false);
+  });
+
+  it('answers 429 beyond the limit of a key, and leaves other keys alone', async () => {
+    const first = await createOrganization({ service });
+    const second = await createOrganization({ service });
+    const answers = [];
+    // The window may end in between, which starts the count anew: of eight requests at least two are beyond three.
+    for (let n = 0; n < 8; n += 1) answers.push(await first.api.request('GET', '/api/auth/me'));
+    const limited = answers.find((answer) => answer.status === 429);
+    if (!limited) throw new Error('no request was limited');
+    expectError(limited, 429, 'RATE_LIMITED');
+    expect(limited.headers.get('x-ratelimit-remaining')).to.equal('0');
+    expect(Number(limited.headers.get('retry-after'))).to.be.within(1, 60);
+    expect(answers[0]?.headers.get('x-ratelimit-limit')).to.equal('3');
+    expect(answers[0]?.headers.get('x-ratelimit-remaining')).to.equal('2');
+    expect(Number(answers[0]?.headers.get('x-ratelimit-reset'))).to.be.greaterThan(1_700_000_000);
+    expect((await second.api.request('GET', '/api/auth/me')).status).to.equal(200);
+  });
+});

@@ -1,0 +1,321 @@
+// Routes (interface.md, "Routes (flat family)").
+import { expect } from 'chai';
+import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+describe('Routes', () => {
+  let organization: TestOrganization;
+  let source: SourceRecord;
+  let first: { id: string };
+  let second: { id: string };
+  let third: { id: string };
+  before(async () => {
+    organization = await createOrganization();
+    source = await makeSource(organization, { name: 'Shop' });
+    first = await makeDestination(organization, { name: 'First' });
+    second = await makeDestination(organization, { name: 'Second' });
+    third = await makeDestination(organization, { name: 'Third' });
+  });
+  const post = (body: object): Promise<Answer> => organization.api.request('POST', '/api/routes', body);
+  /** A route of a source of its own, so that it duplicates no other. */
+  const freshRoute = async (extra: object = {}) =>
+    makeRoute(organization, (await makeSource(organization)).id, [first.id], extra);
+
+  it('creates a route with defaults and expands what it refers to', async () => {
+    const route = await organization.api.create('/api/routes', {
+      name: 'All orders',
+      sourceId: source.id,
+      destinationIds: [first.id],
+    });
+    expect(route.id).to.match(/^rte_/);
+    expect(route).to.deep.include({
+      name: 'All orders',
+      description: null,
+      sourceId: source.id,
+      destinationIds: [first.id],
+      transformId: null,
+      filterId: null,
+      schemaId: null,
+      priority: 0,
+      filterConditions: null,
+      filterLogic: 'AND',
+      failoverDestinationIds: [],
+      failoverAfterAttempts: 3,
+      circuitState: 'closed',
+      circuitCooldownSeconds: 300,
+      circuitFailureThreshold: 5,
+      circuitProbeSuccessThreshold: 2,
+      notifyOnFailure: false,
+      notifyOnSuccess: false,
+      notifyOnRecovery: false,
+      notifyEmails: null,
+      expectedResponse: null,
+      enabled: true,
+      source: { id: source.id, name: 'Shop' },
+      destinations: [{ id: first.id, name: 'First' }],
+      transform: null,
+      filter: null,
+      eventsRouted: 0,
+      lastEventAt: null,
+    });
+    expect(await organization.api.get(`/api/routes/${route.id}`)).to.deep.equal(route);
+  });
+
+  it('stores every member, on create and on update', async () => {
+    const members = {
+      description: 'd',
+      priority: -7,
+      filterConditions: [
+        { field: 'payload.items[0].sku', operator: 'starts_with', value: 'A' },
+        { field: 'headers.x-kind', operator: 'exists' },
+        { field: 'payload.total', operator: 'greater_than', value: 5 },
+        { field: 'status', operator: 'in', value: ['a', 'b'] },
+      ],
+      filterLogic: 'OR',
+      failoverDestinationIds: [second.id, third.id],
+      failoverAfterAttempts: 1,
+      circuitCooldownSeconds: 10,
+      circuitFailureThreshold: 1,
+      circuitProbeSuccessThreshold: 1,
+      notifyOnFailure: true,
+      notifyOnSuccess: true,
+      notifyOnRecovery: true,
+      notifyEmails: 'a@example.com, b@example.com',
+      expectedResponse: { statusCodes: [200, 202], bodyContains: 'ok' },
+      enabled: false,
+    };
+    const created = await freshRoute(members);
+    expect(await organization.api.get(`/api/routes/${created.id}`)).to.deep.include(members);
+    const updated = await organization.api.patch(`/api/routes/${(await freshRoute()).id}`, members);
+    expect(updated).to.deep.include(members);
+    const cleared = {
+      description: null,
+      filterConditions: null,
+      notifyEmails: null,
+      expectedResponse: null,
+      transformId: null,
+      filterId: null,
+      failoverDestinationIds: [],
+    };
+    expect(await organization.api.patch(`/api/routes/${created.id}`, cleared)).to.deep.include({
+      ...cleared,
+      priority: -7,
+    });
+  });
+
+  describe('duplicates', () => {
+    it('answers 409 to the same source and destinations, whatever their order', async () => {
+      const { id: sourceId } = await makeSource(organization);
+      await makeRoute(organization, sourceId, [first.id, second.id], { enabled: false });
+      expectError(await post({ name: 'x', sourceId, destinationIds: [second.id, first.id] }), 409, 'DUPLICATE_ROUTE');
+      await makeRoute(organization, sourceId, [first.id]);
+      await makeRoute(organization, sourceId, [first.id, second.id, third.id]);
+    });
+    it('answers 409 to an update that makes one', async () => {
+      const { id: sourceId } = await makeSource(organization);
+      await makeRoute(organization, sourceId, [first.id]);
+      const { id } = await makeRoute(organization, sourceId, [second.id]);
+      expectError(
+        await organization.api.request('PATCH', `/api/routes/${id}`, { destinationIds: [first.id] }),
+        409,
+        'DUPLICATE_ROUTE',
+      );
+      expect((await organization.api.get(`/api/routes/${id}`)).destinationIds).to.deep.equal([second.id]);
+      await organization.api.patch(`/api/routes/${id}`, { destinationIds: [second.id] });
+    });
+    it('lets one of several equal creates at once win', async () => {
+      const { id: sourceId } = await makeSource(organization);
+      const answers = await Promise.all(
+        [1, 2, 3, 4].map(() => post({ name: 'x', sourceId, destinationIds: [first.id] })),
+      );
+      expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([201, 409, 409, 409]);
+    });
+  });
+
+  describe('refusals', () => {
+    it('answers 400 INVALID_SOURCE to a source that does not exist', async () => {
+      for (const sourceId of ['src_unknown', '', source.id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))]) {
+        expectInvalid(await post({ name: 'x', sourceId, destinationIds: [first.id] }), 'sourceId', 'INVALID_SOURCE');
+      }
+    });
+    it('does not change the source', async () => {
+      const { id } = await freshRoute();
+      expectInvalid(await organization.api.request('PATCH', `/api/routes/${id}`, { sourceId: source.id }), 'sourceId');
+      const { sourceId } = await organization.api.get<{ sourceId: string }>(`/api/routes/${id}`);
+      await organization.api.patch(`/api/routes/${id}`, { sourceId, name: 'Same source' });
+    });
+    it('answers 400 to a failover destination that is a primary one', async () => {
+      const { id } = await freshRoute();
+      expectInvalid(
+        await organization.api.request('PATCH', `/api/routes/${id}`, { failoverDestinationIds: [first.id] }),
+        'failoverDestinationIds',
+      );
+    });
+    it('answers 400 INVALID_FILTER to conditions that cannot work', async () => {
+      const conditions: [Json, string][] = [
+        [{ field: 'a', operator: 'like', value: 1 }, 'operator'],
+        [{ field: 'a', operator: 'equals' }, 'value'],
+        [{ field: 'a', operator: 'in', value: 5 }, 'value'],
+        [{ field: 'a', operator: 'matches', value: 5 }, 'value'],
+        [{ field: 'a..b', operator: 'exists' }, 'field'],
+      ];
+      for (const [condition, member] of conditions) {
+        const answer = await post({
+          name: 'x',
+          sourceId: source.id,
+          destinationIds: [third.id],
+          filterConditions: [condition],
+        });
+        expectInvalid(answer, `filterConditions.0.${member}`, 'INVALID_FILTER');
+      }
+    });
+    it('answers 400 to filterId together with filterConditions', async () => {
+      const filterConditions = [{ field: 'a', operator: 'exists' }];
+      const answer = await post({
+        name: 'x',
+        sourceId: source.id,
+        destinationIds: [third.id],
+        filterId: 'flt_1',
+        filterConditions,
+      });
+      expectInvalid(answer, 'filterId');
+    });
+
+    const wrong: [string, () => object, string][] = [
+      ['no name', () => ({ name: undefined }), 'name'],
+      ['no sourceId', () => ({ sourceId: undefined }), 'sourceId'],
+      ['no destinationIds', () => ({ destinationIds: undefined }), 'destinationIds'],
+      ['no destination', () => ({ destinationIds: [] }), 'destinationIds'],
+      ['an unknown destination', () => ({ destinationIds: [first.id, 'dst_unknown'] }), 'destinationIds'],
+      ['a destination twice', () => ({ destinationIds: [first.id, first.id] }), 'destinationIds'],
+      [
+        'more than 50 destinations',
+        () => ({ destinationIds: Array.from({ length: 51 }, (_, n) => `dst_${n}`) }),
+        'destinationIds',
+      ],
+      ['four failovers', () => ({ failoverDestinationIds: ['a', 'b', 'c', 'd'] }), 'failoverDestinationIds'],
+      ['an unknown failover', () => ({ failoverDestinationIds: ['dst_unknown'] }), 'failoverDestinationIds'],
+      ['a failover twice', () => ({ failoverDestinationIds: [second.id, second.id] }), 'failoverDestinationIds'],
+      ['failoverAfterAttempts 0', () => ({ failoverAfterAttempts: 0 }), 'failoverAfterAttempts'],
+      ['a priority with a fraction', () => ({ priority: 1.5 }), 'priority'],
+      ['a filterLogic of XOR', () => ({ filterLogic: 'XOR' }), 'filterLogic'],
+      ['an unknown filter', () => ({ filterId: 'flt_unknown' }), 'filterId'],
+      ['an unknown transform', () => ({ transformId: 'tfm_unknown' }), 'transformId'],
+      ['an unknown schema', () => ({ schemaId: 'sch_unknown' }), 'schemaId'],
+      ['a cooldown of 0', () => ({ circuitCooldownSeconds: 0 }), 'circuitCooldownSeconds'],
+      ['a threshold as text', () => ({ circuitFailureThreshold: '5' }), 'circuitFailureThreshold'],
+      ['an address that is no e-mail', () => ({ notifyEmails: 'a@example.com, nobody' }), 'notifyEmails'],
+      [
+        'a status code out of range',
+        () => ({ expectedResponse: { statusCodes: [99] } }),
+        'expectedResponse.statusCodes.0',
+      ],
+      [
+        'an expected text that is no text',
+        () => ({ expectedResponse: { bodyContains: 5 } }),
+        'expectedResponse.bodyContains',
+      ],
+      ['enabled as text', () => ({ enabled: 'yes' }), 'enabled'],
+    ];
+    for (const [what, members, path] of wrong) {
+      it(`answers 400 to ${what}`, async () => {
+        expectInvalid(await post({ name: 'x', sourceId: source.id, destinationIds: [third.id], ...members() }), path);
+      });
+    }
+  });
+
+  it('filters by enabled, source and destination', async () => {
+    const other = await createOrganization();
+    const [a, b] = [await makeSource(other), await makeSource(other)];
+    const [x, y] = [await makeDestination(other), await makeDestination(other)];
+    const ax = await makeRoute(other, a.id, [x.id]);
+    const axy = await makeRoute(other, a.id, [x.id, y.id], { enabled: false });
+    const by = await makeRoute(other, b.id, [y.id]);
+    const ids = async (query: string) => (await other.api.list(`/api/routes?${query}`)).data.map(({ id }) => id);
+    expect(await ids('')).to.deep.equal([by.id, axy.id, ax.id]);
+    expect(await ids(`sourceId=${a.id}`)).to.deep.equal([axy.id, ax.id]);
+    expect(await ids(`destinationId=${y.id}`)).to.deep.equal([by.id, axy.id]);
+    expect(await ids(`enabled=true&destinationId=${y.id}`)).to.deep.equal([by.id]);
+    expect(await ids('sourceId=src_unknown')).to.deep.equal([]);
+    const { data } = await other.api.list(`/api/routes?sourceId=${b.id}`);
+    expect(data[0]).to.include.keys(
+      'id',
+      'name',
+      'sourceId',
+      'destinationIds',
+      'enabled',
+      'eventsRouted',
+      'source',
+      'destinations',
+    );
+  });
+
+  it('deletes the route alone', async () => {
+    const own = await makeSource(organization);
+    const { id } = await makeRoute(organization, own.id, [first.id]);
+    await organization.api.delete(`/api/routes/${id}`);
+    expectError(await organization.api.request('GET', `/api/routes/${id}`), 404, 'RESOURCE_NOT_FOUND');
+    expectError(await organization.api.request('DELETE', `/api/routes/${id}`), 404, 'RESOURCE_NOT_FOUND');
+    await organization.api.get(`${organization.base}/sources/${own.id}`);
+    await organization.api.get(`/api/destinations/${first.id}`);
+  });
+
+  describe('circuit', () => {
+    it('shows the status of a closed breaker', async () => {
+      const { id } = await freshRoute({
+        circuitFailureThreshold: 7,
+        circuitCooldownSeconds: 9,
+        circuitProbeSuccessThreshold: 3,
+      });
+      expect(await organization.api.get(`/api/routes/${id}/circuit-status`)).to.deep.equal({
+        circuitState: 'closed',
+        failureCount: 0,
+        failureThreshold: 7,
+        cooldownSeconds: 9,
+        lastFailureAt: null,
+        lastSuccessAt: null,
+        openedAt: null,
+        probeSuccessCount: 0,
+        probeSuccessThreshold: 3,
+      });
+    });
+    it('is closed after a reset', async () => {
+      const result = await organization.api.post(`/api/routes/${(await freshRoute()).id}/reset-circuit`);
+      expect(result).to.include({ circuitState: 'closed' });
+      expect(result.message).to.be.a('string').that.is.not.empty;
+    });
+    it('takes any part of its settings', async () => {
+      const { id } = await freshRoute();
+      const result = await organization.api.patch(`/api/routes/${id}/circuit-config`, { circuitFailureThreshold: 2 });
+      expect(result).to.include({
+        circuitCooldownSeconds: 300,
+        circuitFailureThreshold: 2,
+        circuitProbeSuccessThreshold: 2,
+      });
+      expect(result.message).to.be.a('string').that.is.not.empty;
+      expect(await organization.api.get(`/api/routes/${id}`)).to.include({ circuitFailureThreshold: 2 });
+      const path = `/api/routes/${id}/circuit-config`;
+      expectInvalid(
+        await organization.api.request('PATCH', path, { circuitCooldownSeconds: 0 }),
+        'circuitCooldownSeconds',
+      );
+    });
+  });
+
+  it('answers 404 for every path of an unknown route', async () => {
+    const id = 'rte_unknown';
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['GET', '/stats'],
+      ['GET', '/circuit-status'],
+      ['POST', '/reset-circuit'],
+      ['PATCH', '/circuit-config'],
+    ] as const) {
+      const body = method === 'PATCH' ? {} : undefined;
+      expectError(await organization.api.request(method, `/api/routes/${id}${path}`, body), 404, 'RESOURCE_NOT_FOUND');
+    }
+  });
+});

@@ -1,0 +1,238 @@
+// Sources (interface.md, "Sources (organization-scoped)").
+import { expect } from 'chai';
+import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
+import { ingest, makePipeline, makeSource } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+
+describe('Sources', () => {
+  let organization: TestOrganization;
+  let base: string;
+  before(async () => {
+    organization = await createOrganization();
+    base = `${organization.base}/sources`;
+  });
+  const post = (body: object): Promise<Answer> => organization.api.request('POST', base, body);
+
+  it('creates a source with defaults and its ingest address', async () => {
+    const source = await organization.api.create(base, { name: 'Orders', slug: 'orders' });
+    expect(source.id).to.match(/^src_/);
+    expect(source).to.deep.include({
+      name: 'Orders',
+      slug: 'orders',
+      description: null,
+      verificationConfig: { type: 'none' },
+      idempotencyKey: null,
+      enabled: true,
+      eventsCount: 0,
+      lastEventAt: null,
+    });
+    expect(source.webhookUrl).to.match(new RegExp(`^http://localhost:\\d+/ingest/${organization.slug}/orders$`));
+    expect(source.updatedAt).to.equal(source.createdAt);
+    expect(await organization.api.get(`${base}/${source.id}`)).to.deep.equal(source);
+  });
+
+  describe('verification secrets', () => {
+    const secret = 'top-secret-value';
+    const hmac = {
+      type: 'hmac',
+      secret,
+      header: 'X-Signature',
+      algorithm: 'sha512',
+      encoding: 'base64',
+      prefix: 'v1=',
+    };
+
+    for (const type of ['github', 'stripe', 'slack']) {
+      it(`never shows the secret of ${type}`, async () => {
+        const created = await makeSource(organization, { verificationConfig: { type, secret } });
+        expect(created).to.deep.include({ verificationConfig: { type } });
+        const shown = await organization.api.get(`${base}/${created.id}`);
+        expect(shown.verificationConfig).to.deep.equal({ type });
+      });
+    }
+
+    it('shows only the type after a create, and all but the secret later', async () => {
+      const created = await makeSource(organization, { verificationConfig: hmac });
+      expect(created).to.deep.include({ verificationConfig: { type: 'hmac' } });
+      const { secret: _secret, ...shown } = hmac;
+      expect((await organization.api.get(`${base}/${created.id}`)).verificationConfig).to.deep.equal(shown);
+    });
+
+    it('keeps the secret encrypted in the database', async () => {
+      const { id } = await makeSource(organization, { verificationConfig: hmac });
+      const { rows } = await testPool().query('select * from sources where id = $1', [id]);
+      expect(rows[0].verification_secret).to.match(/^v1\./);
+      expect(JSON.stringify(rows[0])).to.not.include(secret);
+    });
+
+    const keeps: [string, object][] = [
+      ['no secret', {}],
+      ['the masked secret', { secret: '••••alue' }],
+    ];
+    for (const [what, sent] of keeps) {
+      it(`keeps the stored secret when an update of the same type has ${what}`, async () => {
+        const { id } = await makeSource(organization, { verificationConfig: { type: 'github', secret } });
+        const updated = await organization.api.patch(`${base}/${id}`, {
+          verificationConfig: { type: 'github', ...sent },
+        });
+        expect(updated.verificationConfig).to.deep.equal({ type: 'github' });
+        const stored = await testPool().query('select verification_secret from sources where id = $1', [id]);
+        expect(stored.rows[0].verification_secret).to.be.a('string');
+      });
+    }
+
+    it('needs a secret for a new type', async () => {
+      const { id } = await makeSource(organization, { verificationConfig: { type: 'github', secret } });
+      const answer = await organization.api.request('PATCH', `${base}/${id}`, {
+        verificationConfig: { type: 'stripe' },
+      });
+      expectInvalid(answer, 'verificationConfig.secret');
+    });
+
+    it('removes the secret with the type none, and with null', async () => {
+      for (const verificationConfig of [{ type: 'none' }, null]) {
+        const { id } = await makeSource(organization, { verificationConfig: { type: 'slack', secret } });
+        const updated = await organization.api.patch(`${base}/${id}`, { verificationConfig });
+        expect(updated.verificationConfig).to.deep.equal({ type: 'none' });
+        const stored = await testPool().query('select verification_secret from sources where id = $1', [id]);
+        expect(stored.rows[0].verification_secret).to.equal(null);
+      }
+    });
+  });
+
+  describe('refusals', () => {
+    for (const slug of ['', 'Orders', 'or ders', '-orders', 'orders-', 'or--ders', 'örders', 'a/b', 'x'.repeat(64)]) {
+      it(`answers 400 INVALID_SLUG to ${JSON.stringify(slug).slice(0, 20)}`, async () => {
+        expectInvalid(await post({ name: 'x', slug }), 'slug', 'INVALID_SLUG');
+      });
+    }
+    it('answers 409 DUPLICATE_SLUG to a slug that is taken, in this organization only', async () => {
+      await organization.api.create(base, { name: 'First', slug: 'taken' });
+      expectError(await post({ name: 'Second', slug: 'taken' }), 409, 'DUPLICATE_SLUG');
+      const other = await createOrganization();
+      await other.api.create(`${other.base}/sources`, { name: 'Elsewhere', slug: 'taken' });
+    });
+    it('lets one of several equal creates at once win', async () => {
+      const answers = await Promise.all([1, 2, 3, 4].map(() => post({ name: 'Race', slug: 'race' })));
+      expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([201, 409, 409, 409]);
+    });
+
+    const wrong: [string, object, string][] = [
+      ['no name', { slug: 'a' }, 'name'],
+      ['an empty name', { name: '', slug: 'a' }, 'name'],
+      ['a name too long', { name: 'x'.repeat(256), slug: 'a' }, 'name'],
+      ['no slug', { name: 'x' }, 'slug'],
+      ['a slug that is no text', { name: 'x', slug: 5 }, 'slug'],
+      ['enabled as text', { name: 'x', slug: 'a', enabled: 'true' }, 'enabled'],
+      ['an unknown type', { name: 'x', slug: 'a', verificationConfig: { type: 'zip' } }, 'verificationConfig.type'],
+      ['no secret', { name: 'x', slug: 'a', verificationConfig: { type: 'github' } }, 'verificationConfig.secret'],
+      [
+        'an empty secret',
+        { name: 'x', slug: 'a', verificationConfig: { type: 'github', secret: '' } },
+        'verificationConfig.secret',
+      ],
+      [
+        'hmac without header',
+        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 's' } },
+        'verificationConfig.header',
+      ],
+      [
+        'an unknown algorithm',
+        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 's', header: 'h', algorithm: 'md5' } },
+        'verificationConfig.algorithm',
+      ],
+      ['neither header nor jsonPath', { name: 'x', slug: 'a', idempotencyKey: { windowSeconds: 5 } }, 'idempotencyKey'],
+      [
+        'both header and jsonPath',
+        { name: 'x', slug: 'a', idempotencyKey: { header: 'h', jsonPath: 'a', windowSeconds: 5 } },
+        'idempotencyKey',
+      ],
+      [
+        'a window of 0',
+        { name: 'x', slug: 'a', idempotencyKey: { header: 'h', windowSeconds: 0 } },
+        'idempotencyKey.windowSeconds',
+      ],
+      [
+        'a window too long',
+        { name: 'x', slug: 'a', idempotencyKey: { header: 'h', windowSeconds: 604801 } },
+        'idempotencyKey.windowSeconds',
+      ],
+    ];
+    for (const [what, body, path] of wrong) {
+      it(`answers 400 to ${what}`, async () => {
+        expectInvalid(await post(body), path);
+      });
+    }
+  });
+
+  it('updates what was sent and keeps the rest', async () => {
+    const { id } = await makeSource(organization, {
+      description: 'old',
+      idempotencyKey: { header: 'X-Key', windowSeconds: 60 },
+      verificationConfig: { type: 'github', secret: 'kept' },
+    });
+    const updated = await organization.api.patch(`${base}/${id}`, { name: 'Renamed', enabled: false });
+    expect(updated).to.deep.include({
+      name: 'Renamed',
+      enabled: false,
+      description: 'old',
+      idempotencyKey: { header: 'X-Key', windowSeconds: 60 },
+      verificationConfig: { type: 'github' },
+    });
+    const cleared = await organization.api.patch(`${base}/${id}`, { description: null, idempotencyKey: null });
+    expect(cleared).to.deep.include({ name: 'Renamed', description: null, idempotencyKey: null });
+  });
+
+  it('does not change the slug', async () => {
+    const { id, slug } = await makeSource(organization);
+    expectInvalid(await organization.api.request('PATCH', `${base}/${id}`, { slug: 'another' }), 'slug');
+    await organization.api.patch(`${base}/${id}`, { slug, name: 'Same slug' });
+  });
+
+  it('filters by enabled and searches name and slug', async () => {
+    const other = await createOrganization();
+    const make = (name: string, slug: string, enabled: boolean) =>
+      other.api.create(`${other.base}/sources`, { name, slug, enabled });
+    await make('Payments 100%', 'pay', true);
+    await make('Orders', 'shop-orders', false);
+    await make('Ünïcode', 'unicode', true);
+    const names = async (query: string) =>
+      (await other.api.list(`${other.base}/sources?${query}`)).data.map(({ name }) => name).toSorted();
+    expect(await names('enabled=true')).to.deep.equal(['Payments 100%', 'Ünïcode']);
+    expect(await names('enabled=false')).to.deep.equal(['Orders']);
+    expect(await names('search=SHOP-')).to.deep.equal(['Orders']);
+    expect(await names(`search=${encodeURIComponent('ÜNÏ')}`)).to.deep.equal(['Ünïcode']);
+    expect(await names('search=%25')).to.deep.equal(['Payments 100%']);
+    expect(await names('search=_')).to.deep.equal([]);
+    expectInvalid(await other.api.request('GET', `${other.base}/sources?enabled=1`), 'enabled');
+  });
+
+  it('counts its events', async () => {
+    const source = await makeSource(organization);
+    await ingest(organization, source, '{}');
+    await ingest(organization, source, '{}');
+    const shown = await organization.api.get(`${base}/${source.id}`);
+    expect(shown.eventsCount).to.equal(2);
+    expect(shown.lastEventAt).to.match(/Z$/);
+  });
+
+  it('is deleted with its routes, events and deliveries', async () => {
+    const { source, route, destination } = await makePipeline(organization);
+    const eventId = await ingest(organization, source, '{"a":1}');
+    await organization.api.delete(`${base}/${source.id}`);
+    for (const path of [
+      `${base}/${source.id}`,
+      `/api/routes/${route.id}`,
+      `${organization.base}/events/${eventId}`,
+      `${organization.base}/events/${eventId}/payload`,
+      `${organization.base}/events/${eventId}/timeline`,
+    ]) {
+      expectError(await organization.api.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
+    }
+    expect((await organization.api.list(`/api/deliveries?eventId=${eventId}`)).data).to.deep.equal([]);
+    await organization.api.get(`/api/destinations/${destination.id}`);
+    expectError(await organization.api.request('DELETE', `${base}/${source.id}`), 404, 'RESOURCE_NOT_FOUND');
+    const sent = await fetch(`${organization.api.url}/ingest/${organization.slug}/${source.slug}`, { method: 'POST' });
+    expect(sent.status).to.equal(404);
+  });
+});

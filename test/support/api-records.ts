@@ -1,0 +1,139 @@
+// Short ways to the records that tests of the API need.
+import { latencyClass } from '../../core/latency-classes.ts';
+import { recordResults } from '../../db/hot-path/record-results.ts';
+import { type TestOrganization, testPool } from './service.ts';
+
+let count = 0;
+
+export interface SourceRecord {
+  id: string;
+  slug: string;
+  webhookUrl: string;
+}
+
+export function makeSource(organization: TestOrganization, extra: object = {}): Promise<SourceRecord> {
+  count += 1;
+  return organization.api.create<SourceRecord>(`${organization.base}/sources`, {
+    name: `Source ${count}`,
+    slug: `source-${count}`,
+    ...extra,
+  });
+}
+
+export function makeDestination(organization: TestOrganization, extra: object = {}): Promise<{ id: string }> {
+  count += 1;
+  return organization.api.create('/api/destinations', {
+    name: `Destination ${count}`,
+    url: 'https://receiver.example/hooks',
+    ...extra,
+  });
+}
+
+export function makeRoute(
+  organization: TestOrganization,
+  sourceId: string,
+  destinationIds: string[],
+  extra: object = {},
+): Promise<{ id: string }> {
+  count += 1;
+  return organization.api.create('/api/routes', { name: `Route ${count}`, sourceId, destinationIds, ...extra });
+}
+
+export interface Pipeline {
+  source: SourceRecord;
+  destination: { id: string };
+  route: { id: string };
+}
+
+/** A source, a destination and the route between them. */
+export async function makePipeline(organization: TestOrganization): Promise<Pipeline> {
+  const source = await makeSource(organization);
+  const destination = await makeDestination(organization);
+  return { source, destination, route: await makeRoute(organization, source.id, [destination.id]) };
+}
+
+/** Sends a webhook through the public ingest endpoint; @returns the id of the stored event */
+export async function ingest(
+  organization: TestOrganization,
+  source: { slug: string },
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = { 'Content-Type': 'application/json' },
+): Promise<string> {
+  const response = await fetch(`${organization.api.url}/ingest/${organization.slug}/${source.slug}`, {
+    method: 'POST',
+    headers,
+    body,
+  });
+  const answer = (await response.json()) as { success: boolean; eventId: string };
+  if (response.status !== 200) throw new Error(`ingest answered ${response.status}: ${JSON.stringify(answer)}`);
+  return answer.eventId;
+}
+
+/** The deliveries of an event, oldest first. */
+export async function deliveriesOf(
+  organization: TestOrganization,
+  eventId: string,
+): Promise<{ id: string; status: string }[]> {
+  const { data } = await organization.api.list<{ id: string; status: string }>(
+    `/api/deliveries?eventId=${eventId}&pageSize=100`,
+  );
+  return data.toReversed();
+}
+
+/** The one delivery of an event. */
+export async function deliveryOf(
+  organization: TestOrganization,
+  eventId: string,
+): Promise<{ id: string; status: string }> {
+  const [delivery, ...others] = await deliveriesOf(organization, eventId);
+  if (!delivery || others.length > 0) throw new Error(`event ${eventId} has ${others.length + 1} deliveries, not one`);
+  return delivery;
+}
+
+export interface RecordedAttempt {
+  deliveryId: string;
+  eventId: string;
+  attemptNumber?: number;
+  deliveryStatus?: 'delivered' | 'failed' | 'retrying';
+  statusCode?: number | null;
+  error?: string | null;
+  latency?: number;
+  nextAttemptAt?: Date | null;
+  completedAt?: Date;
+}
+
+/** Records an attempt by the statement that workers use, where a test is about what is read and not about sending. */
+export async function recordAttempt(attempt: RecordedAttempt): Promise<void> {
+  const { deliveryStatus = 'delivered', latency = 100, completedAt = new Date(), attemptNumber = 1 } = attempt;
+  const statusCode =
+    attempt.statusCode === undefined ? (deliveryStatus === 'delivered' ? 200 : 500) : attempt.statusCode;
+  const changed = await recordResults(testPool(), [
+    {
+      deliveryId: attempt.deliveryId,
+      eventId: attempt.eventId,
+      attemptNumber,
+      deliveryStatus,
+      statusCode,
+      error: attempt.error ?? (deliveryStatus === 'delivered' ? null : `The destination answered ${statusCode}`),
+      latency,
+      latencyClass: statusCode === null ? null : latencyClass(latency),
+      startedAt: new Date(completedAt.getTime() - latency),
+      completedAt,
+      nextAttemptAt: attempt.nextAttemptAt ?? null,
+      requestHeaders: { 'Content-Type': 'application/json', Authorization: '••••' },
+      responseHeaders: statusCode === null ? null : { server: 'test' },
+      responseBody: statusCode === null ? null : 'thanks',
+    },
+  ]);
+  if (changed.size !== 1) throw new Error(`the attempt of ${attempt.deliveryId} was not recorded`);
+}
+
+/** Removes the payload of an event, as the retention does. */
+export async function expirePayload(eventId: string): Promise<void> {
+  await testPool().query('delete from event_payloads where event_id = $1', [eventId]);
+}
+
+/** Takes an organization's deliveries out of the outbox, so that workers of later tests leave them alone. */
+export async function forgetQueued(organization: TestOrganization): Promise<void> {
+  await testPool().query('delete from outbox where organization_id = $1', [organization.id]);
+}
