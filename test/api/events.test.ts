@@ -1,0 +1,340 @@
+// Events (interface.md, "Events (organization-scoped)"; decisions, "Events").
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import {
+  deliveriesOf,
+  deliveryOf,
+  expirePayload,
+  forgetQueued,
+  ingest,
+  makeDestination,
+  makePipeline,
+  makeRoute,
+  makeSource,
+  type Pipeline,
+  recordAttempt,
+} from '../support/api-records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+const ISO_MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('Events', () => {
+  let organization: TestOrganization;
+  let events: string;
+  let pipeline: Pipeline;
+  before(async () => {
+    organization = await createOrganization();
+    events = `${organization.base}/events`;
+    pipeline = await makePipeline(organization);
+  });
+  afterEach(() => forgetQueued(organization));
+
+  describe('get', () => {
+    it('shows what was received', async () => {
+      const body = '{"order": {"id": 7}}';
+      const id = await ingest(organization, pipeline.source, body, {
+        'Content-Type': 'application/json',
+        'X-Kind': 'order',
+      });
+      const event = await organization.api.get(`${events}/${id}`);
+      expect(event).to.deep.include({
+        id,
+        sourceId: pipeline.source.id,
+        source: {
+          id: pipeline.source.id,
+          name: (await organization.api.get(`${organization.base}/sources/${pipeline.source.id}`)).name,
+        },
+        status: 'pending',
+        routed: true,
+        method: 'POST',
+        payloadSize: body.length,
+        payloadHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,
+        deliveriesCount: 1,
+        deliveriesSucceeded: 0,
+        deliveriesFailed: 0,
+      });
+      expect(event.headers).to.include({ 'x-kind': 'order', 'content-type': 'application/json' });
+      expect(event.receivedAt).to.match(ISO_MS);
+      expect(event.createdAt).to.match(ISO_MS);
+      expect(event).to.not.have.any.keys('payload', 'deliveries');
+    });
+
+    it('includes deliveries when asked', async () => {
+      const id = await ingest(organization, pipeline.source, '{}');
+      const { deliveries } = await organization.api.get<{ deliveries: Json[] }>(
+        `${events}/${id}?includeDeliveries=true`,
+      );
+      expect(deliveries).to.have.length(1);
+      expect(deliveries[0]).to.deep.include({
+        destinationId: pipeline.destination.id,
+        routeId: pipeline.route.id,
+        status: 'pending',
+        attemptCount: 0,
+        latency: null,
+        deliveredAt: null,
+      });
+    });
+
+    const payloads: [string, string | Uint8Array<ArrayBuffer>, object][] = [
+      ['JSON', '{"a":[1,null]}', { payload: { a: [1, null] } }],
+      ['text', 'plain text', { payload: 'plain text' }],
+      ['bytes', new Uint8Array([0, 255, 1]), { payload: 'AP8B', payloadEncoding: 'base64' }],
+      ['nothing', '', { payload: '' }],
+    ];
+    for (const [what, body, shown] of payloads) {
+      it(`shows ${what} as payload when asked`, async () => {
+        const id = await ingest(organization, pipeline.source, body, { 'Content-Type': 'application/octet-stream' });
+        const event = await organization.api.get(`${events}/${id}?includePayload=true`);
+        expect(event).to.deep.include(shown);
+      });
+    }
+
+    it('is delivered with no deliveries when no route takes it', async () => {
+      const source = await makeSource(organization);
+      const id = await ingest(organization, source, '{}');
+      const event = await organization.api.get(`${events}/${id}`);
+      expect(event).to.include({ status: 'delivered', routed: false, deliveriesCount: 0 });
+    });
+
+    it('answers 400 to a parameter that is no boolean', async () => {
+      const id = await ingest(organization, pipeline.source, '{}');
+      expectInvalid(await organization.api.request('GET', `${events}/${id}?includePayload=1`), 'includePayload');
+    });
+  });
+
+  describe('payload', () => {
+    it('answers the bytes as received, as a download', async () => {
+      const bytes = new Uint8Array([0, 255, 13, 10, 60]);
+      const id = await ingest(organization, pipeline.source, bytes, { 'Content-Type': 'text/html' });
+      const response = await fetch(`${organization.api.url}${events}/${id}/payload`, {
+        headers: { Authorization: `Bearer ${organization.token}` },
+      });
+      expect(new Uint8Array(await response.arrayBuffer())).to.deep.equal(bytes);
+      expect(response.headers.get('content-type')).to.equal('text/html');
+      expect(response.headers.get('content-disposition')).to.match(/^attachment/);
+      expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
+    });
+  });
+
+  describe('expired payload', () => {
+    it('answers 410 wherever the payload is needed, and shows the rest', async () => {
+      const id = await ingest(organization, pipeline.source, '{}');
+      const { id: deliveryId } = await deliveryOf(organization, id);
+      await expirePayload(id);
+      expect(await organization.api.get(`${events}/${id}`)).to.include({ id, payloadSize: 2 });
+      const needing: [string, string, object?][] = [
+        ['GET', `${events}/${id}/payload`],
+        ['GET', `${events}/${id}?includePayload=true`],
+        ['POST', `${events}/${id}/replay`],
+        ['POST', `${events}/bulk/replay`, { eventIds: [id] }],
+        ['POST', `/api/deliveries/${deliveryId}/replay`],
+      ];
+      for (const [method, path, body] of needing) {
+        expectError(await organization.api.request(method, path, body), 410, 'PAYLOAD_EXPIRED', new RegExp(id));
+      }
+    });
+  });
+
+  describe('list', () => {
+    let own: TestOrganization;
+    let first: Pipeline;
+    let second: Pipeline;
+    const ids: Record<string, string> = {};
+    const found = async (query: string) => {
+      const { data } = await own.api.list<{ id: string }>(`${own.base}/events?${query}`);
+      return data.map((event) => Object.keys(ids).find((name) => ids[name] === event.id));
+    };
+    before(async () => {
+      own = await createOrganization();
+      first = await makePipeline(own);
+      second = await makePipeline(own);
+      ids.percent = await ingest(own, first.source, '{"text":"100% Größe"}');
+      ids.plain = await ingest(own, first.source, '{"text":"1000 Groesse"}');
+      ids.bytes = await ingest(own, second.source, new Uint8Array([255, 49, 48, 48]), {});
+      ids.later = await ingest(own, second.source, 'a_b');
+      await recordAttempt({ eventId: ids.later, deliveryId: (await deliveryOf(own, ids.later)).id });
+    });
+    after(() => forgetQueued(own));
+
+    it('shows newest first', async () => {
+      expect(await found('')).to.deep.equal(['later', 'bytes', 'plain', 'percent']);
+      expect(await found('pageSize=1&page=2')).to.deep.equal(['bytes']);
+    });
+    it('filters by source and status', async () => {
+      expect(await found(`sourceId=${first.source.id}`)).to.deep.equal(['plain', 'percent']);
+      expect(await found('status=delivered')).to.deep.equal(['later']);
+      expect(await found(`status=pending&sourceId=${second.source.id}`)).to.deep.equal(['bytes']);
+      expect(await found('sourceId=src_unknown')).to.deep.equal([]);
+    });
+    it('filters by the time of receipt, bounds included', async () => {
+      const { receivedAt } = await own.api.get<{ receivedAt: string }>(`${own.base}/events/${ids.plain}`);
+      expect(await found(`from=${receivedAt}`))
+        .to.include('plain')
+        .and.not.include('percent-before');
+      expect(await found(`from=${receivedAt}&to=${receivedAt}`)).to.include('plain');
+      const earlier = new Date(Date.parse(receivedAt) - 60_000).toISOString();
+      expect(await found(`to=${earlier}`)).to.deep.equal([]);
+      const withZone = `${new Date(Date.parse(receivedAt) + 7_200_000).toISOString().slice(0, -1)}+02:00`;
+      expect(await found(`from=${encodeURIComponent(withZone)}&to=${encodeURIComponent(withZone)}`)).to.include(
+        'plain',
+      );
+    });
+    it('searches the payload text, whatever its letter case, and takes wildcards literally', async () => {
+      expect(await found('search=TEXT')).to.deep.equal(['plain', 'percent']);
+      expect(await found(`search=${encodeURIComponent('GRÖSSE')}`)).to.deep.equal([]);
+      expect(await found(`search=${encodeURIComponent('100% GRÖ')}`)).to.deep.equal(['percent']);
+      expect(await found('search=a_b')).to.deep.equal(['later']);
+      expect(await found('search=a%25b')).to.deep.equal([]);
+      expect(await found('search=100')).to.deep.equal(['plain', 'percent']);
+    });
+    for (const [query, path] of [
+      ['status=done', 'status'],
+      ['from=yesterday', 'from'],
+      ['to=2026-13-01', 'to'],
+      ['from=123', 'from'],
+    ] as const) {
+      it(`answers 400 to ${query}`, async () => {
+        expectInvalid(await own.api.request('GET', `${own.base}/events?${query}`), path);
+      });
+    }
+  });
+
+  it('shows the timeline', async () => {
+    const id = await ingest(organization, pipeline.source, '{}');
+    const { id: deliveryId } = await deliveryOf(organization, id);
+    const receivedAt = Date.parse((await organization.api.get<{ receivedAt: string }>(`${events}/${id}`)).receivedAt);
+    const ids = { eventId: id, deliveryId };
+    await recordAttempt({ ...ids, deliveryStatus: 'retrying', latency: 20, completedAt: new Date(receivedAt + 100) });
+    await recordAttempt({ ...ids, attemptNumber: 2, latency: 50, completedAt: new Date(receivedAt + 1000) });
+    const timeline = await organization.api.get<Json & { deliveries: Json[] }>(`${events}/${id}/timeline`);
+    for (const name of ['received', 'validated', 'queued']) expect(timeline[name]).to.match(ISO_MS);
+    expect(timeline.totalDuration).to.equal(1000);
+    expect(timeline.deliveries).to.have.length(1);
+    expect(timeline.deliveries[0]).to.deep.include({
+      destinationId: pipeline.destination.id,
+      destinationName: (await organization.api.get(`/api/destinations/${pipeline.destination.id}`)).name,
+      attempts: [
+        {
+          attemptNumber: 1,
+          startedAt: new Date(receivedAt + 80).toISOString(),
+          completedAt: new Date(receivedAt + 100).toISOString(),
+          status: 'failed',
+          statusCode: 500,
+          latency: 20,
+        },
+        {
+          attemptNumber: 2,
+          startedAt: new Date(receivedAt + 950).toISOString(),
+          completedAt: new Date(receivedAt + 1000).toISOString(),
+          status: 'success',
+          statusCode: 200,
+          latency: 50,
+        },
+      ],
+    });
+  });
+
+  describe('status', () => {
+    const outcomes: [string, ('delivered' | 'failed')[]][] = [
+      ['pending', ['delivered']],
+      ['delivered', ['delivered', 'delivered']],
+      ['partial', ['delivered', 'failed']],
+      ['failed', ['failed', 'failed']],
+    ];
+    for (const [status, results] of outcomes) {
+      it(`is ${status} after ${results.join(' and ')} of two deliveries`, async () => {
+        const source = await makeSource(organization);
+        const destinations = [await makeDestination(organization), await makeDestination(organization)];
+        await makeRoute(
+          organization,
+          source.id,
+          destinations.map(({ id }) => id),
+        );
+        const eventId = await ingest(organization, source, '{}');
+        const deliveries = await deliveriesOf(organization, eventId);
+        for (const [index, deliveryStatus] of results.entries()) {
+          await recordAttempt({ eventId, deliveryId: deliveries[index]?.id ?? '', deliveryStatus });
+        }
+        expect(await organization.api.get(`${events}/${eventId}`)).to.include({
+          status,
+          deliveriesCount: 2,
+          deliveriesSucceeded: results.filter((result) => result === 'delivered').length,
+          deliveriesFailed: results.filter((result) => result === 'failed').length,
+        });
+      });
+    }
+  });
+
+  describe('replay', () => {
+    it('creates deliveries to all destinations and makes the event pending again', async () => {
+      const id = await ingest(organization, pipeline.source, '{}');
+      const original = await deliveryOf(organization, id);
+      await recordAttempt({ eventId: id, deliveryId: original.id });
+      const result = await organization.api.post(`${events}/${id}/replay`);
+      expect(result.deliveriesCreated).to.equal(1);
+      expect(result.message).to.be.a('string').that.is.not.empty;
+      expect(await organization.api.get(`${events}/${id}`)).to.include({ status: 'pending', deliveriesCount: 1 });
+      const [, replay] = await deliveriesOf(organization, id);
+      expect(replay).to.include({ status: 'pending', replayOf: original.id });
+    });
+
+    it('goes to chosen destinations only', async () => {
+      const source = await makeSource(organization);
+      const [a, b] = [await makeDestination(organization), await makeDestination(organization)];
+      await makeRoute(organization, source.id, [a.id, b.id]);
+      const id = await ingest(organization, source, '{}');
+      expect(await organization.api.post(`${events}/${id}/replay`, { destinationIds: [b.id] })).to.include({
+        deliveriesCreated: 1,
+      });
+      const deliveries = await organization.api.list(`/api/deliveries?eventId=${id}&destinationId=${b.id}`);
+      expect(deliveries.pagination.total).to.equal(2);
+      for (const destinationIds of [['dst_unknown'], [pipeline.destination.id], []]) {
+        expectInvalid(
+          await organization.api.request('POST', `${events}/${id}/replay`, { destinationIds }),
+          'destinationIds',
+        );
+      }
+    });
+
+    it('replays many and ignores unknown ids', async () => {
+      const ids = [
+        await ingest(organization, pipeline.source, '{}'),
+        await ingest(organization, pipeline.source, '{}'),
+      ];
+      const other = await createOrganization();
+      const foreign = await ingest(other, (await makePipeline(other)).source, '{}');
+      const eventIds = [...ids, foreign, 'evt_unknown', 'x'];
+      const result = await organization.api.post(`${events}/bulk/replay`, { eventIds });
+      expect(result).to.include({ eventsQueued: 2, deliveriesCreated: 2 });
+      expect(result.message).to.be.a('string').that.is.not.empty;
+      const nothing = await organization.api.post(`${events}/bulk/replay`, { eventIds: [foreign] });
+      expect(nothing).to.include({ eventsQueued: 0, deliveriesCreated: 0 });
+      expect(await deliveriesOf(other, foreign)).to.have.length(1);
+      await forgetQueued(other);
+    });
+
+    for (const [what, body, path] of [
+      ['no ids', {}, 'eventIds'],
+      ['an empty list', { eventIds: [] }, 'eventIds'],
+      ['more than 100 ids', { eventIds: Array.from({ length: 101 }, () => 'evt_1') }, 'eventIds'],
+      ['ids that are no text', { eventIds: [5] }, 'eventIds.0'],
+    ] as const) {
+      it(`answers 400 to a bulk replay with ${what}`, async () => {
+        expectInvalid(await organization.api.request('POST', `${events}/bulk/replay`, body), path);
+      });
+    }
+  });
+
+  it('is deleted with its deliveries and payload', async () => {
+    const id = await ingest(organization, pipeline.source, '{}');
+    const { id: deliveryId } = await deliveryOf(organization, id);
+    await organization.api.delete(`${events}/${id}`);
+    for (const path of ['', '/payload', '/timeline']) {
+      expectError(await organization.api.request('GET', `${events}/${id}${path}`), 404, 'RESOURCE_NOT_FOUND');
+    }
+    expectError(await organization.api.request('GET', `/api/deliveries/${deliveryId}`), 404, 'RESOURCE_NOT_FOUND');
+    expectError(await organization.api.request('DELETE', `${events}/${id}`), 404, 'RESOURCE_NOT_FOUND');
+    expectError(await organization.api.request('POST', `${events}/${id}/replay`), 404, 'RESOURCE_NOT_FOUND');
+  });
+});
