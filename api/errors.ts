@@ -44,7 +44,7 @@ export function invalid(path: string, message: string, code = 'VALIDATION_ERROR'
 
 /** 503: something this request needs is away; the caller may repeat it. */
 export function unavailable(what: string): ApiError {
-  return new ApiError(503, 'SERVICE_UNAVAILABLE', `${what}; try again in a moment`, undefined, { 'Retry-After': '1' });
+  return new ApiError(503, 'UNAVAILABLE', `${what}; try again in a moment`, undefined, { 'Retry-After': '1' });
 }
 
 /** Renders whatever a handler throws; unknown errors are logged and answered without their internals. */
@@ -67,7 +67,8 @@ export async function renderErrors(ctx: AppContext, next: Next): Promise<void> {
 function toApiError(error: unknown, ctx: AppContext): ApiError {
   if (error instanceof ApiError) return error;
   if (isTransientDatabaseError(error)) {
-    ctx.state.log.warn({ err: error }, 'the database is away or overloaded');
+    const reason = error instanceof Error ? error.message : String(error);
+    ctx.state.log.warn({ reason }, 'the database is away or overloaded');
     return unavailable('The database cannot be reached or is overloaded');
   }
   ctx.state.log.error({ err: error }, 'request failed');

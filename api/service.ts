@@ -26,6 +26,9 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 const MANAGEMENT_CONNECTIONS = 8;
 const RECORD_CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 10_000;
+const IDLE_SWEEP_MS = 100;
+// What may take longer than the grace period (a test send, signals to an absent Temporal) is given up after this.
+const LAST_STEPS_MS = 5000;
 
 /**
  * Runs the API until it is told to stop (SIGTERM, SIGINT, or its parent's IPC channel closes).
@@ -154,8 +157,11 @@ function keepPartitions(pool: Pool, log: Log): NodeJS.Timeout {
 function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    // A connection whose request has just been answered would be kept open for another one.
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
     server.close(() => {
       clearTimeout(cut);
+      clearInterval(sweep);
       resolve();
     });
     server.closeIdleConnections();
@@ -167,6 +173,13 @@ function stopWhenTold(log: Log, graceSeconds: number, stop: () => Promise<void>)
   onEndRequest((reason, count) => {
     if (count > 1) return;
     log.info({ reason }, `stopping; running requests get ${graceSeconds} s`);
+    setTimeout(
+      () => {
+        log.warn('what was still under way was given up');
+        process.exit(0);
+      },
+      graceSeconds * 1000 + LAST_STEPS_MS,
+    ).unref();
     stop().then(
       () => process.exit(0),
       (error: unknown) => {

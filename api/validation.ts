@@ -21,7 +21,7 @@ export function refuse(
  */
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
   const unstorable = findUnstorable(value, []);
-  if (unstorable) throw problem([{ path: unstorable, message: 'must not contain NUL or unpaired surrogates' }], what);
+  if (unstorable) throw problem([unstorable], what);
   const parsed = schema.safeParse(value, { error: explain });
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map((issue) => ({
@@ -64,18 +64,24 @@ function problem(issues: Issue[], what: string, code: unknown = 'VALIDATION_ERRO
   return new ApiError(400, String(code), `${first.path || what} ${first.message}`, details);
 }
 
-/** The path of the first text that PostgreSQL cannot store: it has NUL or half of a surrogate pair. */
-function findUnstorable(value: unknown, path: PropertyKey[]): PropertyKey[] | null {
-  if (typeof value === 'string') return isStorable(value) ? null : path;
+// Deeper than any member of the API; the walk below is recursive, and so is whatever shows the value later.
+const MAX_DEPTH = 64;
+
+/** The first thing that cannot be stored: text with NUL or half of a surrogate pair, or values nested too deeply. */
+function findUnstorable(value: unknown, path: PropertyKey[]): Issue | null {
+  if (typeof value === 'string') return isStorable(value) ? null : { path, message: UNSTORABLE_TEXT };
   if (typeof value !== 'object' || value === null) return null;
+  if (path.length >= MAX_DEPTH)
+    return { path: path.slice(0, 1), message: `must not be nested more than ${MAX_DEPTH} levels deep` };
   for (const [key, member] of Object.entries(value)) {
-    if (!isStorable(key)) return path;
+    if (!isStorable(key)) return { path, message: UNSTORABLE_TEXT };
     const found = findUnstorable(member, [...path, key]);
     if (found) return found;
   }
   return null;
 }
 
+const UNSTORABLE_TEXT = 'must not contain NUL or unpaired surrogates';
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 const TYPE_NAMES: Record<string, string> = {

@@ -149,6 +149,10 @@ describe('HTTP conventions', () => {
         /^search /,
       );
     });
+    it('answers 400 to JSON that is nested too deeply', async () => {
+      const deep = `${'['.repeat(300_000)}${']'.repeat(300_000)}`;
+      expectError(await post(`{"name":${deep}}`, json), 400, 'VALIDATION_ERROR', /^name must not be nested/);
+    });
     it('ignores unknown members', async () => {
       const record = await organization.api.create('/api/destinations', {
         name: 'With more',

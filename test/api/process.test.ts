@@ -1,9 +1,10 @@
 // The API as a process: start, refusal to start, and a clean end.
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { createClient } from '../support/api-client.ts';
+import { createClient, expectError } from '../support/api-client.ts';
 import { createOrganization, runToEnd, startService } from '../support/service.ts';
+import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 describe('API process', () => {
@@ -67,6 +68,29 @@ describe('API process', () => {
     expect(await service.stop()).to.equal(0);
   });
 
+  it('waits for PostgreSQL at the start, answers 503 while it is away, and recovers by itself', async () => {
+    const proxy = await startDatabaseProxy(3);
+    const service = await startService('api', { DATABASE_URL: proxy.url });
+    expect(service.output()).to.include('waiting for PostgreSQL');
+    const organization = await createOrganization({ service });
+    await organization.api.get('/api/destinations');
+    proxy.cut();
+    for (const path of ['/api/destinations', '/api/deliveries', `${organization.base}/events`]) {
+      const answer = await organization.api.request('GET', path);
+      expectError(answer, 503, 'UNAVAILABLE', /database/);
+      expect(answer.headers.get('retry-after')).to.equal('1');
+    }
+    const ready = await createClient(service.url, null).request('GET', '/readyz');
+    expectError(ready, 503, 'NOT_READY', /database/);
+    expect((await createClient(service.url, null).get('/healthz')).status).to.equal('ok');
+    proxy.restore();
+    for (const path of ['/api/destinations', '/api/deliveries', `${organization.base}/events`]) {
+      await until(`${path} to answer again`, async () => (await organization.api.request('GET', path)).status === 200);
+    }
+    expect(await service.stop()).to.equal(0);
+    await proxy.close();
+  });
+
   it('finishes a running request before it ends', async () => {
     const service = await startService('api');
     const organization = await createOrganization({ service });
@@ -92,3 +116,51 @@ describe('API process', () => {
     expect(await ended).to.equal(0);
   });
 });
+
+/** A way to PostgreSQL that can be cut; it drops the first connections, as a server that is starting does. */
+async function startDatabaseProxy(dropFirst: number) {
+  const target = new URL(stackAddresses().databaseUrl);
+  const sockets = new Set<Socket>();
+  let toDrop = dropFirst;
+  const server = createServer((client) => {
+    if (toDrop > 0) {
+      toDrop -= 1;
+      client.destroy();
+      return;
+    }
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = new URL(target);
+  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  const cut = () => {
+    toDrop = Number.POSITIVE_INFINITY;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: url.href,
+    cut,
+    restore: () => {
+      toDrop = 0;
+    },
+    close: async () => {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
