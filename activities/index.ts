@@ -42,7 +42,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     },
     async replayDelivery({ organizationId, deliveryId }) {
       try {
-        return (await replayDelivery(deps.pool, organizationId, deliveryId))?.deliveryIds[0];
+        return (await replayDelivery(deps.pool, organizationId, deliveryId))?.deliveries[0]?.id;
       } catch (error) {
         if (error instanceof PayloadExpiredError) return undefined;
         throw error;

@@ -34,7 +34,14 @@ export interface ReplayRequest {
 export interface ReplayResult {
   eventsQueued: number;
   deliveriesCreated: number;
-  deliveryIds: string[];
+  deliveries: ReplayedDelivery[];
+}
+
+/** A new delivery. */
+export interface ReplayedDelivery {
+  id: string;
+  /** The failed delivery it takes the place of, whose workflow may still be open for exactly this; else null. */
+  replacesFailed: string | null;
 }
 
 interface Target {
@@ -86,7 +93,7 @@ with input as (
   from input i, locked l
   where d.id = i.replay_of and l.id = d.event_id and d.id between $2 and $3 and i.status = 'pending'
     and d.counted and d.status not in ('pending', 'retrying', 'circuit_open')
-  returning d.event_id, d.status
+  returning d.id, d.event_id, d.status
 ), created as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, replay_of, error, finished_at)
   select i.id, organization_id, event_id, source_id, route_id, destination_id, priority, status, status <> 'skipped', replay_of,
@@ -111,7 +118,8 @@ with input as (
       status = event_status(e.deliveries_count + c.added, e.deliveries_succeeded - c.succeeded, e.deliveries_failed - c.failed)
   from change c where e.id = c.event_id and e.id between $5 and $6
 )
-select id, event_id from created`;
+select c.id, c.event_id, s.id as "replacesFailed"
+from created c join input i on i.id = c.id left join superseded s on s.id = i.replay_of and s.status = 'failed'`;
 
 /**
  * Creates new deliveries of stored events, as they would be routed today.
@@ -172,10 +180,10 @@ async function requirePayloads(db: Queryable, request: ReplayRequest): Promise<v
 }
 
 async function insertReplays(db: Queryable, organizationId: string, targets: Target[]): Promise<ReplayResult> {
-  if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveryIds: [] };
+  if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   const events = bounds(targets.map((target) => target.eventId));
   const replayed = bounds(targets.flatMap((target) => target.replayOf ?? []));
-  const { rows } = await db.query<{ id: string; event_id: string }>(CREATE, [
+  const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
     JSON.stringify(targets.map((target) => deliveryRow(organizationId, target))),
     replayed.low,
     replayed.high,
@@ -186,7 +194,7 @@ async function insertReplays(db: Queryable, organizationId: string, targets: Tar
   return {
     eventsQueued: new Set(rows.map((row) => row.event_id)).size,
     deliveriesCreated: rows.length,
-    deliveryIds: rows.map((row) => row.id),
+    deliveries: rows.map(({ id, replacesFailed }) => ({ id, replacesFailed })),
   };
 }
 

@@ -96,8 +96,9 @@ async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
   }
   try {
     const result = await replayDelivery(deps.pool, organizationId(ctx), delivery.id);
-    const deliveryId = result?.deliveryIds[0];
+    const deliveryId = result?.deliveries[0]?.id;
     if (result === null || deliveryId === undefined) throw notFound('delivery', delivery.id);
+    deps.signals.replayedAll(result.deliveries);
     ctx.body = {
       message: 'The event is delivered again as a new delivery',
       deliveriesCreated: result.deliveriesCreated,

@@ -41,9 +41,11 @@ async function create(
   eventIds: string[],
   destinationIds: string[] | undefined,
 ): Promise<ReplayResult> {
-  if (eventIds.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveryIds: [] };
+  if (eventIds.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   try {
-    return await createReplays(deps.pool, { organizationId: organizationId(ctx), eventIds, destinationIds });
+    const result = await createReplays(deps.pool, { organizationId: organizationId(ctx), eventIds, destinationIds });
+    deps.signals.replayedAll(result.deliveries);
+    return result;
   } catch (error) {
     if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
     if (error instanceof UnroutableDestinationError) {
