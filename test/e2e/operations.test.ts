@@ -1,0 +1,271 @@
+// What people do to deliveries and events: retry, cancel, replay, delete, also while attempts are running.
+import { expect } from 'chai';
+import { retryNow, status } from '../../workflows/messages.ts';
+import { expectError } from '../support/api-client.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('operations', () => {
+  let yard: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(() => Promise.all([yard.close(), receiver.close()]));
+
+  /** A delivery that waits `delay` ms for its second attempt. */
+  async function waitingDelivery(delay = 10 * MINUTE_MS, ...later: Answer[]) {
+    const endpoint = receiver.endpoint(503, ...(later.length > 0 ? later : [{}]));
+    const pipe = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(1, delay) } });
+    const eventId = await records.accepted(pipe.source, '{}');
+    return { ...pipe, endpoint, eventId, delivery: await records.deliveryWith('retrying', eventId) };
+  }
+
+  /** A delivery whose first attempt runs until `release` is called. */
+  async function runningDelivery(answer: Answer = {}) {
+    const gate = Promise.withResolvers<void>();
+    const endpoint = receiver.endpoint({ ...answer, after: gate.promise });
+    const pipe = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(3, 10 * MINUTE_MS) } });
+    const eventId = await records.accepted(pipe.source, '{}');
+    await until('the attempt to run', () => endpoint.requests.length === 1);
+    const deliveryId = String(endpoint.requests[0]?.headers['x-hookyard-delivery-id']);
+    return { ...pipe, endpoint, eventId, deliveryId, release: gate.resolve };
+  }
+
+  const act = (delivery: { id: string }, action: string) =>
+    yard.client.request('POST', `/api/deliveries/${delivery.id}/${action}`);
+
+  describe('on a delivery', () => {
+    it('retry makes the next attempt now', async () => {
+      const { delivery, eventId, endpoint } = await waitingDelivery();
+      expect((await act(delivery, 'retry')).status).to.equal(200);
+      expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 2 });
+      expect(endpoint.requests).to.have.length(2);
+      expectError(await act(delivery, 'retry'), 409, 'INVALID_STATE');
+    });
+
+    it('cancel ends it for good: no further attempt, the event failed, the workflow closed', async () => {
+      const { delivery, eventId, endpoint } = await waitingDelivery();
+      const answer = await act(delivery, 'cancel');
+      expect(answer.body).to.include({ status: 'cancelled', nextAttemptAt: null });
+      await records.workflowsEnd([delivery.id]);
+      expect(endpoint.requests).to.have.length(1);
+      expect(await records.event(eventId)).to.include({ status: 'failed', deliveriesCount: 1, deliveriesFailed: 1 });
+      expectError(await act(delivery, 'cancel'), 409, 'INVALID_STATE');
+    });
+
+    it('cancel during an attempt lets it end, and keeps it in the history of the delivery', async () => {
+      const { deliveryId, eventId, release } = await runningDelivery({ status: 200 });
+      expect((await act({ id: deliveryId }, 'cancel')).status).to.equal(200);
+      release();
+      await records.workflowsEnd([deliveryId]);
+      const delivery = await until('the attempt to be recorded', async () => {
+        const found = await records.delivery(deliveryId);
+        return found.attempts.length === 1 && found;
+      });
+      expect(delivery.status).to.equal('cancelled');
+      expect(await records.event(eventId)).to.include({
+        status: 'failed',
+        deliveriesSucceeded: 0,
+        deliveriesFailed: 1,
+      });
+    });
+
+    it('replay delivers the event again as a new delivery', async () => {
+      const { source } = await records.pipe(receiver.endpoint(410, 200).url);
+      const eventId = await records.accepted(source, '{}');
+      const failed = await records.deliveryWith('failed', eventId);
+      const answer = await act(failed, 'replay');
+      expect(answer.status).to.equal(200);
+      const event = await records.eventWith('delivered', eventId);
+      expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
+      const successor = event.deliveries?.find((delivery) => delivery.id === answer.body.deliveryId);
+      expect(successor).to.include({ status: 'delivered', replayOf: failed.id });
+      expect(await records.delivery(failed.id)).to.include({ status: 'failed' });
+    });
+
+    it('replay closes the workflow of the failed delivery, which waited for that', async () => {
+      const { source } = await records.pipe(receiver.endpoint(410, 200).url);
+      const eventId = await records.accepted(source, '{}');
+      const failed = await records.deliveryWith('failed', eventId);
+      const { body } = await act(failed, 'replay');
+      await records.workflowsEnd([failed.id]);
+      const result: unknown = await yard.temporal.workflow.getHandle(failed.id).result();
+      expect(result).to.include({ status: 'failed', replayedAs: body.deliveryId });
+    });
+  });
+
+  describe('replay of events', () => {
+    const replay = (eventId: string, body?: object) =>
+      yard.client.request('POST', `${yard.base}/events/${eventId}/replay`, body);
+
+    it('makes a delivered event pending, then delivered, and counts the new delivery instead of the old', async () => {
+      const gate = Promise.withResolvers<void>();
+      const { source } = await records.pipe(receiver.endpoint({}, { after: gate.promise }).url);
+      const eventId = await records.accepted(source, '{}');
+      await records.eventWith('delivered', eventId);
+      const answer = await replay(eventId);
+      expect(answer.body).to.include({ deliveriesCreated: 1 });
+      expect(answer.body.message).to.be.a('string');
+      const pending = await records.event(eventId);
+      expect(pending).to.include({ status: 'pending', deliveriesCount: 1, deliveriesSucceeded: 0 });
+      gate.resolve();
+      const event = await records.eventWith('delivered', eventId);
+      expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
+      expect(event.deliveries).to.have.length(2);
+    });
+
+    it('closes the workflows of the failed deliveries it replaces', async () => {
+      const { source } = await records.pipe(receiver.endpoint(410, 200).url);
+      const eventId = await records.accepted(source, '{}');
+      const failed = await records.deliveryWith('failed', eventId);
+      await replay(eventId);
+      await records.eventWith('delivered', eventId);
+      await records.workflowsEnd([failed.id]);
+    });
+
+    it('goes to the named destinations only', async () => {
+      const endpoints = [receiver.endpoint(200), receiver.endpoint(200)];
+      const [first, second] = await Promise.all(endpoints.map(({ url }) => records.destination(url)));
+      const source = await records.source();
+      await records.route(source.id, [first?.id ?? '', second?.id ?? '']);
+      const eventId = await records.accepted(source, '{}');
+      await records.eventWith('delivered', eventId);
+      expect((await replay(eventId, { destinationIds: [second?.id] })).body).to.include({ deliveriesCreated: 1 });
+      const event = await records.eventWith('delivered', eventId);
+      expect(event).to.include({ deliveriesCount: 2, deliveriesSucceeded: 2 });
+      expect(endpoints.map(({ requests }) => requests.length)).to.deep.equal([1, 2]);
+      const stranger = await records.destination(receiver.endpoint().url);
+      expectError(await replay(eventId, { destinationIds: [stranger.id] }), 400, 'VALIDATION_ERROR');
+    });
+
+    it('takes many events at once and ignores unknown ones', async () => {
+      const endpoint = receiver.endpoint(200);
+      const { source } = await records.pipe(endpoint.url);
+      const eventIds = [await records.accepted(source, '{"n":1}'), await records.accepted(source, '{"n":2}')];
+      for (const id of eventIds) await records.eventWith('delivered', id);
+      const answer = await yard.client.post(`${yard.base}/events/bulk/replay`, {
+        eventIds: [...eventIds, 'evt_unknown'],
+      });
+      expect(answer).to.include({ eventsQueued: 2, deliveriesCreated: 2 });
+      for (const id of eventIds) await records.eventWith('delivered', id);
+      expect(endpoint.requests).to.have.length(4);
+    });
+
+    it('delivers what was skipped, once the destination is enabled', async () => {
+      const endpoint = receiver.endpoint(200);
+      const { source, destination } = await records.pipe(endpoint.url, { destination: { enabled: false } });
+      const eventId = await records.accepted(source, '{}');
+      const [skipped] = await records.deliveries(eventId);
+      expect(skipped).to.include({ status: 'skipped' });
+      await yard.client.patch(`/api/destinations/${destination.id}`, { enabled: true });
+      await replay(eventId);
+      const event = await records.eventWith('delivered', eventId);
+      expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1 });
+      expect(endpoint.requests).to.have.length(1);
+    });
+
+    it('answers 410 when the retention has removed the payload', async () => {
+      const { source } = await records.pipe(receiver.endpoint(200).url);
+      const eventId = await records.accepted(source, '{}');
+      const delivery = await records.deliveryWith('delivered', eventId);
+      await yard.pool.query('delete from event_payloads where event_id = $1', [eventId]);
+      const path = `${yard.base}/events/${eventId}`;
+      const answers = [
+        await replay(eventId),
+        await yard.client.request('POST', `${yard.base}/events/bulk/replay`, { eventIds: [eventId] }),
+        await act(delivery, 'replay'),
+        await yard.client.request('GET', `${path}/payload`),
+        await yard.client.request('GET', `${path}?includePayload=true`),
+      ];
+      for (const answer of answers) expectError(answer, 410, 'PAYLOAD_EXPIRED');
+      expect(await records.event(eventId)).to.include({ status: 'delivered', deliveriesCount: 1 });
+    });
+  });
+
+  describe('deleting', () => {
+    const gone = async (path: string) => expectError(await yard.client.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
+
+    it('a destination cancels what runs and what waits, and keeps the history', async () => {
+      const [running, waiting] = [await runningDelivery(), await waitingDelivery()];
+      for (const { destination } of [running, waiting]) {
+        await yard.client.delete(`/api/destinations/${destination.id}`);
+        await gone(`/api/destinations/${destination.id}`);
+      }
+      running.release();
+      await records.workflowsEnd([running.deliveryId, waiting.delivery.id]);
+      for (const { eventId } of [running, waiting]) {
+        const delivery = await records.deliveryWith('cancelled', eventId);
+        expect(delivery.error).to.equal('The destination was deleted');
+        expect(await records.event(eventId)).to.include({ status: 'failed' });
+      }
+      const route = await yard.client.get<{ destinationIds: string[] }>(`/api/routes/${waiting.route.id}`);
+      expect(route.destinationIds).to.deep.equal([]);
+      expect(await records.queued()).to.equal(0);
+    });
+
+    it('a route lets its deliveries go on', async () => {
+      const [running, waiting] = [await runningDelivery(), await waitingDelivery()];
+      for (const { route } of [running, waiting]) await yard.client.delete(`/api/routes/${route.id}`);
+      running.release();
+      await act(waiting.delivery, 'retry');
+      for (const { eventId } of [running, waiting]) await records.eventWith('delivered', eventId);
+      await records.workflowsEnd([running.deliveryId, waiting.delivery.id]);
+      const unrouted = await records.event(await records.accepted(running.source, '{}'));
+      expect(unrouted).to.include({ routed: false });
+    });
+
+    it('an event ends its deliveries, running or waiting, and leaves nothing of it', async () => {
+      const [running, waiting] = [await runningDelivery(), await waitingDelivery()];
+      for (const { eventId } of [running, waiting]) {
+        await yard.client.delete(`${yard.base}/events/${eventId}`);
+        await gone(`${yard.base}/events/${eventId}`);
+      }
+      running.release();
+      await records.workflowsEnd([running.deliveryId, waiting.delivery.id]);
+      for (const id of [running.deliveryId, waiting.delivery.id]) await gone(`/api/deliveries/${id}`);
+      expect(await rowsLeft([running.eventId, waiting.eventId])).to.deep.equal({
+        payloads: 0,
+        deliveries: 0,
+        attempts: 0,
+      });
+      expect(await records.queued()).to.equal(0);
+    });
+
+    it('a source hides its events at once and ends their deliveries at their next attempt', async () => {
+      const [running, waiting] = [await runningDelivery({ status: 500 }), await waitingDelivery(1000)];
+      for (const { source, eventId } of [running, waiting]) {
+        await yard.client.delete(`${yard.base}/sources/${source.id}`);
+        await gone(`${yard.base}/events/${eventId}`);
+        await gone(`/api/routes/${running.route.id}`);
+        expect((await records.post(source, '{}')).status).to.equal(404);
+      }
+      running.release();
+      await records.workflowsEnd([waiting.delivery.id]);
+      expect(waiting.endpoint.requests).to.have.length(1);
+      // The other one waits for its second attempt; it ends like the first when that comes.
+      const workflow = yard.temporal.workflow.getHandle(running.deliveryId);
+      await until('the attempt to be recorded', async () => (await workflow.query(status)).status === 'retrying');
+      await workflow.signal(retryNow);
+      await records.workflowsEnd([running.deliveryId]);
+      expect(running.endpoint.requests).to.have.length(1);
+      expect(await records.queued()).to.equal(0);
+    });
+  });
+
+  async function rowsLeft(eventIds: string[]) {
+    const { rows } = await yard.pool.query<{ payloads: number; deliveries: number; attempts: number }>(
+      `select (select count(*) from event_payloads where event_id = any($1)) as payloads,
+              (select count(*) from deliveries where event_id = any($1)) as deliveries,
+              (select count(*) from attempts a join deliveries d on d.id = a.delivery_id where d.event_id = any($1)) as attempts`,
+      [eventIds],
+    );
+    return rows[0];
+  }
+});
