@@ -1,5 +1,6 @@
 // Sources (interface.md, "Sources (organization-scoped)").
 import { z } from 'zod';
+import { parsePath } from '../../core/dotted-path.ts';
 import { checkHeaderName } from '../../core/headers.ts';
 import { newId } from '../../core/ids.ts';
 import { isRedacted } from '../../core/redaction.ts';
@@ -36,7 +37,10 @@ const idempotencyKey = z
       .max(256)
       .refine((header) => checkHeaderName(header) === null, 'must be a header name')
       .optional(),
-    jsonPath: z.string().min(1).max(1024).optional(),
+    jsonPath: z
+      .string()
+      .refine((path) => parsePath(path) !== null, 'must be a path into the payload, for example $.order.id')
+      .optional(),
     windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
   })
   .refine(

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
+import { deliveryOf, ingest, makePipeline, recordAttempt } from '../support/api-records.ts';
 import { createOrganization, runToEnd, startService } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -65,6 +66,14 @@ describe('API process', () => {
     const answer = await createClient(service.url, null).request('GET', '/readyz');
     expect(answer.status).to.equal(503);
     expect(answer.body.message).to.include('temporal').and.not.include('database');
+    const pipeline = await makePipeline(organization);
+    const eventId = await ingest(organization, pipeline.source, '{}');
+    const { id: deliveryId } = await deliveryOf(organization, eventId);
+    await recordAttempt({ eventId, deliveryId, deliveryStatus: 'retrying' });
+    const retry = await organization.api.request('POST', `/api/deliveries/${deliveryId}/retry`);
+    expectError(retry, 503, 'UNAVAILABLE', /Temporal/);
+    // A cancel is decided in the database; its workflow, if there is one, finds out later.
+    expect(await organization.api.post(`/api/deliveries/${deliveryId}/cancel`)).to.include({ status: 'cancelled' });
     expect(await service.stop()).to.equal(0);
   });
 

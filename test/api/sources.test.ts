@@ -148,6 +148,11 @@ describe('Sources', () => {
         'idempotencyKey',
       ],
       [
+        'a jsonPath that is no path',
+        { name: 'x', slug: 'a', idempotencyKey: { jsonPath: 'a..b', windowSeconds: 5 } },
+        'idempotencyKey.jsonPath',
+      ],
+      [
         'a window of 0',
         { name: 'x', slug: 'a', idempotencyKey: { header: 'h', windowSeconds: 0 } },
         'idempotencyKey.windowSeconds',
