@@ -25,6 +25,7 @@ export function oneLine(error: unknown): string {
 
 /** Turns file system errors of the data folder into the sentence that says what to do; others are returned unchanged. */
 export function explainFileError(error: unknown, dataDir: string): unknown {
+  if (/No space left on device|Disk quota exceeded|ENOSPC|EDQUOT/.test(oneLine(error))) return diskFull(dataDir);
   switch (errorCode(error)) {
     case 'EACCES':
     case 'EPERM':
@@ -37,14 +38,16 @@ export function explainFileError(error: unknown, dataDir: string): unknown {
       return new StartupError(
         `The data folder ${dataDir} is not a folder (${oneLine(error)}); set HOOKYARD_DATA_DIR to a folder.`,
       );
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return new StartupError(
-        `The disk that holds ${dataDir} is full; free some space, or set HOOKYARD_DATA_DIR to a folder on another disk.`,
-      );
     default:
       return error;
   }
+}
+
+/** What to do about a full disk. */
+export function diskFull(dataDir: string): StartupError {
+  return new StartupError(
+    `The disk that holds ${dataDir} is full; free some space, or set HOOKYARD_DATA_DIR to a folder on another disk.`,
+  );
 }
 
 /**

@@ -46,7 +46,8 @@ function go(build: GoBuild, program: string, args: string[]): Promise<void> {
   });
   process.once('exit', () => child.kill());
   createInterface({ input: child.stderr }).on('line', (line) => {
-    if (/^[\w.-]+(\/[\w.@-]+)+$/.test(line)) packages++;
+    if (/^\S+$/.test(line))
+      packages++; // -v names each package on a line of its own
     else lines.push(line);
   });
   const progress = setInterval(() => {

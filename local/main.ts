@@ -20,19 +20,22 @@ const began = performance.now();
 const ending = new AbortController();
 let stack: Stack | undefined;
 let roles: { api?: Role; worker?: Role } = {};
+/** Why everything has to end although nobody asked for it. */
+let failure: StartupError | undefined;
 
 onEndRequest((reason, count) => {
   if (count > 1) return forceEnd();
   log(`ending (${reason}); once more to force it`);
-  ending.abort(new StartupError('ended before it was ready'));
+  ending.abort();
 });
 
 try {
   const settings = readSettings({ HOOKYARD_DELIVERY_ALLOW: loopback, ...process.env });
   await start({ ...settings, HOOKYARD_DATA_DIR: resolve(settings.HOOKYARD_DATA_DIR) });
 } catch (error) {
-  for (const line of problems(error)) console.error(`hookyard: ${line}`);
-  process.exitCode = ending.signal.aborted ? 0 : 1;
+  const asked = ending.signal.aborted && error !== failure;
+  for (const line of asked ? [] : problems(error)) console.error(`hookyard: ${line}`);
+  process.exitCode = asked ? 0 : 1;
 }
 process.exit();
 
@@ -61,9 +64,8 @@ async function start(settings: Settings): Promise<void> {
   try {
     await startRoles(settings, stack, apiPort);
     if (prepared) printReady(settings, stack, prepared);
-    const failure = await untilEnd(stack);
-    await stopRoles(settings);
-    if (failure) throw new StartupError(failure);
+    failure = await untilEnd(stack);
+    if (failure) throw failure;
   } finally {
     await stopRoles(settings);
     await stack.stop();
@@ -103,7 +105,7 @@ async function startRoles(
 }
 
 /** Waits for the request to end, or for a server that cannot be kept running: then returns why. */
-async function untilEnd({ postgres, temporal, ui }: Stack): Promise<string | undefined> {
+async function untilEnd({ postgres, temporal, ui }: Stack): Promise<StartupError | undefined> {
   const watched = [
     postgres && keepUp('PostgreSQL', postgres, ending.signal, log),
     temporal && keepUp('Temporal', temporal, ending.signal, log),
@@ -113,9 +115,10 @@ async function untilEnd({ postgres, temporal, ui }: Stack): Promise<string | und
     if (ending.signal.aborted) done(undefined);
     ending.signal.addEventListener('abort', () => done(undefined), { once: true });
   });
-  const failure = await Promise.race([ended, ...watched]);
-  if (failure) ending.abort(new StartupError(failure));
-  return failure;
+  const reason = await Promise.race([ended, ...watched]);
+  if (reason === undefined) return undefined;
+  ending.abort(); // the other servers are ended on purpose from here on
+  return new StartupError(reason);
 }
 
 /** The API first, so that nothing new is accepted while the worker finishes what is running. */

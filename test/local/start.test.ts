@@ -103,6 +103,16 @@ describe('npm start', () => {
     expect(processesOf(dataDir)).to.deep.equal([]);
   }).timeout(3 * startDeadlineMs);
 
+  it('ends with the reason when PostgreSQL cannot be brought back', async () => {
+    const run = start();
+    await run.ready();
+    rmSync(join(dataDir, 'postgres', 'global', 'pg_control'));
+    process.kill(Number(readFileSync(join(dataDir, 'run', 'postgres.pid'), 'utf8')), 'SIGKILL');
+    expect(await run.exitCode()).to.equal(1);
+    expect(run.problems().at(-1)).to.match(/^hookyard: PostgreSQL cannot be kept running: .*pg_control/);
+    expect(processesOf(dataDir)).to.deep.equal([]);
+  }).timeout(2 * startDeadlineMs);
+
   it('refuses unknown and wrong variables, one line each', async () => {
     const run = start({ HOOKYARD_PROT: '3000', HOOKYARD_PLAN: 'gold' });
     expect(await run.exitCode()).to.equal(1);
