@@ -158,4 +158,56 @@ export const Route = defineEntity({
 });
 export type Route = InferEntity<typeof Route>;
 
-export const entities = [Organization, ApiKey, Source, Destination, Route];
+const named = {
+  id: p.string().primary(),
+  organizationId: p.string(),
+  name: p.string(),
+  slug: p.string(),
+  description: p.string().nullable(),
+};
+
+export const Filter = defineEntity({
+  name: 'Filter',
+  tableName: 'filters',
+  filters: tenant,
+  properties: {
+    ...named,
+    conditions: p.json<FilterCondition[]>(),
+    logic: p.string().$type<'AND' | 'OR'>(),
+    version: p.integer().version(),
+    ...stamps,
+  },
+});
+export type Filter = InferEntity<typeof Filter>;
+
+export const Schema = defineEntity({
+  name: 'Schema',
+  tableName: 'schemas',
+  filters: tenant,
+  properties: {
+    ...named,
+    schema: p.json<Record<string, unknown> | boolean>(),
+    version: p.integer().version(),
+    ...stamps,
+  },
+});
+export type Schema = InferEntity<typeof Schema>;
+
+export type TransformType = 'jsonata' | 'javascript' | 'liquid';
+
+export const Transform = defineEntity({
+  name: 'Transform',
+  tableName: 'transforms',
+  filters: tenant,
+  properties: {
+    ...named,
+    type: p.string().$type<TransformType>(),
+    code: p.string(),
+    outputContentType: p.string().nullable(),
+    version: p.integer().version(),
+    ...stamps,
+  },
+});
+export type Transform = InferEntity<typeof Transform>;
+
+export const entities = [Organization, ApiKey, Source, Destination, Route, Filter, Schema, Transform];
