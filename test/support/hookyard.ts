@@ -48,7 +48,8 @@ export interface OwnHookyard extends Hookyard {
   workers: Service[];
   /** Starts another API process; `client` uses it from then on. */
   startApi(): Promise<Service>;
-  startWorker(): Promise<Service>;
+  /** @param settings environment variables besides those of this Hookyard */
+  startWorker(settings?: Record<string, string>): Promise<Service>;
 }
 
 /** Processes, database and Temporal namespace of its own, on the servers of the stack; starts the API and no worker. */
@@ -67,8 +68,8 @@ export async function startHookyard(): Promise<OwnHookyard> {
   const pool = createPool(databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {} });
   const connection = Connection.lazy({ address: temporalAddress });
   const started: Service[] = [];
-  const start = async (role: 'api' | 'worker') => {
-    const service = await startService(role, env);
+  const start = async (role: 'api' | 'worker', settings: Record<string, string> = {}) => {
+    const service = await startService(role, { ...env, ...settings });
     started.push(service);
     return service;
   };
@@ -87,8 +88,8 @@ export async function startHookyard(): Promise<OwnHookyard> {
       yard.api = await start('api');
       return yard.api;
     },
-    async startWorker() {
-      const worker = await start('worker');
+    async startWorker(settings) {
+      const worker = await start('worker', settings);
       yard.workers.push(worker);
       return worker;
     },

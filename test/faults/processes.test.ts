@@ -1,0 +1,203 @@
+// Processes of Hookyard that are killed or ended at the worst moment: every acknowledged event is delivered.
+import { expect } from 'chai';
+import { request as httpRequest } from 'node:http';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { Ledger } from '../support/ledger.ts';
+import { type Answer, type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records, type SourceView } from '../support/records.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+// Within this time of a kill, with a worker running, everything acknowledged has been delivered: a lost attempt is
+// noticed after 15 s (heartbeat) or 10 s (workflow task), a dead relay's shards are free after 6 s.
+const RECOVERY_MS = 45_000;
+
+describe('killed and ended processes', function () {
+  this.timeout(120_000);
+  let yard: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(async () => {
+    await yard.close();
+    await receiver.close();
+  });
+  afterEach('every test starts its own workers', () =>
+    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+  );
+
+  interface Line {
+    source: SourceView;
+    endpoint: Endpoint;
+    ledger: Ledger;
+  }
+
+  /** A source that is routed to a receiver, and the ledger of what is sent to it. */
+  async function line(...answers: Answer[]): Promise<Line> {
+    const endpoint = receiver.endpoint(...answers);
+    const { source } = await records.pipe(endpoint.url);
+    return { source, endpoint, ledger: new Ledger(records, source, endpoint) };
+  }
+
+  /** Sends a webhook that must be acknowledged; returns the event's id. */
+  async function acknowledged(ledger: Ledger): Promise<string> {
+    const answer = await ledger.post();
+    expect(answer?.status).to.equal(200);
+    return answer?.body.eventId ?? '';
+  }
+
+  it('makes an attempt again whose worker was killed in the middle of it, regular or local', async () => {
+    const worker = await yard.startWorker();
+    const held = new Promise<void>(() => undefined);
+    const regular = await line({ after: held }, {});
+    const quick = await line({}, { after: held }, {});
+    await acknowledged(quick.ledger);
+    await quick.ledger.settle(RECOVERY_MS);
+    const eventIds = [await acknowledged(regular.ledger), await acknowledged(quick.ledger)];
+    await until(
+      'both attempts to run',
+      () => regular.endpoint.requests.length === 1 && quick.endpoint.requests.length === 2,
+    );
+    await worker.kill();
+    await yard.startWorker();
+    await regular.ledger.settle(RECOVERY_MS);
+    await quick.ledger.settle(RECOVERY_MS);
+    expect(regular.ledger.arrivals(eventIds[0] ?? '')).to.equal(2);
+    expect(quick.ledger.arrivals(eventIds[1] ?? '')).to.equal(2);
+    for (const id of eventIds) {
+      const [delivery] = await records.deliveries(id);
+      expect(await isLocal(delivery?.id ?? ''), 'a local activity').to.equal(id === eventIds[1]);
+      expect(delivery, 'the lost attempt costs the destination none').to.include({
+        attemptCount: 1,
+        status: 'delivered',
+      });
+    }
+  });
+
+  it('delivers what a worker was about to start when it was killed', async () => {
+    const proxy = await startTcpProxy(stackAddresses().temporalAddress);
+    const worker = await yard.startWorker({ TEMPORAL_ADDRESS: proxy.address });
+    const { ledger } = await line();
+    await acknowledged(ledger);
+    await ledger.settle(RECOVERY_MS);
+    proxy.holdRequests();
+    const eventId = await acknowledged(ledger);
+    const [delivery] = await records.deliveries(eventId);
+    await until('the start to be under way', () => proxy.isHolding(delivery?.id ?? ''));
+    await worker.kill();
+    await proxy.close();
+    expect(ledger.arrivals(eventId)).to.equal(0);
+    await yard.startWorker();
+    await ledger.settle(RECOVERY_MS);
+    expect(ledger.arrivals(eventId)).to.equal(1);
+  });
+
+  it('delivers once what a killed worker had started without learning that it had', async () => {
+    const proxy = await startTcpProxy(stackAddresses().temporalAddress);
+    const worker = await yard.startWorker({ TEMPORAL_ADDRESS: proxy.address });
+    const { ledger } = await line();
+    await acknowledged(ledger);
+    await ledger.settle(RECOVERY_MS);
+    proxy.holdAnswers();
+    const eventId = await acknowledged(ledger);
+    const [delivery] = await records.deliveries(eventId);
+    await until('the workflow to be started', () => yard.temporal.workflow.getHandle(delivery?.id ?? '').describe());
+    await worker.kill();
+    await proxy.close();
+    await yard.startWorker();
+    await ledger.settle(RECOVERY_MS);
+    expect(ledger.arrivals(eventId)).to.equal(1);
+  });
+
+  it('delivers what an API acknowledged right before it was killed', async () => {
+    const { ledger } = await line();
+    const posts = Array.from({ length: 40 }, () => ledger.post());
+    await Promise.race(posts.map(async (post) => (await post)?.status === 200 || new Promise(() => undefined)));
+    await yard.api.kill();
+    await Promise.all(posts);
+    expect(ledger.acknowledged.size).to.be.above(0);
+    await Promise.all([yard.startApi(), yard.startWorker()]);
+    await ledger.settle(RECOVERY_MS);
+  });
+
+  it('gives the work of a killed worker to another one', async () => {
+    const workers = [await yard.startWorker(), await yard.startWorker()];
+    await until('both to hold shards', async () => (await shardsPerRelay()).join() === '32,32');
+    const gate = Promise.withResolvers<void>();
+    const { ledger, endpoint } = await line(...Array.from({ length: 20 }, () => ({ after: gate.promise })), {});
+    await Promise.all(Array.from({ length: 60 }, () => ledger.post()));
+    await until('attempts to run', () => endpoint.requests.length >= 20);
+    await workers[0]?.kill();
+    gate.resolve();
+    await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
+    expect(ledger.acknowledged.size).to.equal(80);
+    await ledger.settle(RECOVERY_MS);
+    await until('all shards to be held by the other one', async () => (await shardsPerRelay()).join() === '64');
+  });
+
+  it('lets a running attempt finish when a worker is told to end', async () => {
+    const worker = await yard.startWorker();
+    const gate = Promise.withResolvers<void>();
+    const { ledger, endpoint } = await line({ after: gate.promise });
+    const eventId = await acknowledged(ledger);
+    await until('the attempt to run', () => endpoint.requests.length === 1);
+    const ended = worker.stop();
+    await until('the worker to begin its end', () => worker.output().includes('worker ends'));
+    gate.resolve();
+    expect(await ended).to.equal(0);
+    await ledger.settle(RECOVERY_MS);
+    expect(ledger.arrivals(eventId)).to.equal(1);
+    expect(await shardsPerRelay(), 'shards are given up at once').to.deep.equal([]);
+  });
+
+  it('finishes running requests when the API is told to end, and takes no others', async () => {
+    await yard.startWorker();
+    const { ledger, source, endpoint } = await line();
+    const { api } = yard;
+    const slow = slowRequest(`${api.url}${new URL(source.webhookUrl).pathname}`);
+    await slow.begun;
+    const ended = api.stop();
+    await until('the API to begin its end', () => api.output().includes('stopping'));
+    await until('new connections to be refused', async () => (await ledger.post()) === null);
+    slow.finish();
+    expect(await slow.status).to.equal(200);
+    expect(await ended).to.equal(0);
+    await until('the event to arrive', () => endpoint.requests.length === 1);
+    await yard.startApi();
+    await ledger.settle(RECOVERY_MS);
+  });
+
+  /** Whether the attempts of a delivery were local activities only. */
+  async function isLocal(deliveryId: string): Promise<boolean> {
+    const { events } = await yard.temporal.workflow.getHandle(deliveryId).fetchHistory();
+    return !(events ?? []).some((event) => event.activityTaskScheduledEventAttributes);
+  }
+
+  /** How many shards each relay with a valid lease holds, least first. */
+  async function shardsPerRelay(): Promise<number[]> {
+    const { rows } = await yard.pool.query<{ shards: number }>(
+      'select count(*) as shards from relay_shards where owner is not null and expires_at > now() group by owner order by 1',
+    );
+    return rows.map((row) => row.shards);
+  }
+});
+
+/** A webhook whose body is sent in two parts. */
+function slowRequest(url: string) {
+  const request = httpRequest(url, { method: 'POST', headers: { 'transfer-encoding': 'chunked' }, agent: false });
+  const status = new Promise<number | undefined>((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+  });
+  const begun = new Promise<void>((resolve) => {
+    request.write('{"slow":', () => resolve());
+  });
+  return { status, begun, finish: () => request.end('true}') };
+}

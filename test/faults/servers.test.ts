@@ -1,0 +1,126 @@
+// PostgreSQL and Temporal that stop, crash and come back while Hookyard works: nothing that was acknowledged is lost.
+import { expect } from 'chai';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { Ledger } from '../support/ledger.ts';
+import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { killPart, startPart, stopPart } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+// Within this time after the server is back, everything acknowledged has been delivered.
+const RECOVERY_MS = 60_000;
+// The load: so many senders, each with a pause between two webhooks.
+const SENDERS = 4;
+const PAUSE_MS = 50;
+
+describe('servers that are away for a while', function () {
+  this.timeout(180_000);
+  let yard: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(yard);
+    await yard.startWorker();
+  });
+  after(async () => {
+    await yard.close();
+    await receiver.close();
+  });
+
+  const ways: [way: string, end: typeof stopPart][] = [
+    ['stopped', stopPart],
+    ['killed', killPart],
+  ];
+  for (const [way, end] of ways) {
+    it(`refuses webhooks with 503 while PostgreSQL is ${way}, and goes on by itself when it is back`, async () => {
+      const gate = Promise.withResolvers<void>();
+      const { ledger, endpoint } = await line({}, { after: gate.promise }, {});
+      await ledger.post();
+      await ledger.settle(RECOVERY_MS);
+      await ledger.post();
+      await until('an attempt to run', () => endpoint.requests.length === 2);
+      try {
+        await end('postgres');
+        gate.resolve();
+        const answers = await Promise.all(Array.from({ length: 10 }, () => ledger.post()));
+        for (const answer of answers) {
+          expect(answer?.status).to.equal(503);
+          expect(Number(answer?.headers['retry-after'])).to.be.above(0);
+        }
+        const ready = await yard.client.request('GET', '/readyz');
+        expect(ready.status).to.equal(503);
+        expect((await yard.client.request('GET', '/healthz')).status).to.equal(200);
+      } finally {
+        await startPart('postgres');
+      }
+      await until('ingest to accept again', async () => (await ledger.post())?.status === 200);
+      await ledger.settle(RECOVERY_MS);
+      expect(ledger.acknowledged.size).to.equal(3);
+    });
+  }
+
+  it('loses nothing that it acknowledged when PostgreSQL is killed under load', async () => {
+    const { ledger, endpoint } = await line();
+    const load = send(ledger);
+    try {
+      await until('deliveries to be made', () => endpoint.requests.length > SENDERS);
+      await killPart('postgres');
+      await until('webhooks to be refused', () => load.statuses.has(503));
+    } finally {
+      await startPart('postgres');
+    }
+    const before = ledger.acknowledged.size;
+    await until('webhooks to be accepted again', () => ledger.acknowledged.size > before + SENDERS);
+    await load.stop();
+    expect([...load.statuses]).to.have.members([200, 503]);
+    await ledger.settle(RECOVERY_MS);
+  });
+
+  for (const [way, end] of ways) {
+    it(`accepts webhooks while Temporal is ${way}, and delivers them when it is back`, async () => {
+      const { ledger, endpoint } = await line();
+      const load = send(ledger);
+      try {
+        await until('deliveries to be made', () => endpoint.requests.length > SENDERS);
+        await end('temporal');
+        const before = ledger.acknowledged.size;
+        await until('webhooks to be accepted without Temporal', () => ledger.acknowledged.size > before + 5 * SENDERS);
+      } finally {
+        await startPart('temporal');
+        await load.stop();
+      }
+      expect([...load.statuses]).to.deep.equal([200]);
+      await ledger.settle(RECOVERY_MS);
+    });
+  }
+
+  /** A source that is routed to a receiver, and the ledger of what is sent to it. */
+  async function line(...answers: Answer[]) {
+    const endpoint = receiver.endpoint(...answers);
+    const { source } = await records.pipe(endpoint.url);
+    return { endpoint, ledger: new Ledger(records, source, endpoint) };
+  }
+});
+
+/** Sends webhooks, each sender one after the other, until `stop` is called. */
+function send(ledger: Ledger) {
+  const statuses = new Set<number | undefined>();
+  let sending = true;
+  const sender = async () => {
+    while (sending) {
+      statuses.add((await ledger.post())?.status);
+      await pause(PAUSE_MS);
+    }
+  };
+  const senders = Promise.all(Array.from({ length: SENDERS }, sender));
+  return {
+    /** Every status seen so far; undefined for a broken connection. */
+    statuses,
+    async stop() {
+      sending = false;
+      await senders;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+// A network between two processes that can stop carrying bytes, in either direction, without closing connections.
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  /** `host:port` to connect to instead of the target. */
+  address: string;
+  /** From now on nothing reaches the server; what clients send is kept from it. */
+  holdRequests(): void;
+  /** From now on no client hears from the server. */
+  holdAnswers(): void;
+  /** Whether something that clients sent since `holdRequests` contains the text. */
+  isHolding(text: string): boolean;
+  close(): Promise<void>;
+}
+
+/** @param target `host:port` */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const [host = '', port = ''] = target.split(':');
+  const sockets = new Set<Socket>();
+  const held: Buffer[] = [];
+  let requestsHeld = false;
+  let answersHeld = false;
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), host);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on('data', (bytes: Buffer) => {
+      if (requestsHeld) held.push(bytes);
+      else upstream.write(bytes);
+    });
+    upstream.on('data', (bytes: Buffer) => {
+      if (!answersHeld) client.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    holdRequests() {
+      requestsHeld = true;
+    },
+    holdAnswers() {
+      answersHeld = true;
+    },
+    isHolding: (text) => Buffer.concat(held).includes(text),
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
