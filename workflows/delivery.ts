@@ -141,10 +141,12 @@ async function waitForRetry({ input, view, wishes }: Run, waitMs: number): Promi
   setCurrentDetails(
     `${failure}. Next attempt at ${view.nextAttemptAt}. Signal \`retryNow\` makes it now, signal \`cancel\` ends the delivery.`,
   );
-  wishes.retry = false;
+  // A `retryNow` that arrived since the last wait counts: the API sends it as soon as PostgreSQL says `retrying`, which
+  // may be before this workflow has heard of the outcome.
   if (waitMs > 0) {
     await condition(() => wishes.retry || wishes.cancel, waitMs, { summary: failure.slice(0, 200) });
   }
+  wishes.retry = false;
   view.nextAttemptAt = null;
 }
 

@@ -41,7 +41,7 @@ export interface DeliveryStatusView {
   nextAttemptAt: string | null;
 }
 
-/** Makes the next attempt now instead of at the end of the wait. */
+/** Makes the next attempt now instead of at the end of the wait; during an attempt: right after it, should it fail. */
 export const retryNow = defineSignal('retryNow');
 /** Ends the delivery; a running attempt is not interrupted, but no other follows. */
 export const cancel = defineSignal('cancel');

@@ -189,6 +189,29 @@ describe('operations', () => {
     });
   });
 
+  describe('changing a destination', () => {
+    it('sends the next attempt of a waiting delivery to its new address with its new headers', async () => {
+      const { destination, delivery, eventId, endpoint } = await waitingDelivery();
+      const moved = receiver.endpoint(200);
+      await yard.client.patch(`/api/destinations/${destination.id}`, { url: moved.url, headers: { 'X-New': 'yes' } });
+      await act(delivery, 'retry');
+      await records.deliveryWith('delivered', eventId);
+      expect(endpoint.requests).to.have.length(1);
+      expect(moved.requests[0]?.headers).to.include({ 'x-new': 'yes', 'x-hookyard-attempt': '2' });
+    });
+
+    it('to disabled skips what waits, at its next attempt', async () => {
+      const { destination, delivery, eventId, endpoint } = await waitingDelivery();
+      await yard.client.patch(`/api/destinations/${destination.id}`, { enabled: false });
+      await act(delivery, 'retry');
+      const skipped = await records.deliveryWith('skipped', eventId);
+      expect(skipped).to.include({ attemptCount: 1, error: 'The destination is disabled' });
+      expect(await records.event(eventId)).to.include({ deliveriesCount: 0, deliveriesFailed: 0 });
+      await records.workflowsEnd([delivery.id]);
+      expect(endpoint.requests).to.have.length(1);
+    });
+  });
+
   describe('deleting', () => {
     const gone = async (path: string) => expectError(await yard.client.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
 

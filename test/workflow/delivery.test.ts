@@ -134,16 +134,18 @@ describe('delivery workflow', () => {
     expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
   });
 
-  it('ignores a retryNow that arrived while an attempt was running, and waits as planned', async () => {
+  it('does not lose a retryNow that arrives before the workflow hears of the failed attempt', async () => {
     const running = Promise.withResolvers<ReturnType<typeof retrying>>();
-    const delivery = await worker.start([running.promise, delivered]);
+    const delivery = await worker.start([running.promise, retrying(HOUR_MS)]);
     await until('the attempt to run', () => delivery.attempts.length === 1);
     await delivery.handle.signal(retryNow);
+    await delivery.handle.signal(retryNow);
     running.resolve(retrying(HOUR_MS));
-    await until('the delivery to wait', () => hasStatus(delivery, 'retrying'));
-    expect(delivery.attempts).to.have.length(1);
+    await until('the second attempt', () => delivery.attempts.length === 2);
+    await until('one wait for one wish', async () => (await delivery.handle.query(status)).attempts === 2);
+    expect(await delivery.handle.query(status)).to.include({ status: 'retrying' });
     await delivery.handle.signal(cancel);
-    expect(await delivery.handle.result()).to.have.property('status', 'cancelled');
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 2 });
   });
 
   it('is cancelled while it waits, and records that', async () => {
