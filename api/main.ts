@@ -6,7 +6,8 @@ import { startService } from './service.ts';
 try {
   const settings = readSettings(process.env);
   const log = createLog(settings, 'api');
-  for (const line of describeSettings(settings)) log.info(line);
+  // npm start has printed them already.
+  if (!process.connected) log.info({ settings: describeSettings(settings) }, 'the API starts');
   await startService(settings, process.env, log);
 } catch (error) {
   const lines =

@@ -20,7 +20,8 @@ async function main(): Promise<void> {
     throw new ConfigError([
       'DATABASE_URL must name the PostgreSQL database, for example postgres://user:password@host:5432/hookyard',
     ]);
-  log.info({ settings: describeSettings(settings) }, 'worker starts');
+  // npm start has printed them already.
+  if (!process.connected) log.info({ settings: describeSettings(settings) }, 'the worker starts');
   Runtime.install({ logger: temporalLogger(log), shutdownSignals: [] });
   const temporal = temporalConnectionOptions();
   await waitFor('PostgreSQL (DATABASE_URL)', log, () => prepareDatabase(settings, databaseUrl));
@@ -29,7 +30,7 @@ async function main(): Promise<void> {
     await ensureNamespace(connection, temporal.namespace, (line) => log.warn(line)).finally(() => connection.close());
   });
   const worker = await runWorker(settings, databaseUrl, temporal, log);
-  log.info('worker is ready');
+  log.info('the worker is ready');
   process.send?.({ type: 'ready' });
   endWith(worker.stop, settings, log);
   await worker.ended;
@@ -52,7 +53,7 @@ async function waitFor<T>(what: string, log: Log, connect: () => Promise<T>): Pr
 function endWith(stop: () => Promise<void>, settings: Settings, log: Log): void {
   onEndRequest((reason, count) => {
     if (count > 1) return;
-    log.info({ reason, seconds: settings.HOOKYARD_SHUTDOWN_SECONDS }, 'worker ends: running attempts may finish');
+    log.info({ reason, seconds: settings.HOOKYARD_SHUTDOWN_SECONDS }, 'the worker ends; running attempts may finish');
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
