@@ -84,7 +84,7 @@ async function prepare(settings: Settings, databaseUrl: string): Promise<Prepare
 
 async function startRoles(
   settings: Settings,
-  { databaseUrl, temporalAddress, namespace, dataDir }: Stack,
+  { databaseUrl, temporalAddress, namespace, temporalUiUrl, dataDir }: Stack,
   port: number,
 ) {
   const env = {
@@ -92,6 +92,7 @@ async function startRoles(
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
+    TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || (temporalUiUrl ?? ''),
     HOOKYARD_DATA_DIR: dataDir,
     HOOKYARD_PORT: String(port),
     HOOKYARD_DELIVERY_ALLOW: settings.HOOKYARD_DELIVERY_ALLOW.join(','),

@@ -26,13 +26,7 @@ export async function updateTemporalSchemas(options: {
 }
 
 async function updateSchema(sqlTool: string, url: string, schema: string): Promise<void> {
-  const versioned = await withClient(url, async (client) => {
-    const { rows } = await client.query<{ found: boolean }>(
-      `SELECT to_regclass('schema_version') IS NOT NULL AS found`,
-    );
-    return rows[0]?.found === true;
-  });
-  if (!versioned) await runTool(sqlTool, url, ['setup-schema', '--version', '0.0']);
+  await runTool(sqlTool, url, ['setup-schema', '--version', '0.0']); // does nothing to a schema that has a version
   await runTool(sqlTool, url, ['update-schema', '--schema-name', schema]);
 }
 
