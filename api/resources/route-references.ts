@@ -1,0 +1,83 @@
+// Filters, schemas and transforms are used by routes: how many use one, and that none does when it is deleted.
+import { LockMode } from '@mikro-orm/core';
+import { isId } from '../../core/ids.ts';
+import { Filter, Route, Schema, Transform } from '../../db/entities.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { ApiError, invalid } from '../errors.ts';
+
+/** The members by which a route names a record. */
+export type RouteReference = 'filterId' | 'schemaId' | 'transformId';
+
+const SHOWN_ROUTES = 10;
+
+/** How many routes name each of the records, in one query; `get` of an id that none names gives 0. */
+export async function routeCounts(
+  em: EntityManager,
+  member: RouteReference,
+  ids: string[],
+): Promise<{ get(id: string): number }> {
+  const routes = await em.fork().find(Route, { [member]: { $in: ids } }, { fields: [member] });
+  const counts = new Map<string, number>();
+  for (const { [member]: id } of routes) if (id) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return { get: (id) => counts.get(id) ?? 0 };
+}
+
+/**
+ * Refuses to delete a record that routes use. Call it with the record's row locked for update, in the transaction that
+ * deletes it: a route that is being stored holds a shared lock on what it names (`requireReferences`), so it is either
+ * seen here or finds the record gone.
+ * @throws ApiError 409 IN_USE naming the routes
+ */
+export async function requireUnused(
+  em: EntityManager,
+  member: RouteReference,
+  record: { id: string; name: string },
+): Promise<void> {
+  const [routes, total] = await em.findAndCount(
+    Route,
+    { [member]: record.id },
+    { fields: ['id', 'name'], limit: SHOWN_ROUTES, orderBy: { id: 'asc' } },
+  );
+  if (total === 0) return;
+  const named = routes.map((route) => `${route.name} (${route.id})`).join(', ');
+  const others = total > routes.length ? ` and ${total - routes.length} more` : '';
+  const what = total === 1 ? 'the route' : `${total} routes:`;
+  throw new ApiError(409, 'IN_USE', `${record.name} is used by ${what} ${named}${others}; take it out of there first`);
+}
+
+type References = Partial<Record<RouteReference, string | null>>;
+
+/**
+ * Requires that what a route names exists in its organization, and locks it against deletion until the route is stored.
+ * @throws ApiError 400 about the member
+ */
+export async function requireReferences(em: EntityManager, route: References): Promise<void> {
+  const lock = { lockMode: LockMode.PESSIMISTIC_READ } as const;
+  const { filterId, schemaId, transformId } = route;
+  if (filterId && !(isId('flt', filterId) && (await em.findOne(Filter, { id: filterId }, lock)))) {
+    throw missing('filterId', 'filter');
+  }
+  if (schemaId && !(isId('sch', schemaId) && (await em.findOne(Schema, { id: schemaId }, lock)))) {
+    throw missing('schemaId', 'schema');
+  }
+  if (transformId && !(isId('tfm', transformId) && (await em.findOne(Transform, { id: transformId }, lock)))) {
+    throw missing('transformId', 'transform');
+  }
+}
+
+function missing(member: RouteReference, kind: string): ApiError {
+  return invalid(member, `must be the id of a ${kind} of this organization`);
+}
+
+/** Names of everything that these routes name, by id, in at most three queries. */
+export async function referenceNames(em: EntityManager, routes: References[]): Promise<Map<string, string>> {
+  const ids = (member: RouteReference) => [...new Set(routes.flatMap((route) => route[member] ?? []))];
+  const find = { fields: ['id', 'name'] } as const;
+  const [filterIds, schemaIds, transformIds] = [ids('filterId'), ids('schemaId'), ids('transformId')];
+  const found = await Promise.all([
+    filterIds.length > 0 ? em.fork().find(Filter, { id: { $in: filterIds } }, find) : [],
+    schemaIds.length > 0 ? em.fork().find(Schema, { id: { $in: schemaIds } }, find) : [],
+    transformIds.length > 0 ? em.fork().find(Transform, { id: { $in: transformIds } }, find) : [],
+  ]);
+  return new Map(found.flat().map((record) => [record.id, record.name]));
+}
