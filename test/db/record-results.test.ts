@@ -1,0 +1,92 @@
+// Recording results under concurrency: no total of an event may be lost, whatever plan PostgreSQL has chosen.
+import { expect } from 'chai';
+import type { PoolClient } from 'pg';
+import { newId } from '../../core/ids.ts';
+import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+describe('recording results', () => {
+  let pool: Pool;
+  before(async () => {
+    const { databaseUrl } = stackAddresses();
+    await migrate(databaseUrl);
+    pool = createPool(databaseUrl, { max: 4, statementTimeoutMs: 20_000, onError: () => {} });
+  });
+  after(() => pool.end());
+
+  for (const mode of ['force_generic_plan', 'force_custom_plan', 'auto']) {
+    it(`counts both of two deliveries of an event that finish at the same moment (${mode})`, async () => {
+      const { eventId, deliveryIds } = await eventWithDeliveries(2);
+      const [first, second] = [await connect(mode), await connect(mode)];
+      try {
+        await first.query('begin');
+        await recordResults(first, [success(eventId, deliveryIds[0] ?? '')]);
+        const recording = recordResults(second, [success(eventId, deliveryIds[1] ?? '')]);
+        await until('the second to wait for the first', () => waitsForLock(second));
+        await first.query('commit');
+        expect([...(await recording)]).to.deep.equal([deliveryIds[1]]);
+      } finally {
+        for (const client of [first, second]) client.release(true);
+      }
+      const { rows } = await pool.query('select status, deliveries_succeeded from events where id = $1', [eventId]);
+      expect(rows).to.deep.equal([{ status: 'delivered', deliveries_succeeded: 2 }]);
+    });
+  }
+
+  const processIds = new WeakMap<PoolClient, number>();
+
+  async function connect(mode: string): Promise<PoolClient> {
+    const client = await pool.connect();
+    await client.query(`set plan_cache_mode = ${mode}`);
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    processIds.set(client, rows[0]?.pid ?? 0);
+    return client;
+  }
+
+  async function waitsForLock(client: PoolClient): Promise<boolean> {
+    const { rows } = await pool.query<{ waits: boolean }>(
+      `select wait_event_type = 'Lock' as waits from pg_stat_activity where pid = $1`,
+      [processIds.get(client)],
+    );
+    return rows[0]?.waits ?? false;
+  }
+
+  async function eventWithDeliveries(count: number): Promise<{ eventId: string; deliveryIds: string[] }> {
+    const [organizationId, sourceId, eventId] = [newId('org'), newId('src'), newId('evt')];
+    const deliveryIds = Array.from({ length: count }, () => newId('dlv'));
+    await pool.query(
+      `insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size,
+                           payload_hash, deliveries_count, received_at, validated_at, queued_at)
+       values ($1, $2, $3, 'pending', true, 'POST', '', '{}', 0, '', $4, now(), now(), now())`,
+      [eventId, organizationId, sourceId, count],
+    );
+    await pool.query(
+      `insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted)
+       select d.id, $2, $3, $4, 'dst_' || d.ord, 0, 'pending', true from unnest($1::text[]) with ordinality as d(id, ord)`,
+      [deliveryIds, organizationId, eventId, sourceId],
+    );
+    return { eventId, deliveryIds };
+  }
+});
+
+function success(eventId: string, deliveryId: string): AttemptResult {
+  return {
+    deliveryId,
+    eventId,
+    attemptNumber: 1,
+    deliveryStatus: 'delivered',
+    statusCode: 200,
+    error: null,
+    latency: 5,
+    latencyClass: 5,
+    startedAt: new Date(),
+    completedAt: new Date(),
+    nextAttemptAt: null,
+    requestHeaders: {},
+    responseHeaders: {},
+    responseBody: '',
+  };
+}
