@@ -1,6 +1,8 @@
 // What must never be in a log or in a Temporal history. Tests mark secrets and payloads with PLANTED.
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { expect } from 'chai';
 import type { Hookyard } from './hookyard.ts';
+import { until } from './until.ts';
 
 /** Part of every payload and secret that the end-to-end tests use. */
 export const PLANTED = 'planted-7f3a91c2';
@@ -35,4 +37,27 @@ function decoded(json: string): string {
     Buffer.from(base64, 'base64').toString('latin1'),
   );
   return [json, ...texts].join('\n');
+}
+
+/** Tests, to be put last in a file, that nothing marked is in the logs or histories that its other tests left. */
+export function describeNoTraces(yardOf: () => Hookyard): void {
+  // A suite of its own: mocha runs suites after the tests beside them.
+  describe('afterwards', () => {
+    it('no payload and no secret is in the logs', () => {
+      const yard = yardOf();
+      expect(leakedLines(yard)).to.deep.equal([]);
+      expect(leakedLines(yard, yard.organizationId), 'a marker would be found').to.not.deep.equal([]);
+    });
+
+    it('no payload and no secret is in the histories of workflows', async () => {
+      const yard = yardOf();
+      const { leaking, searched } = await until('histories to be listed', async () => {
+        const found = await searchHistories(yard);
+        return found.searched > 5 && found;
+      });
+      expect(leaking).to.deep.equal([]);
+      const control = await searchHistories(yard, yard.organizationId);
+      expect(control.leaking.length, 'a marker would be found in each').to.be.at.least(searched);
+    });
+  });
 }
