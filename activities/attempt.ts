@@ -9,6 +9,7 @@ import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { AttemptResult } from '../db/hot-path/record-results.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ConfigCache, DestinationConfig } from './config-cache.ts';
+import { chooseFailover } from './failover.ts';
 import { buildOutboundRequest, type OutboundRequest } from './http/outbound-request.ts';
 import type { Sender, SendResult } from './http/sender.ts';
 import type { AttemptOutcome, AttemptRequest } from './types.ts';
@@ -59,12 +60,22 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
       : null;
   const completedAt = new Date();
   const verdict = judge(sent, route?.expectedResponse ?? null, request.retryDelay, completedAt.getTime());
-  const waitMs = verdict.status === 'retrying' ? verdict.waitMs : null;
+  const failover =
+    route === null || verdict.status === 'delivered'
+      ? null
+      : await chooseFailover(deps.pool, route, context, {
+          attempt: request.attempt,
+          exhausted: verdict.status === 'failed',
+          error: verdict.error,
+        });
+  const status = failover === null ? verdict.status : 'failed_over';
+  const waitMs = failover === null && verdict.status === 'retrying' ? verdict.waitMs : null;
   const changed = await deps.results.submit({
     deliveryId: context.deliveryId,
     eventId: context.eventId,
     attemptNumber: request.attempt,
-    deliveryStatus: verdict.status,
+    deliveryStatus: status,
+    failover,
     error: verdict.error,
     startedAt,
     completedAt,
@@ -72,12 +83,12 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
     requestHeaders: outbound.maskedHeaders,
     ...answerFacts(sent),
   });
-  logAttempt(deps.log, context, request, sent, verdict.status);
+  logAttempt(deps.log, context, request, sent, status);
   if (!changed) return CLOSED;
-  const statusCode = sent.kind === 'response' ? sent.statusCode : null;
-  return waitMs === null
-    ? { status: verdict.status as 'delivered' | 'failed', statusCode, error: verdict.error }
-    : { status: 'retrying', statusCode, error: verdict.error, waitMs };
+  const facts = { statusCode: sent.kind === 'response' ? sent.statusCode : null, error: verdict.error };
+  if (failover) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
+  if (verdict.status === 'retrying') return { status: 'retrying', ...facts, waitMs: verdict.waitMs };
+  return { status: verdict.status, ...facts };
 }
 
 type Ready = { destination: DestinationConfig; headers: Record<string, string>; body: Buffer; sourceSlug: string };
@@ -118,10 +129,16 @@ function buildRequest(
       headerPrefix: deps.headerPrefix,
       version: deps.version,
       nowMs: startedAt.getTime(),
+      failover: failoverFacts(context),
     });
   } catch (error) {
     return { ending: 'failed', reason: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function failoverFacts({ originalDestinationId, failoverReason }: AttemptContext) {
+  if (originalDestinationId === null) return undefined;
+  return { originalDestination: originalDestinationId, failureReason: failoverReason ?? '' };
 }
 
 async function endWithoutAttempt(
@@ -140,6 +157,7 @@ async function endWithoutAttempt(
 function recordedOutcome(context: AttemptContext): AttemptOutcome {
   const { status, statusCode, error } = context;
   if (status === 'delivered' || status === 'failed') return { status, statusCode, error };
+  if (status === 'failed_over') return { status, statusCode, error, takenOverBy: null };
   if (!OPEN.includes(status)) return CLOSED;
   const waitMs = Math.max(0, (context.nextAttemptAt?.getTime() ?? 0) - Date.now());
   return { status: 'retrying', statusCode, error, waitMs };

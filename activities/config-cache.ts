@@ -1,6 +1,7 @@
 // Destinations and routes as attempts need them, cached by id and version: the version comes with every delivery that
 // is loaded, so a changed record is read again at once and an unchanged one never.
 import type { AuthType } from '../core/auth-config.ts';
+import type { FailoverRule } from '../core/failover.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { SecretBox } from '../db/encryption.ts';
 import type { Pool } from '../db/pool.ts';
@@ -19,7 +20,7 @@ export interface DestinationConfig {
   timeoutMs: number;
 }
 
-export interface RouteConfig {
+export interface RouteConfig extends FailoverRule {
   id: string;
   version: number;
   expectedResponse: ExpectedResponse | null;
@@ -29,7 +30,9 @@ const DESTINATION = `
 select id, version, enabled, method, url, headers, auth_type as "authType", auth_config as "authConfig",
        signing_secret as "signingSecret", timeout_ms as "timeoutMs"
 from destinations where id = $1`;
-const ROUTE = `select id, version, expected_response as "expectedResponse" from routes where id = $1`;
+const ROUTE = `select id, version, expected_response as "expectedResponse",
+       failover_destination_ids as "failoverDestinationIds", failover_after_attempts as "failoverAfterAttempts"
+from routes where id = $1`;
 
 const MAX_CACHED = 10_000;
 

@@ -13,7 +13,9 @@ export interface AttemptRequest {
 /** What an attempt led to; `closed`: the delivery was ended or deleted meanwhile, nothing was sent. */
 export type AttemptOutcome =
   | { status: 'delivered' | 'failed' | 'closed'; statusCode: number | null; error: string | null }
-  | { status: 'retrying'; statusCode: number | null; error: string | null; waitMs: number };
+  | { status: 'retrying'; statusCode: number | null; error: string | null; waitMs: number }
+  /** Ended here; `takenOverBy` is the delivery to the failover destination. */
+  | { status: 'failed_over'; statusCode: number | null; error: string | null; takenOverBy: string | null };
 
 export interface DeliveryReference {
   organizationId: string;

@@ -41,6 +41,7 @@ export async function startDelivery(
       },
     ],
     staticSummary: `${policy.sourceName} -> ${policy.destinationName}`,
+    staticDetails: row.failoverOf === null ? undefined : `Takes over from delivery ${row.failoverOf}`,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: organizationIdAttribute, value: row.organizationId },
       { key: sourceIdAttribute, value: row.sourceId },

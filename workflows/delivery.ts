@@ -93,6 +93,7 @@ async function deliver(run: Run): Promise<DeliveryResult> {
     view.lastError = outcome.error;
     view.lastStatusCode = outcome.statusCode;
     if (outcome.status === 'failed') return parked(run);
+    if (outcome.status === 'failed_over') return takenOver(run, outcome.takenOverBy);
     if (outcome.status !== 'retrying') return finished(run, outcome.status);
     await waitForRetry(run, outcome.waitMs);
     if (wishes.cancel) return cancelled(run);
@@ -158,6 +159,17 @@ function finished({ view }: Run, ending: 'delivered' | 'cancelled' | 'closed'): 
     showStatus(ending);
   }
   return { status: ending, attempts: view.attempts };
+}
+
+/** Another destination gets the event, by a delivery and a workflow of its own. */
+function takenOver(run: Run, takenOverBy: string | null): DeliveryResult {
+  const { view } = run;
+  view.status = 'failed_over';
+  setCurrentDetails(
+    `Failed over after ${view.attempts} attempts: ${view.lastError}. ${takenOverBy ? `Taken over by delivery ${takenOverBy}.` : ''}`,
+  );
+  showStatus('failed_over');
+  return { status: 'failed_over', attempts: view.attempts, ...(takenOverBy && { takenOverBy }) };
 }
 
 async function cancelled(run: Run): Promise<DeliveryResult> {

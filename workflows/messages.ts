@@ -23,16 +23,18 @@ export interface DeliveryInput {
 
 /** How a delivery workflow ends. */
 export interface DeliveryResult {
-  status: 'delivered' | 'failed' | 'cancelled' | 'closed';
+  status: 'delivered' | 'failed' | 'failed_over' | 'cancelled' | 'closed';
   attempts: number;
   /** The delivery that replays this one. */
   replayedAs?: string;
+  /** The delivery to the failover destination that took over. */
+  takenOverBy?: string;
 }
 
 /** What the query `status` answers. */
 export interface DeliveryStatusView {
   deliveryId: string;
-  status: 'pending' | 'retrying' | 'failed' | 'delivered' | 'cancelled' | 'closed';
+  status: 'pending' | 'retrying' | 'failed' | 'failed_over' | 'delivered' | 'cancelled' | 'closed';
   attempts: number;
   maxAttempts: number;
   lastError: string | null;

@@ -42,10 +42,10 @@ const NO_DELIVERIES: DestinationTotals = {
 // `in_window` is false for the bucket 'epoch', which holds the totals.
 const DESTINATION_TOTALS = `
 select destination_id as id,
-       sum(succeeded) filter (where in_window)::float8 as succeeded, sum(failed) filter (where in_window)::float8 as failed,
+       sum(succeeded) filter (where in_window)::float8 as succeeded, sum(failed + failed_over) filter (where in_window)::float8 as failed,
        sum(latency_sum) filter (where in_window)::float8 as latency_sum,
        sum(latency_count) filter (where in_window)::float8 as latency_count,
-       sum(succeeded + failed) filter (where not in_window)::float8 as deliveries,
+       sum(succeeded + failed + failed_over) filter (where not in_window)::float8 as deliveries,
        max(last_delivery_at) filter (where not in_window) as last_delivery_at
 from (
   select *, bucket > timestamptz 'epoch' as in_window from delivery_stats
@@ -102,7 +102,7 @@ export interface DestinationHealth {
 
 const HEALTH = `
 select coalesce(sum(succeeded) filter (where in_window), 0)::float8 as succeeded,
-       coalesce(sum(failed) filter (where in_window), 0)::float8 as failed,
+       coalesce(sum(failed + failed_over) filter (where in_window), 0)::float8 as failed,
        coalesce(sum(latency_sum) filter (where in_window), 0)::float8 as latency_sum,
        coalesce(sum(latency_count) filter (where in_window), 0)::float8 as latency_count,
        max(last_delivery_at) as last_delivery_at, max(last_success_at) as last_success_at, max(last_failure_at) as last_failure_at

@@ -10,6 +10,8 @@ export interface OutboxRow {
   sourceId: string;
   routeId: string | null;
   priority: number;
+  /** The delivery this one takes over from. */
+  failoverOf: string | null;
 }
 
 // A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of
@@ -27,7 +29,8 @@ with recursive destination(id) as (
 select o.* from (select id from destination where id is not null and id <> all($2::text[]) limit $3) d
 cross join lateral (
   select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
-         event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority
+         event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
+         failover_of as "failoverOf"
   from outbox
   where destination_id = d.id and shard = any($4::smallint[]) and delivery_id <> all($5::text[])
   order by priority desc, delivery_id

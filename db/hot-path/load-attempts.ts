@@ -16,6 +16,9 @@ export interface AttemptContext {
   statusCode: number | null;
   error: string | null;
   nextAttemptAt: Date | null;
+  /** Set on a delivery to a failover destination: where the event was to go first, and why it did not get there. */
+  originalDestinationId: string | null;
+  failoverReason: string | null;
   /** Null when the event is gone. */
   eventHeaders: Record<string, string> | null;
   /** Null when the payload was removed by the retention. */
@@ -31,6 +34,7 @@ const LOAD = `
 select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id as "eventId", d.source_id as "sourceId",
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
        d.status_code as "statusCode", d.error, d.next_attempt_at as "nextAttemptAt",
+       d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
        e.headers as "eventHeaders", p.body, s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion"
 from deliveries d
 left join events e on e.id = d.event_id and e.id between $4 and $5

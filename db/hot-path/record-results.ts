@@ -7,8 +7,8 @@ export interface AttemptResult {
   deliveryId: string;
   eventId: string;
   attemptNumber: number;
-  /** `retrying` waits for the next attempt; the other two end the delivery. */
-  deliveryStatus: 'delivered' | 'failed' | 'retrying';
+  /** `retrying` waits for the next attempt; the others end the delivery. */
+  deliveryStatus: 'delivered' | 'failed' | 'failed_over' | 'retrying';
   statusCode: number | null;
   error: string | null;
   /** ms */
@@ -23,6 +23,19 @@ export interface AttemptResult {
   responseHeaders: Record<string, string> | null;
   /** Text without NUL, at most 16 KiB. */
   responseBody: string | null;
+  /** With `failed_over`: the delivery that takes over. */
+  failover: NewFailover | null;
+}
+
+/** The delivery to a failover destination, created with the result that makes it necessary. */
+export interface NewFailover {
+  deliveryId: string;
+  destinationId: string;
+  shard: number;
+  /** The destination the event was to go to first. */
+  originalDestinationId: string;
+  /** One sentence. */
+  reason: string;
 }
 
 // What makes this safe under concurrency:
@@ -32,23 +45,26 @@ export interface AttemptResult {
 //   last of several deliveries that finish at once closes the event. That update must not bound e.id by parameters:
 //   when a generic plan prunes partitions of the target by them, PostgreSQL 18 loses the update that had to wait for
 //   the row (test/db/record-results.test.ts). The join prunes as well: one index probe in one partition per event;
+// - a failover delivery is created in the same statement that ends the one it takes over from, so there is always exactly
+//   one of them open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
 // - two groups may touch the same events in a different order: PostgreSQL then ends one with a deadlock error, which
 //   rolls it back whole, and the caller repeats it. Roll-up rows are written in key order and cannot deadlock.
 const RECORD = `
 with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, attempt int, delivery_status text, status_code int, error text,
     latency int, latency_class int, started_at timestamptz, completed_at timestamptz, next_attempt_at timestamptz,
-    request_headers jsonb, response_headers jsonb, response_body text)
+    request_headers jsonb, response_headers jsonb, response_body text,
+    next_id text, next_destination_id text, next_shard int, original_destination_id text, failover_reason text)
 ), changed as (
   update deliveries d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency, error = i.error,
-      next_attempt_at = i.next_attempt_at,
+      next_attempt_at = i.next_attempt_at, counted = d.counted and i.delivery_status <> 'failed_over',
       delivered_at = case when i.delivery_status = 'delivered' then i.completed_at end,
       finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
   from input i
   where d.id = i.delivery_id and d.id between $2 and $3
     and d.status in ('pending', 'retrying', 'circuit_open') and d.attempt_count < i.attempt
-  returning d.id, d.event_id, d.destination_id, coalesce(d.route_id, '') as route_id, d.priority, d.counted, i.*
+  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.priority, d.counted, i.*
 ), other as (
   -- the delivery was cancelled while this attempt was running: the attempt is still part of its history
   select i.* from input i join deliveries d on d.id = i.delivery_id and d.id between $2 and $3
@@ -65,10 +81,20 @@ with input as (
 ), claimed as (
   delete from outbox o using changed c
   where o.destination_id = c.destination_id and o.priority = c.priority and o.delivery_id = c.id
+), taking_over as (
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted,
+                          failover_of, original_destination_id, failover_reason)
+  select next_id, organization_id, event_id, source_id, route_id, next_destination_id, priority, 'pending', true,
+         id, original_destination_id, failover_reason
+  from changed where next_id is not null
+), queued as (
+  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of)
+  select next_id, next_destination_id, organization_id, event_id, source_id, route_id, priority, next_shard, id
+  from changed where next_id is not null
 ), finished as (
   select event_id, (count(*) filter (where delivery_status = 'delivered'))::int as succeeded,
          (count(*) filter (where delivery_status = 'failed'))::int as failed
-  from changed where counted and delivery_status <> 'retrying'
+  from changed where counted and delivery_status in ('delivered', 'failed')
   group by event_id
 ), totals as (
   update events e
@@ -77,10 +103,11 @@ with input as (
   from finished f
   where e.id = f.event_id
 ), rolled_up as (
-  insert into delivery_stats as s (destination_id, route_id, bucket, succeeded, failed, latency_sum, latency_count,
+  insert into delivery_stats as s (destination_id, route_id, bucket, succeeded, failed, failed_over, latency_sum, latency_count,
                                    last_delivery_at, last_success_at, last_failure_at)
-  select c.destination_id, c.route_id, b.bucket,
+  select c.destination_id, coalesce(c.route_id, ''), b.bucket,
          count(*) filter (where delivery_status = 'delivered'), count(*) filter (where delivery_status = 'failed'),
+         count(*) filter (where delivery_status = 'failed_over'),
          coalesce(sum(latency) filter (where status_code is not null), 0), count(status_code), max(completed_at),
          max(completed_at) filter (where delivery_status = 'delivered'), max(completed_at) filter (where delivery_status <> 'delivered')
   from changed c
@@ -88,6 +115,7 @@ with input as (
   group by 1, 2, 3 order by 1, 2, 3
   on conflict (destination_id, route_id, bucket) do update
     set succeeded = s.succeeded + excluded.succeeded, failed = s.failed + excluded.failed,
+        failed_over = s.failed_over + excluded.failed_over,
         latency_sum = s.latency_sum + excluded.latency_sum, latency_count = s.latency_count + excluded.latency_count,
         last_delivery_at = greatest(s.last_delivery_at, excluded.last_delivery_at),
         last_success_at = greatest(s.last_success_at, excluded.last_success_at),
@@ -131,5 +159,10 @@ function resultRow(result: AttemptResult) {
     request_headers: result.requestHeaders,
     response_headers: result.responseHeaders,
     response_body: result.responseBody,
+    next_id: result.failover?.deliveryId,
+    next_destination_id: result.failover?.destinationId,
+    next_shard: result.failover?.shard,
+    original_destination_id: result.failover?.originalDestinationId,
+    failover_reason: result.failover?.reason,
   };
 }

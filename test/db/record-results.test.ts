@@ -88,5 +88,6 @@ function success(eventId: string, deliveryId: string): AttemptResult {
     requestHeaders: {},
     responseHeaders: {},
     responseBody: '',
+    failover: null,
   };
 }

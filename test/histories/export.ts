@@ -9,6 +9,7 @@ import {
   closed,
   delivered,
   failed,
+  failedOver,
   retrying,
   type ScriptedDelivery,
   type ScriptedWorker,
@@ -43,6 +44,7 @@ const paths: Record<string, (worker: ScriptedWorker) => Promise<ScriptedDelivery
     await handle.signal(cancel);
     return handle;
   },
+  'failed-over': async (worker) => (await worker.start([retrying(10), failedOver], { quick: true })).handle,
   closed: async (worker) => (await worker.start([retrying(10), closed])).handle,
 };
 

@@ -123,6 +123,7 @@ export async function recordAttempt(attempt: RecordedAttempt): Promise<void> {
       requestHeaders: { 'Content-Type': 'application/json', Authorization: '••••' },
       responseHeaders: statusCode === null ? null : { server: 'test' },
       responseBody: statusCode === null ? null : 'thanks',
+      failover: null,
     },
   ]);
   if (changed.size !== 1) throw new Error(`the attempt of ${attempt.deliveryId} was not recorded`);

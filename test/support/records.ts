@@ -51,6 +51,7 @@ export interface DeliveryView {
   deliveredAt: string | null;
   nextAttemptAt: string | null;
   replayOf: string | null;
+  failoverOf: string | null;
   attempts: AttemptView[];
 }
 

@@ -8,6 +8,7 @@ import {
   closed,
   delivered,
   failed,
+  failedOver,
   retrying,
   type ScriptedDelivery,
   type ScriptedWorker,
@@ -32,6 +33,17 @@ describe('delivery workflow', () => {
     expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
     expect(attemptNumbers(delivery)).to.deep.equal([1]);
     expect(delivery.cancels).to.deep.equal([]);
+  });
+
+  it('ends when a failover destination takes over, and names the delivery that does', async () => {
+    const delivery = await worker.start([retrying(10), failedOver]);
+    expect(await delivery.handle.result()).to.deep.equal({
+      status: 'failed_over',
+      attempts: 2,
+      takenOverBy: 'dlv_00000000000000000000000000',
+    });
+    expect(attemptNumbers(delivery)).to.deep.equal([1, 2]);
+    expect(await delivery.handle.query(status)).to.include({ status: 'failed_over' });
   });
 
   it('makes the first attempt of a quick destination as a local activity and later ones as regular activities', async () => {

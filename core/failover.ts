@@ -1,0 +1,27 @@
+// When a delivery is handed to a failover destination, and to which (decisions, "Failover and circuit breaker").
+
+export interface FailoverRule {
+  /** In the order in which they are tried, at most three. */
+  failoverDestinationIds: string[];
+  failoverAfterAttempts: number;
+}
+
+/** An attempt that did not succeed. */
+export interface FailedAttempt {
+  destinationId: string;
+  attempt: number;
+  /** Whether the delivery would fail now: no retry is left, or the failure is final. */
+  exhausted: boolean;
+}
+
+/**
+ * The destinations that may take over, first choice first; empty when the delivery goes on as it is.
+ * A primary delivery is handed over after `failoverAfterAttempts` failed attempts, or when it would fail before. A
+ * delivery to a failover destination has that destination's own retry policy and is handed to the next when it fails.
+ */
+export function failoverCandidates(rule: FailoverRule, failed: FailedAttempt): string[] {
+  const position = rule.failoverDestinationIds.indexOf(failed.destinationId);
+  const isPrimary = position === -1;
+  const isDue = failed.exhausted || (isPrimary && failed.attempt >= rule.failoverAfterAttempts);
+  return isDue ? rule.failoverDestinationIds.slice(position + 1) : [];
+}

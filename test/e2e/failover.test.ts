@@ -1,0 +1,161 @@
+// A failing destination is handled without anyone: its deliveries go to the route's failover destinations, in order.
+import { expect } from 'chai';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { type DeliveryView, onceMore, Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const BODY = '{"order":42}';
+
+describe('failover', () => {
+  let yard: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(() => Promise.all([yard.close(), receiver.close()]));
+
+  /** A route from a new source to a primary destination, with failover destinations in order. */
+  async function pipe(
+    primary: { endpoint: Endpoint; retries?: number },
+    failovers: { endpoint: Endpoint; retries?: number; enabled?: boolean }[],
+    failoverAfterAttempts = 2,
+  ) {
+    const destinationOf = ({ endpoint, retries = 0, ...fields }: { endpoint: Endpoint; retries?: number }) =>
+      records.destination(endpoint.url, { retryPolicy: onceMore(retries), ...fields });
+    const source = await records.source();
+    const destination = await destinationOf(primary);
+    const others = await Promise.all(failovers.map(destinationOf));
+    const route = await records.route(source.id, [destination.id], {
+      failoverDestinationIds: others.map((other) => other.id),
+      failoverAfterAttempts,
+    });
+    return { source, destination, failovers: others, route };
+  }
+
+  const statuses = (deliveries: DeliveryView[]) => deliveries.map((delivery) => delivery.status);
+
+  it('hands a delivery over after the set number of failed attempts', async () => {
+    const [bad, good] = [receiver.endpoint(500), receiver.endpoint(200)];
+    const { source, destination, failovers } = await pipe({ endpoint: bad, retries: 5 }, [{ endpoint: good }], 2);
+    const eventId = await records.accepted(source, BODY);
+    const event = await records.eventWith('delivered', eventId);
+    expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
+    const [first, second] = await records.deliveries(eventId);
+    expect(first).to.include({ status: 'failed_over', attemptCount: 2, destinationId: destination.id });
+    expect(second).to.include({ status: 'delivered', destinationId: failovers[0]?.id, failoverOf: first?.id });
+    expect(bad.requests).to.have.length(2);
+    expect(good.requests).to.have.length(1);
+    expect(good.requests[0]?.body.toString()).to.equal(BODY);
+  });
+
+  it('says so in three headers, which no ordinary delivery carries', async () => {
+    const [bad, good] = [receiver.endpoint(503), receiver.endpoint(200)];
+    const { source, destination } = await pipe({ endpoint: bad }, [{ endpoint: good }]);
+    await records.eventWith('delivered', await records.accepted(source, BODY));
+    expect(good.requests[0]?.headers).to.include({
+      'x-hookyard-failover': 'true',
+      'x-hookyard-original-destination': destination.id,
+      'x-hookyard-failure-reason': 'The destination answered 503',
+    });
+    expect(bad.requests[0]?.headers).to.not.have.any.keys(
+      'x-hookyard-failover',
+      'x-hookyard-original-destination',
+      'x-hookyard-failure-reason',
+    );
+  });
+
+  it('happens when the retry policy is exhausted before that number, or the failure is final', async () => {
+    for (const answer of [500, 410]) {
+      const [bad, good] = [receiver.endpoint(answer), receiver.endpoint(200)];
+      const { source } = await pipe({ endpoint: bad, retries: answer === 410 ? 5 : 0 }, [{ endpoint: good }], 9);
+      const eventId = await records.accepted(source, BODY);
+      await records.eventWith('delivered', eventId);
+      expect(statuses(await records.deliveries(eventId))).to.deep.equal(['failed_over', 'delivered']);
+      expect(bad.requests).to.have.length(1);
+    }
+  });
+
+  it('gives each failover destination its own retry policy, then goes to the next, and fails when all have', async () => {
+    const endpoints = [receiver.endpoint(500), receiver.endpoint(501), receiver.endpoint(502), receiver.endpoint(503)];
+    const [primary, one, two, three] = endpoints as [Endpoint, Endpoint, Endpoint, Endpoint];
+    const { source, destination, failovers } = await pipe(
+      { endpoint: primary, retries: 0 },
+      [{ endpoint: one, retries: 1 }, { endpoint: two, retries: 2 }, { endpoint: three }],
+      1,
+    );
+    const eventId = await records.accepted(source, BODY);
+    const event = await records.eventWith('failed', eventId);
+    expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 0, deliveriesFailed: 1 });
+    const deliveries = await records.deliveries(eventId);
+    expect(statuses(deliveries)).to.deep.equal(['failed_over', 'failed_over', 'failed_over', 'failed']);
+    expect(endpoints.map((endpoint) => endpoint.requests.length)).to.deep.equal([1, 2, 3, 1]);
+    expect(deliveries.map((delivery) => delivery.destinationId)).to.deep.equal([
+      destination.id,
+      ...failovers.map((other) => other.id),
+    ]);
+    const last = three.requests[0]?.headers;
+    expect(last).to.include({ 'x-hookyard-original-destination': destination.id });
+    expect(last?.['x-hookyard-failure-reason']).to.contain('502');
+  });
+
+  it('passes over a failover destination that is disabled', async () => {
+    const [bad, disabled, good] = [receiver.endpoint(500), receiver.endpoint(200), receiver.endpoint(200)];
+    const { source } = await pipe({ endpoint: bad }, [{ endpoint: disabled, enabled: false }, { endpoint: good }]);
+    await records.eventWith('delivered', await records.accepted(source, BODY));
+    expect(disabled.requests).to.have.length(0);
+    expect(good.requests).to.have.length(1);
+  });
+
+  it('counts against the health of the destination that failed, and not against the route', async () => {
+    const [bad, good] = [receiver.endpoint(500), receiver.endpoint(200)];
+    const { source, destination, failovers, route } = await pipe({ endpoint: bad }, [{ endpoint: good }]);
+    await records.eventWith('delivered', await records.accepted(source, BODY));
+    const health = (id: string | undefined) => yard.client.get(`/api/destinations/${id}/health`);
+    expect(await health(destination.id)).to.include({ totalDeliveries: 1, failedDeliveries: 1, status: 'failing' });
+    expect(await health(failovers[0]?.id)).to.include({ totalDeliveries: 1, failedDeliveries: 0, status: 'healthy' });
+    expect(await yard.client.get(`/api/routes/${route.id}/stats`)).to.include({
+      deliveriesSucceeded: 1,
+      deliveriesFailed: 0,
+    });
+  });
+
+  it('shows both deliveries in the timeline, and each workflow names the other delivery', async () => {
+    const [bad, good] = [receiver.endpoint(500), receiver.endpoint(200)];
+    const { source } = await pipe({ endpoint: bad }, [{ endpoint: good }]);
+    const eventId = await records.accepted(source, BODY);
+    await records.eventWith('delivered', eventId);
+    const timeline = await yard.client.get<{ deliveries: { attempts: { statusCode: number }[] }[] }>(
+      `${yard.base}/events/${eventId}/timeline`,
+    );
+    expect(timeline.deliveries.map((delivery) => delivery.attempts.map((attempt) => attempt.statusCode))).to.deep.equal(
+      [[500], [200]],
+    );
+    const [first, second] = await records.deliveries(eventId);
+    const workflow = (delivery?: DeliveryView) => yard.temporal.workflow.getHandle(delivery?.id ?? '');
+    expect(await workflow(first).result()).to.include({ status: 'failed_over', takenOverBy: second?.id });
+    expect(await (await workflow(second).describe()).staticDetails()).to.contain(first?.id);
+  });
+
+  it('replays to where the route leads now: to the primary destination first', async () => {
+    const [recovering, good] = [receiver.endpoint(500, 200), receiver.endpoint(200)];
+    const { source, destination } = await pipe({ endpoint: recovering }, [{ endpoint: good }]);
+    const eventId = await records.accepted(source, BODY);
+    await records.eventWith('delivered', eventId);
+    await yard.client.post(`${yard.base}/events/${eventId}/replay`, {});
+    await until('the replay to arrive', () => recovering.requests.length === 2);
+    const event = await records.eventWith('delivered', eventId);
+    expect(event.deliveries?.map((delivery) => delivery.destinationId)).to.contain(destination.id);
+  });
+
+  it('makes no difference to a route without failover destinations', async () => {
+    const bad = receiver.endpoint(500);
+    const { source } = await pipe({ endpoint: bad, retries: 3 }, [], 1);
+    const eventId = await records.accepted(source, BODY);
+    await records.eventWith('failed', eventId);
+    expect(bad.requests).to.have.length(4);
+    expect(statuses(await records.deliveries(eventId))).to.deep.equal(['failed']);
+  });
+});
