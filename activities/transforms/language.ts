@@ -1,0 +1,52 @@
+// What a transform language is. A new one is one file like javascript.ts plus one line in languages.ts plus its row in
+// test/conformance/transforms.test.ts.
+import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
+import type { TransformProblem } from './types.ts';
+
+export interface TransformLanguage {
+  /** Reads the language's library, a script that runs inside QuickJS; null when QuickJS itself is enough. */
+  library: (() => string) | null;
+  /**
+   * Whether every event gets a context of its own, because code of this language could leave something behind in it.
+   * Otherwise the context stays warm: loading a library costs 15 to 25 ms.
+   */
+  freshContext: boolean;
+  /**
+   * Compiles the code of a transform inside the sandbox.
+   * @returns the function (event) => result or promise, and the sandbox's own error when the code is wrong
+   */
+  compile(vm: QuickJSContext, code: string): CompileResult;
+  /** Puts an error of this language into words and finds its place in the code. */
+  explain(error: SandboxError, code: string): TransformProblem;
+}
+
+export type CompileResult = { ok: true; transform: QuickJSHandle } | { ok: false; error: QuickJSHandle };
+
+/** An error as the prelude describes it; everything in it comes from inside the sandbox and is no more than text. */
+export interface SandboxError {
+  name: string | null;
+  message: string;
+  stack: string;
+  /** Offset in the code, as JSONata gives it. */
+  position: number | null;
+  /** Line and column, as Liquid's tokens give it. */
+  place: [number, number] | null;
+}
+
+/** The line and column, from 1, of an offset in a text. */
+export function placeOf(code: string, offset: number): { line: number; column: number } {
+  const before = code.slice(0, Math.max(0, offset)).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+/**
+ * Compiles with a library.
+ * @param adapter script text of a function (code) => (event) => result, evaluated inside the sandbox
+ */
+export function compileWith(adapter: string): TransformLanguage['compile'] {
+  return (vm, code) =>
+    vm.unwrapResult(vm.evalCode(adapter, 'adapter.js')).consume((compile) => {
+      const compiled = vm.newString(code).consume((text) => vm.callFunction(compile, vm.undefined, text));
+      return compiled.error ? { ok: false, error: compiled.error } : { ok: true, transform: compiled.value };
+    });
+}

@@ -1,0 +1,266 @@
+// One transform inside one QuickJS of its own: its own WebAssembly memory, so that neither a limit nor a fault of one
+// transform touches another. Nothing of the host is reachable from inside: no function is passed in, only texts.
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  RELEASE_SYNC,
+} from 'quickjs-emscripten';
+import { z } from 'zod';
+import type { SandboxError, TransformLanguage } from './language.ts';
+import { CLOCK, HELPERS, SEAL } from './prelude.ts';
+import { LIMITS, problems, sandboxFailed, type TransformProblem } from './types.ts';
+
+const PAGE_BYTES = 65_536;
+// What this build of QuickJS needs at least.
+const INITIAL_PAGES = 256;
+// QuickJS's own limits come first: they end in an error that leaves the sandbox in order, the hard ones may not.
+const SOFT_MEMORY_BYTES = LIMITS.memoryBytes - 12 * 1024 * 1024;
+const STACK_BYTES = 256 * 1024;
+const JOBS_AT_ONCE = 1000;
+
+/** What a transform is a function of, as texts. */
+export interface SandboxInput {
+  /** JSON of the event without its payload. */
+  facts: string;
+  /** The payload: JSON, or any other text. */
+  body: string;
+  /** What the clock shows, in ms since 1970. */
+  now: number;
+  /** 32 bits from which random numbers follow. */
+  seed: number;
+}
+
+export type SandboxResult = { ok: true; isText: boolean; text: string } | { ok: false; problem: TransformProblem };
+
+export interface Sandbox {
+  /** Compiles the code and, where the language has statements outside of the function, runs those. */
+  check(): TransformProblem | null;
+  run(input: SandboxInput): SandboxResult;
+  /** False after a limit was hit: it must not be used again. */
+  readonly usable: boolean;
+  /** The memory it holds, in bytes. */
+  readonly memoryBytes: number;
+}
+
+/** A context with what was taken from it before the transform could change it, and the compiled transform. */
+interface Room {
+  vm: QuickJSContext;
+  clock: QuickJSHandle;
+  parse: QuickJSHandle;
+  transform: QuickJSHandle;
+}
+type Failed = { ok: false; problem: TransformProblem };
+type Opened = { ok: true; room: Room } | Failed;
+
+const errorSchema: z.ZodType<SandboxError> = z.object({
+  name: z.string().nullable(),
+  message: z.string(),
+  stack: z.string(),
+  position: z.number().nullable(),
+  place: z.tuple([z.number(), z.number()]).nullable(),
+});
+
+/**
+ * Opens a sandbox for one transform; its library is loaded by then and the code is not compiled yet.
+ * @param wasm QuickJS, compiled once per thread
+ */
+export async function openSandbox(
+  wasm: WebAssembly.Module,
+  language: TransformLanguage,
+  code: string,
+): Promise<Sandbox> {
+  const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: LIMITS.memoryBytes / PAGE_BYTES });
+  const variant = newVariant(RELEASE_SYNC, { wasmModule: wasm, wasmMemory: memory });
+  const quickJs = await newQuickJSWASMModuleFromVariant(variant);
+  const runtime = quickJs.newRuntime({ memoryLimitBytes: SOFT_MEMORY_BYTES, maxStackSizeBytes: STACK_BYTES });
+  return new QuickJsSandbox(runtime, memory, language, code);
+}
+
+class QuickJsSandbox implements Sandbox {
+  readonly #runtime: QuickJSRuntime;
+  readonly #memory: WebAssembly.Memory;
+  readonly #language: TransformLanguage;
+  readonly #code: string;
+  readonly #helpers: { vm: QuickJSContext; functions: QuickJSHandle };
+  /** A context with clock and library, not yet with the transform. */
+  #prepared: Omit<Room, 'transform'> | null;
+  #warm: Opened | null = null;
+  #interrupted = false;
+  usable = true;
+
+  constructor(runtime: QuickJSRuntime, memory: WebAssembly.Memory, language: TransformLanguage, code: string) {
+    this.#runtime = runtime;
+    this.#memory = memory;
+    this.#language = language;
+    this.#code = code;
+    const vm = runtime.newContext();
+    this.#helpers = { vm, functions: vm.unwrapResult(vm.evalCode(HELPERS, 'helpers.js')) };
+    this.#prepared = this.#newContext();
+  }
+
+  get memoryBytes(): number {
+    return this.#memory.buffer.byteLength;
+  }
+
+  check(): TransformProblem | null {
+    const opened = this.#guarded(() => this.#open({ facts: '{}', body: 'null', now: 0, seed: 0 }));
+    return opened.ok ? null : opened.problem;
+  }
+
+  run(input: SandboxInput): SandboxResult {
+    return this.#guarded(() => {
+      const opened = this.#open(input);
+      if (!opened.ok) return opened;
+      const result = this.#call(opened.room, input);
+      if (this.#language.freshContext) leave(opened.room);
+      return result;
+    });
+  }
+
+  /** Runs a step under the limits; what escapes QuickJS itself (a full memory, a full stack) ends the sandbox. */
+  #guarded<T extends { ok: true } | Failed>(step: () => T): T | Failed {
+    const startedAt = threadCpuMs();
+    this.#interrupted = false;
+    this.#runtime.setInterruptHandler(() => {
+      if (threadCpuMs() - startedAt > LIMITS.interruptMs) this.#interrupted = true;
+      return this.#interrupted;
+    });
+    let result: T | Failed;
+    try {
+      result = step();
+    } catch (error) {
+      this.usable = false;
+      result = { ok: false, problem: escaped(error) };
+    }
+    if (this.#interrupted) result = { ok: false, problem: problems.time };
+    if (!result.ok && (result.problem.reason === 'time' || result.problem.reason === 'memory')) this.usable = false;
+    return result;
+  }
+
+  /** The room of this run: the warm one, or a new one where every event gets its own. */
+  #open({ now, seed }: SandboxInput): Opened {
+    if (this.#warm?.ok) setClock(this.#warm.room, now, seed);
+    if (this.#warm) return this.#warm;
+    const prepared = this.#prepared ?? this.#newContext();
+    this.#prepared = null;
+    setClock(prepared, now, seed);
+    const compiled = this.#language.compile(prepared.vm, this.#code);
+    const opened: Opened = compiled.ok
+      ? { ok: true, room: { ...prepared, transform: compiled.transform } }
+      : { ok: false, problem: this.#problemOf(compiled.error) };
+    if (!this.#language.freshContext) this.#warm = opened;
+    return opened;
+  }
+
+  #newContext(): Omit<Room, 'transform'> {
+    const vm = this.#runtime.newContext();
+    const clock = vm.unwrapResult(vm.evalCode(CLOCK, 'clock.js'));
+    const { library } = this.#language;
+    if (library !== null) {
+      vm.unwrapResult(vm.evalCode(library(), 'library.js')).dispose();
+      vm.unwrapResult(vm.evalCode(SEAL, 'seal.js')).dispose();
+    }
+    const json = vm.getProp(vm.global, 'JSON');
+    const parse = json.consume((object) => vm.getProp(object, 'parse'));
+    return { vm, clock, parse };
+  }
+
+  #call(room: Room, input: SandboxInput): SandboxResult {
+    const { vm, transform } = room;
+    const event = this.#eventOf(room, input);
+    const called = event.consume((argument) => vm.callFunction(transform, vm.undefined, argument));
+    if (called.error) return { ok: false, problem: this.#problemOf(called.error) };
+    while (!this.#interrupted && this.#runtime.hasPendingJob()) {
+      const jobs = this.#runtime.executePendingJobs(JOBS_AT_ONCE);
+      if (jobs.error) jobs.error.dispose();
+    }
+    const state = vm.getPromiseState(called.value);
+    if (state.type === 'rejected') return { ok: false, problem: this.#problemOf(state.error) };
+    if (state.type === 'pending') return { ok: false, problem: { ...problems.nothing, message: NEVER_SETTLED } };
+    const result = this.#resultOf(state.value);
+    if (called.value.alive) called.value.dispose();
+    return result;
+  }
+
+  /** The event as an object of the transform's own context. */
+  #eventOf({ vm, parse }: Room, { facts, body }: SandboxInput): QuickJSHandle {
+    const parsed = (text: string) =>
+      vm.newString(text).consume((handle) => vm.callFunction(parse, vm.undefined, handle));
+    const event = vm.unwrapResult(parsed(facts));
+    const payload = parsed(body);
+    if (payload.error) {
+      // No JSON: the payload is the text itself. Anything else that goes wrong here is a limit.
+      if (this.#describe(payload.error).name !== 'SyntaxError') throw new RangeError('The payload fills the sandbox');
+      vm.newString(body).consume((text) => vm.setProp(event, 'payload', text));
+    } else {
+      payload.value.consume((value) => vm.setProp(event, 'payload', value));
+    }
+    return event;
+  }
+
+  #resultOf(value: QuickJSHandle): SandboxResult {
+    const output = this.#help('output', value);
+    if (output.error) return { ok: false, problem: this.#problemOf(output.error) };
+    const shown = output.value.consume((text) => this.#helpers.vm.getString(text));
+    if (shown === 'N') return { ok: false, problem: problems.nothing };
+    const isText = shown.startsWith('T');
+    const json = shown.slice(1);
+    return { ok: true, isText, text: isText ? String(JSON.parse(json)) : json };
+  }
+
+  /** Puts something that was thrown into words; it is disposed of. */
+  #problemOf(thrown: QuickJSHandle): TransformProblem {
+    const error = this.#describe(thrown);
+    if (error.name === LIMIT) return problems.memory;
+    // Without memory for an error object, QuickJS throws null.
+    const nothingLeft = error.name === null && error.message === 'null' && this.memoryBytes > SOFT_MEMORY_BYTES / 2;
+    return nothingLeft ? problems.memory : this.#language.explain(error, this.#code);
+  }
+
+  #describe(thrown: QuickJSHandle): SandboxError {
+    const described = this.#help('describe', thrown);
+    // Only a limit can interrupt the helper itself: it catches what the thrown object does.
+    if (described.error) throw new RangeError('The error could not be read');
+    const text = described.value.consume((value) => this.#helpers.vm.getString(value));
+    const error = errorSchema.parse(JSON.parse(text));
+    return LIMIT_MESSAGES.test(error.message) ? { ...error, name: LIMIT } : error;
+  }
+
+  #help(name: 'output' | 'describe', argument: QuickJSHandle) {
+    const { vm, functions } = this.#helpers;
+    return vm
+      .getProp(functions, name)
+      .consume((helper) => argument.consume((value) => vm.callFunction(helper, vm.undefined, value)));
+  }
+}
+
+// QuickJS reports a full stack inside JSON.parse as a SyntaxError, and Liquid wraps errors of its own around them.
+const LIMIT = 'limit';
+const LIMIT_MESSAGES = /^(?:out of memory|stack overflow)\b/;
+
+function setClock({ vm, clock }: Omit<Room, 'transform'>, now: number, seed: number): void {
+  vm.unwrapResult(vm.callFunction(clock, vm.undefined, vm.newNumber(now), vm.newNumber(seed))).dispose();
+}
+
+function leave({ vm, clock, parse, transform }: Room): void {
+  for (const handle of [clock, parse, transform, vm]) handle.dispose();
+}
+
+const NEVER_SETTLED =
+  'The transform returned a promise that nothing can fulfil: there are no timers and no network here';
+
+/** What an error that came out of QuickJS means: a full memory, a full stack of the host, or a fault in the sandbox. */
+function escaped(error: unknown): TransformProblem {
+  const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
+  if (['RangeError', 'RuntimeError', 'QuickJSUnwrapError'].includes(name)) return problems.memory;
+  return sandboxFailed(message);
+}
+
+/** CPU time of this thread, in ms: a busy machine does not shorten what a transform may take. */
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}

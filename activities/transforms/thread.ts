@@ -1,0 +1,113 @@
+// A thread of the sandbox: runs one job after the other and keeps the sandboxes of recent transforms warm.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { isUtf8 } from 'node:buffer';
+import { parse as parseQuery } from 'node:querystring';
+import { parentPort } from 'node:worker_threads';
+import { languages } from './languages.ts';
+import { openSandbox, type Sandbox, type SandboxInput } from './sandbox.ts';
+import { LIMITS, problems, type TransformCode, type TransformEvent, type TransformResult } from './types.ts';
+
+/** What the host asks for; without an event the code is only checked. */
+export interface Job {
+  transform: TransformCode;
+  event: TransformEvent | null;
+}
+/** `started`: everything of our own is loaded and the code runs from now on. */
+export type ThreadMessage = { type: 'ready' } | { type: 'started' } | { type: 'done'; result: TransformResult };
+
+const MAX_WARM = 16;
+const MAX_WARM_BYTES = 512 * 1024 * 1024;
+const MAX_RUNS = 1000;
+
+const port = parentPort;
+if (!port) throw new Error('thread.ts runs as a worker thread only');
+// QuickJS asks the host for the time zone; a result must not depend on the machine.
+Date.prototype.getTimezoneOffset = () => 0;
+
+const requireFromQuickJs = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
+const wasm = new WebAssembly.Module(
+  readFileSync(requireFromQuickJs.resolve('@jitl/quickjs-wasmfile-release-sync/wasm')),
+);
+const warm = new Map<string, { sandbox: Sandbox; runs: number }>();
+
+port.on('message', (job: Job) => {
+  void perform(job).then((result) => {
+    const transferred = result.ok ? [result.output.body.buffer as ArrayBuffer] : [];
+    port.postMessage({ type: 'done', result } satisfies ThreadMessage, transferred);
+  });
+});
+port.postMessage({ type: 'ready' } satisfies ThreadMessage);
+
+async function perform({ transform, event }: Job): Promise<TransformResult> {
+  const { key, type, code } = transform;
+  const sandbox = takeWarm(key) ?? (await openSandbox(wasm, languages[type], code));
+  port?.postMessage({ type: 'started' } satisfies ThreadMessage);
+  if (event === null) {
+    const problem = sandbox.check();
+    return problem === null ? { ok: true, output: NO_OUTPUT() } : { ok: false, problem };
+  }
+  const result = sandbox.run(inputOf(event));
+  keepWarm(key, sandbox);
+  if (!result.ok) return result;
+  const body = new TextEncoder().encode(result.text);
+  if (body.byteLength > LIMITS.outputBytes) return { ok: false, problem: problems.output };
+  const contentType = transform.outputContentType ?? (result.isText ? 'text/plain; charset=utf-8' : 'application/json');
+  return { ok: true, output: { body, contentType, isText: result.isText } };
+}
+
+const NO_OUTPUT = () => ({ body: new Uint8Array(), contentType: '', isText: true });
+
+function takeWarm(key: string | null): Sandbox | undefined {
+  return key === null ? undefined : warm.get(key)?.sandbox;
+}
+
+/** Keeps a sandbox for the next event, unless it has hit a limit or run for long enough; the least recent ones go. */
+function keepWarm(key: string | null, sandbox: Sandbox): void {
+  if (key === null) return;
+  const runs = (warm.get(key)?.runs ?? 0) + 1;
+  warm.delete(key);
+  if (sandbox.usable && runs < MAX_RUNS) warm.set(key, { sandbox, runs });
+  let bytes = 0;
+  for (const { sandbox: kept } of warm.values()) bytes += kept.memoryBytes;
+  for (const [oldest, { sandbox: kept }] of warm) {
+    if (warm.size <= MAX_WARM && bytes <= MAX_WARM_BYTES) break;
+    bytes -= kept.memoryBytes;
+    warm.delete(oldest);
+  }
+}
+
+function inputOf(event: TransformEvent): SandboxInput {
+  const { id, source, method, query, headers, body, receivedAt } = event;
+  const lowercase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const isText = isUtf8(body);
+  const facts = {
+    payload: null,
+    ...(!isText && { payloadEncoding: 'base64' }),
+    headers: lowercase,
+    query: { ...parseQuery(query) },
+    method,
+    id,
+    source,
+    receivedAt: receivedAt.toISOString(),
+  };
+  return {
+    facts: JSON.stringify(facts),
+    body: isText ? textOf(body) : JSON.stringify(Buffer.from(body).toString('base64')),
+    now: receivedAt.getTime(),
+    seed: hash(id),
+  };
+}
+
+/** RFC 8259, section 8.1: a parser may ignore a byte order mark. Texts with NUL cross the border as JSON. */
+function textOf(body: Uint8Array): string {
+  const text = new TextDecoder().decode(body);
+  return text.includes('\0') ? JSON.stringify(text) : text;
+}
+
+/** FNV-1a, 32 bits. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  return value >>> 0;
+}
