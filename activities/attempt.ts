@@ -8,10 +8,12 @@ import { endDeliveries } from '../db/delivery-commands.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { AttemptResult } from '../db/hot-path/record-results.ts';
 import type { Pool } from '../db/pool.ts';
+import { applyTransform } from './apply-transform.ts';
 import type { ConfigCache, DestinationConfig } from './config-cache.ts';
 import { chooseFailover } from './failover.ts';
 import { buildOutboundRequest, type OutboundRequest } from './http/outbound-request.ts';
 import type { Sender, SendResult } from './http/sender.ts';
+import type { Transforms } from './transforms/index.ts';
 import type { AttemptOutcome, AttemptRequest } from './types.ts';
 
 export interface AttemptDeps {
@@ -19,6 +21,7 @@ export interface AttemptDeps {
   /** Loads deliveries in groups; undefined for one that does not exist. */
   contexts: Batcher<AttemptRequest, AttemptContext | undefined>;
   configs: ConfigCache;
+  transforms: Transforms;
   sender: Sender;
   /** Records results in groups; true when the delivery changed. */
   results: Batcher<AttemptResult, boolean>;
@@ -44,8 +47,12 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   const ready = await prepare(deps, context);
   if ('ending' in ready) return endWithoutAttempt(deps, context, ready.ending, ready.reason);
 
+  const content = await applyTransform(deps, context, ready);
+  // Making the attempt again would fail in the same way: a transform is a pure function of its event.
+  if ('problem' in content) return endWithoutAttempt(deps, context, 'failed', content.problem);
+
   const startedAt = new Date();
-  const outbound = buildRequest(deps, context, ready, request.attempt, startedAt);
+  const outbound = buildRequest(deps, context, { ...ready, ...content }, request.attempt, startedAt);
   if ('ending' in outbound) return endWithoutAttempt(deps, context, outbound.ending, outbound.reason);
   const sent = await deps.sender.send({
     ...outbound,

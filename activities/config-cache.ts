@@ -4,6 +4,7 @@ import type { AuthType } from '../core/auth-config.ts';
 import type { FailoverRule } from '../core/failover.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { SecretBox } from '../db/encryption.ts';
+import type { TransformType } from '../db/entities.ts';
 import type { Pool } from '../db/pool.ts';
 
 /** A destination with its credentials in clear: never logged, never in a history. */
@@ -26,6 +27,16 @@ export interface RouteConfig extends FailoverRule {
   expectedResponse: ExpectedResponse | null;
 }
 
+/** A transform as attempts run it. */
+export interface TransformConfig {
+  id: string;
+  version: number;
+  name: string;
+  type: TransformType;
+  code: string;
+  outputContentType: string | null;
+}
+
 const DESTINATION = `
 select id, version, enabled, method, url, headers, auth_type as "authType", auth_config as "authConfig",
        signing_secret as "signingSecret", timeout_ms as "timeoutMs"
@@ -34,12 +45,16 @@ const ROUTE = `select id, version, expected_response as "expectedResponse",
        failover_destination_ids as "failoverDestinationIds", failover_after_attempts as "failoverAfterAttempts"
 from routes where id = $1`;
 
+const TRANSFORM = `select id, version, name, type, code, output_content_type as "outputContentType"
+from transforms where id = $1`;
+
 const MAX_CACHED = 10_000;
 
 export interface ConfigCache {
   /** Null when the destination was deleted meanwhile. */
   destination(id: string, version: number): Promise<DestinationConfig | null>;
   route(id: string, version: number): Promise<RouteConfig | null>;
+  transform(id: string, version: number): Promise<TransformConfig | null>;
 }
 
 export function createConfigCache(pool: Pool, secretBox: SecretBox): ConfigCache {
@@ -54,6 +69,10 @@ export function createConfigCache(pool: Pool, secretBox: SecretBox): ConfigCache
     }),
     route: byVersion(async (id) => {
       const { rows } = await pool.query<RouteConfig>({ name: 'route-config', text: ROUTE, values: [id] });
+      return rows[0] ?? null;
+    }),
+    transform: byVersion(async (id) => {
+      const { rows } = await pool.query<TransformConfig>({ name: 'transform-config', text: TRANSFORM, values: [id] });
       return rows[0] ?? null;
     }),
   };

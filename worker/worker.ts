@@ -8,6 +8,7 @@ import { createConfigCache } from '../activities/config-cache.ts';
 import { createSender } from '../activities/http/sender.ts';
 import { createActivities } from '../activities/index.ts';
 import { createContextLoader, createResultRecorder } from '../activities/results.ts';
+import { createTransforms } from '../activities/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { loadSecretBox } from '../db/encryption-keys.ts';
@@ -51,6 +52,7 @@ export async function runWorker(
   const client = new Client({ connection, namespace: temporal.namespace });
   const { hotPool, pool } = openPools(settings, databaseUrl, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
+  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
   let relay: Relay | undefined;
@@ -59,6 +61,7 @@ export async function runWorker(
     settings,
     log,
     sender,
+    transforms,
     results,
     contexts: createContextLoader(hotPool),
     configs: createConfigCache(hotPool, secretBox),
@@ -99,6 +102,7 @@ export async function runWorker(
     stop: () =>
       stopInOrder(running, shards, worker, ended, [
         () => results.idle(),
+        () => transforms.close(),
         () => sender.close(),
         () => closeAll([hotPool, pool], connection),
       ]),

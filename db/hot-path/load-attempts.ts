@@ -27,6 +27,13 @@ export interface AttemptContext {
   sourceSlug: string | null;
   destinationVersion: number | null;
   routeVersion: number | null;
+  /** Null when the route has no transform; the version is null when the transform has been deleted. */
+  transformId: string | null;
+  transformVersion: number | null;
+  /** What a transform is told of the event; null when the event is gone. */
+  eventMethod: string | null;
+  eventQuery: string | null;
+  receivedAt: Date | null;
 }
 
 // The bounds on the ids let PostgreSQL open only the partitions of those days (an array alone prunes nothing).
@@ -35,13 +42,16 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
        d.status_code as "statusCode", d.error, d.next_attempt_at as "nextAttemptAt",
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
-       e.headers as "eventHeaders", p.body, s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion"
+       e.headers as "eventHeaders", p.body, s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
+       r.transform_id as "transformId", tf.version as "transformVersion",
+       e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt"
 from deliveries d
 left join events e on e.id = d.event_id and e.id between $4 and $5
 left join event_payloads p on p.event_id = d.event_id and p.event_id between $4 and $5
 left join sources s on s.id = d.source_id
 left join destinations t on t.id = d.destination_id
 left join routes r on r.id = d.route_id
+left join transforms tf on tf.id = r.transform_id
 where d.id = any($1::text[]) and d.id between $2 and $3`;
 
 /** Loads deliveries by id; one that does not exist (any more) is missing from the map. */

@@ -1,0 +1,65 @@
+// The transform of a delivery's route: what is sent instead of the received bytes.
+import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
+import type { ConfigCache } from './config-cache.ts';
+import type { Transforms, TransformOutput, TransformProblem } from './transforms/index.ts';
+
+/** Headers and body of an event, as received or as transformed. */
+export interface EventContent {
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+// Headers that describe the received bytes, and would be wrong about others.
+const OF_THE_BYTES: ReadonlySet<string> = new Set([
+  'content-digest',
+  'content-encoding',
+  'content-language',
+  'content-md5',
+  'content-range',
+  'content-type',
+  'digest',
+  'repr-digest',
+]);
+
+/**
+ * Runs the transform of the delivery's route on the event.
+ * @returns the content to send; the received one when the route has no transform; or why there is none, as a sentence
+ * @throws SandboxUnavailableError, or what the database throws: nothing is known of the transform then
+ */
+export async function applyTransform(
+  deps: { configs: Pick<ConfigCache, 'transform'>; transforms: Transforms },
+  context: AttemptContext,
+  received: EventContent & { sourceSlug: string },
+): Promise<EventContent | { problem: string }> {
+  const { transformId, transformVersion } = context;
+  if (transformId === null) return received;
+  const transform = transformVersion === null ? null : await deps.configs.transform(transformId, transformVersion);
+  if (transform === null) return { problem: 'The transform of the route was deleted' };
+  const result = await deps.transforms.run(
+    { ...transform, key: `${transform.id}:${transform.version}` },
+    {
+      id: context.eventId,
+      source: received.sourceSlug,
+      method: context.eventMethod ?? '',
+      query: context.eventQuery ?? '',
+      headers: received.headers,
+      body: received.body,
+      receivedAt: context.receivedAt ?? new Date(0),
+    },
+    transform.id,
+  );
+  if (!result.ok) return { problem: `The transform ${transform.name} failed: ${inWords(result.problem)}` };
+  return contentOf(received.headers, result.output);
+}
+
+function contentOf(received: Record<string, string>, output: TransformOutput): EventContent {
+  const kept = Object.entries(received).filter(([name]) => !OF_THE_BYTES.has(name.toLowerCase()));
+  return {
+    headers: { ...Object.fromEntries(kept), 'Content-Type': output.contentType },
+    body: Buffer.from(output.body.buffer, output.body.byteOffset, output.body.byteLength),
+  };
+}
+
+function inWords({ message, line, column }: TransformProblem): string {
+  return line === null ? message : `${message} (line ${line}, column ${column})`;
+}
