@@ -4,12 +4,12 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import type { WorkflowLink } from '../core/temporal-link.ts';
 import type { SecretBox } from '../db/encryption.ts';
 import type { Scope } from '../db/entities.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Signals } from './signals.ts';
-import type { WorkflowLink } from './temporal-link.ts';
 import type { TestSender } from './test-send.ts';
 
 /** Who sent a request: the organization and the key that selected it. */

@@ -5,6 +5,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { createSender } from '../activities/http/sender.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { workflowLinks } from '../core/temporal-link.ts';
 import { loadSecretBox } from '../db/encryption-keys.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/partitions.ts';
@@ -16,7 +17,6 @@ import { createIngest } from './ingest/ingest.ts';
 import { requiredServers } from './resources/health.ts';
 import { onEndRequest } from '../local/signals.ts';
 import { createSignals } from './signals.ts';
-import { workflowLinks } from './temporal-link.ts';
 import { createTestSender } from './test-send.ts';
 
 const DATABASE_DEADLINE_MS = 120_000;

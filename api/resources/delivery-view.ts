@@ -1,8 +1,8 @@
 // Deliveries and attempts as the API shows them (decisions, "Deliveries").
 import { idTime } from '../../core/ids.ts';
+import type { WorkflowLink } from '../../core/temporal-link.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
 import { isoTime } from '../records.ts';
-import type { WorkflowLink } from '../temporal-link.ts';
 
 export const DELIVERY_STATUSES = [
   'pending',

@@ -1,6 +1,5 @@
 // Where a delivery's workflow is seen in the Temporal UI.
-import type { Settings } from '../core/config.ts';
-import type { TemporalConnection } from '../temporal-config/connection.ts';
+import type { Settings } from './config.ts';
 
 /** Makes the address of a workflow in the Temporal UI; null when nothing says where the UI is. */
 export type WorkflowLink = (workflowId: string) => string | null;
@@ -10,7 +9,7 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/i;
 /** Reads where the UI is: TEMPORAL_UI_URL, or the port of the UI beside a Temporal server on this machine. */
 export function workflowLinks(
   settings: Pick<Settings, 'TEMPORAL_UI_URL' | 'TEMPORAL_UI_PORT'>,
-  { connectionOptions, namespace }: Pick<TemporalConnection, 'connectionOptions' | 'namespace'>,
+  { connectionOptions, namespace }: { connectionOptions: { address: string }; namespace: string },
 ): WorkflowLink {
   const base = settings.TEMPORAL_UI_URL ?? localUi(settings.TEMPORAL_UI_PORT, connectionOptions.address);
   if (base === null) return () => null;
