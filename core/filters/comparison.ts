@@ -1,0 +1,106 @@
+// How one value of a webhook compares with the value of a condition. Headers and query parameters are always texts, and
+// senders disagree about quoting numbers, so a text that reads as a number or boolean stands for it:
+//
+// | operator                    | is true when the value of the webhook                                                |
+// |-----------------------------|--------------------------------------------------------------------------------------|
+// | equals, in                  | is the same string (letter case counts), number, boolean or null; or one is a text   |
+// |                             | that reads as the other, a number (`5` and `"5.0"`) or boolean; an array or object   |
+// |                             | equals one with equal members, compared strictly                                     |
+// | contains                    | is a text with this text in it; or an array with an element that equals the value    |
+// | starts_with, ends_with,     | is a text that starts with, ends with, or has a match of the value                   |
+// | matches                     |                                                                                      |
+// | gt, gte, lt, lte            | is, like the other, a number or a text that reads as one: by number; two other       |
+// |                             | texts: in the order of their characters, which for ISO dates of one form is by time  |
+//
+// Numbers and booleans count as their text for the text operators. Two texts are never compared as numbers for equality
+// ("1.0" is not "1"), and "007" reads as no number. What fits no line is not true.
+
+/** Whether a value of the webhook meets a condition. */
+export type ValueTest = (actual: unknown) => boolean;
+
+// RFC 8259, section 6. Longer ones are no numbers anyone means.
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const MAX_NUMBER_LENGTH = 40;
+
+/** The number that a text reads as, or null. */
+function readNumber(text: string): number | null {
+  return text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? Number(text) : null;
+}
+
+/** The text of a string, number or boolean, or null. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+/** Equal to one of these; a look-up, however long the list is. */
+export function equalsAny(wanted: readonly unknown[]): ValueTest {
+  const scalars = new Set(wanted.filter((value) => typeof value !== 'object' || value === null));
+  const readAsNumber = new Set(wanted.flatMap((value) => (typeof value === 'string' ? (readNumber(value) ?? []) : [])));
+  const nested = wanted.filter((value) => typeof value === 'object' && value !== null);
+  return (actual) => {
+    if (scalars.has(actual)) return true;
+    switch (typeof actual) {
+      case 'number':
+        return readAsNumber.has(actual);
+      case 'boolean':
+        return scalars.has(String(actual));
+      case 'string':
+        return scalars.has(readNumber(actual) ?? readBoolean(actual));
+      default:
+        return nested.some((value) => deepEqual(actual, value));
+    }
+  };
+}
+
+/** `undefined`, which is in no condition, for a text that reads as no boolean. */
+function readBoolean(text: string): boolean | undefined {
+  if (text === 'true') return true;
+  return text === 'false' ? false : undefined;
+}
+
+/** JSON values with equal members. The recursion is as deep as `wanted`, which the API bounds. */
+function deepEqual(actual: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
+  if (typeof actual !== 'object' || actual === null || Array.isArray(actual) !== Array.isArray(wanted)) return false;
+  const members = Object.entries(wanted);
+  return (
+    members.length === Object.keys(actual).length &&
+    members.every(
+      ([key, value]) => Object.hasOwn(actual, key) && deepEqual((actual as Record<string, unknown>)[key], value),
+    )
+  );
+}
+
+export function contains(wanted: unknown): ValueTest {
+  const text = textOf(wanted);
+  const equal = equalsAny([wanted]);
+  return (actual) => {
+    if (Array.isArray(actual)) return actual.some(equal);
+    return text !== null && (textOf(actual)?.includes(text) ?? false);
+  };
+}
+
+/** A test of the text of strings, numbers and booleans. */
+export function onText(test: (text: string) => boolean): ValueTest {
+  return (actual) => {
+    const text = textOf(actual);
+    return text !== null && test(text);
+  };
+}
+
+/** @param holds whether the sign of actual minus wanted meets the operator */
+export function inOrder(wanted: string | number, holds: (sign: number) => boolean): ValueTest {
+  const wantedNumber = numberOf(wanted);
+  return (actual) => {
+    const actualNumber = numberOf(actual);
+    if (actualNumber !== null && wantedNumber !== null) return holds(Math.sign(actualNumber - wantedNumber));
+    if (typeof actual !== 'string' || typeof wanted !== 'string') return false;
+    return holds(actual === wanted ? 0 : actual < wanted ? -1 : 1);
+  };
+}
+
+function numberOf(value: unknown): number | null {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? readNumber(value) : null;
+}

@@ -1,0 +1,152 @@
+// One condition of a filter: what it may be, and what it becomes when it is compiled.
+import { compilePattern, PatternError } from '../linear-regex.ts';
+import { TimeLimitError, withinTime } from '../time-limit.ts';
+import { contains, equalsAny, inOrder, onText, textOf, type ValueTest } from './comparison.ts';
+import { type FieldReader, fieldReader } from './fields.ts';
+
+/** A condition as routes and filters hold it. */
+export interface FilterCondition {
+  field: string;
+  operator: string;
+  value?: unknown;
+}
+
+/** Which member of a condition is wrong, and what it must be. */
+export class ConditionError extends Error {
+  override readonly name = 'ConditionError';
+  readonly member: keyof FilterCondition;
+  constructor(member: keyof FilterCondition, message: string) {
+    super(message);
+    this.member = member;
+  }
+}
+
+/** Whether all the values that a field leads to meet a condition together. */
+export type ValuesTest = (values: readonly unknown[]) => boolean;
+
+export interface CompiledCondition {
+  read: FieldReader;
+  test: ValuesTest;
+}
+
+/** Longest list of `in` and `not_in`. */
+export const MAX_LIST = 1000;
+/** Longest text of any other value, in characters. */
+export const MAX_TEXT = 10_000;
+
+// Where a field leads to several values (`[*]`, a repeated query parameter), any one of them suffices.
+const any =
+  (test: ValueTest): ValuesTest =>
+  (values) =>
+    values.some(test);
+// What is not there equals nothing and contains nothing.
+const anyNot =
+  (test: ValueTest): ValuesTest =>
+  (values) =>
+    values.length === 0 || values.some((value) => !test(value));
+
+const OPERATORS: Record<string, (value: unknown) => ValuesTest> = {
+  equals: (value) => any(equalsAny([required(value)])),
+  not_equals: (value) => anyNot(equalsAny([required(value)])),
+  contains: (value) => any(contains(required(value))),
+  not_contains: (value) => anyNot(contains(required(value))),
+  starts_with: (value) => any(startsWith(text(value))),
+  ends_with: (value) => any(endsWith(text(value))),
+  matches: (value) => matches(text(value)),
+  exists: () => (values) => values.length > 0,
+  not_exists: () => (values) => values.length === 0,
+  gt: (value) => any(inOrder(ordered(value), (sign) => sign > 0)),
+  gte: (value) => any(inOrder(ordered(value), (sign) => sign >= 0)),
+  lt: (value) => any(inOrder(ordered(value), (sign) => sign < 0)),
+  lte: (value) => any(inOrder(ordered(value), (sign) => sign <= 0)),
+  in: (value) => any(equalsAny(list(value))),
+  not_in: (value) => anyNot(equalsAny(list(value))),
+};
+
+const SYNONYMS: Record<string, string> = { regex: 'matches', greater_than: 'gt', less_than: 'lt' };
+
+/** Every operator that a condition may name, synonyms included. */
+export const OPERATOR_NAMES: readonly string[] = [...Object.keys(OPERATORS), ...Object.keys(SYNONYMS)];
+
+/** Whether an operator searches with a regular expression. */
+export const isPatternOperator = (operator: string): boolean => operator === 'matches' || operator === 'regex';
+
+/** @throws ConditionError */
+export function compileCondition({ field, operator, value }: FilterCondition): CompiledCondition {
+  if (!OPERATOR_NAMES.includes(operator)) {
+    throw new ConditionError('operator', `must be one of ${OPERATOR_NAMES.join(', ')}`);
+  }
+  const read = fieldReader(field);
+  if (read === null) {
+    throw new ConditionError('field', 'must be a dotted path such as payload.items[0].sku or headers.x-kind');
+  }
+  const compile = OPERATORS[SYNONYMS[operator] ?? operator];
+  if (compile === undefined) throw new Error(`the operator ${operator} has no meaning`);
+  return { read, test: compile(value) };
+}
+
+function required(value: unknown): unknown {
+  if (value === undefined) throw new ConditionError('value', 'is required with this operator');
+  const length = typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0);
+  if (length > MAX_TEXT) throw new ConditionError('value', `must be at most ${MAX_TEXT} characters long`);
+  return value;
+}
+
+function text(value: unknown): string {
+  if (typeof required(value) !== 'string') throw new ConditionError('value', 'must be a string with this operator');
+  return String(value);
+}
+
+function ordered(value: unknown): string | number {
+  required(value);
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  throw new ConditionError('value', 'must be a number or a string with this operator');
+}
+
+/** The elements of an array, or of a comma-separated string (spaces around them dropped). */
+function list(value: unknown): unknown[] {
+  if (value === undefined) throw new ConditionError('value', 'is required with this operator');
+  const elements = typeof value === 'string' ? value.split(',').map((element) => element.trim()) : value;
+  if (!Array.isArray(elements)) {
+    throw new ConditionError('value', 'must be an array or a comma-separated string with this operator');
+  }
+  if (elements.length > MAX_LIST) throw new ConditionError('value', `must be at most ${MAX_LIST} items long`);
+  for (const element of elements) required(element);
+  return elements;
+}
+
+function startsWith(start: string): ValueTest {
+  return onText((actual) => actual.startsWith(start));
+}
+
+function endsWith(end: string): ValueTest {
+  return onText((actual) => actual.endsWith(end));
+}
+
+// Text up to this length is searched at once, longer text under a deadline: linear time can still be long.
+const QUICK_TEXT = 4096;
+const SEARCH_LIMIT_MS = 100;
+
+/** Failure policy: a search that is not done in time found nothing. The event is stored in any case. */
+function matches(pattern: string): ValuesTest {
+  const compiled = compileOrRefuse(pattern);
+  const test = any(onText((actual) => compiled.test(actual)));
+  return (values) => {
+    const length = values.reduce<number>((sum, value) => sum + (textOf(value)?.length ?? 0), 0);
+    if (length <= QUICK_TEXT) return test(values);
+    try {
+      return withinTime(SEARCH_LIMIT_MS, () => test(values));
+    } catch (error) {
+      if (error instanceof TimeLimitError) return false;
+      throw error;
+    }
+  };
+}
+
+function compileOrRefuse(pattern: string) {
+  try {
+    return compilePattern(pattern);
+  } catch (error) {
+    throw error instanceof PatternError ? new ConditionError('value', error.message) : error;
+  }
+}

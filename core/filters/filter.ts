@@ -1,0 +1,63 @@
+// Filters: which webhooks a route takes. Conditions are compiled once and evaluated for every event.
+import {
+  type CompiledCondition,
+  compileCondition,
+  ConditionError,
+  type FilterCondition,
+  isPatternOperator,
+} from './conditions.ts';
+import type { FilteredRequest } from './fields.ts';
+
+export type FilterLogic = 'AND' | 'OR';
+
+/** Most conditions of a filter, and most of them that search with a regular expression. */
+export const MAX_CONDITIONS = 50;
+export const MAX_PATTERNS = 10;
+
+export interface CompiledFilter {
+  /** Whether the route takes this webhook. A filter without conditions takes every one. */
+  takes(request: FilteredRequest): boolean;
+  /** Whether each condition is met, in their order. */
+  explain(request: FilteredRequest): boolean[];
+}
+
+/** A condition that cannot be used, by its position. */
+export interface FilterProblem {
+  index: number;
+  error: ConditionError;
+}
+
+/** Everything that is wrong with a list of conditions. */
+export function filterProblems(conditions: readonly FilterCondition[]): FilterProblem[] {
+  return conditions.flatMap((condition, index) => {
+    try {
+      compileCondition(condition);
+      return [];
+    } catch (error) {
+      if (error instanceof ConditionError) return [{ index, error }];
+      throw error;
+    }
+  });
+}
+
+/** Whether more conditions search with a regular expression than may. */
+export function hasTooManyPatterns(conditions: readonly FilterCondition[]): boolean {
+  return conditions.filter(({ operator }) => isPatternOperator(operator)).length > MAX_PATTERNS;
+}
+
+/**
+ * Compiles conditions that were checked when they were stored.
+ * @throws ConditionError for one that cannot be used all the same
+ */
+export function compileFilter(conditions: readonly FilterCondition[], logic: FilterLogic): CompiledFilter {
+  const compiled = conditions.map(compileCondition);
+  const isMet = (condition: CompiledCondition, request: FilteredRequest) => condition.test(condition.read(request));
+  return {
+    takes(request) {
+      if (compiled.length === 0) return true;
+      if (logic === 'OR') return compiled.some((condition) => isMet(condition, request));
+      return compiled.every((condition) => isMet(condition, request));
+    },
+    explain: (request) => compiled.map((condition) => isMet(condition, request)),
+  };
+}

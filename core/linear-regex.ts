@@ -1,0 +1,45 @@
+// Regular expressions of users: RE2 syntax, searched in time linear in the text, whatever the pattern.
+import { RE2JS, RE2JSException } from 're2js';
+
+/** The longest pattern, in characters. */
+export const MAX_PATTERN_LENGTH = 1000;
+
+// Linear time has a factor: the size of the compiled program. `[ab]{999}` is 1,000 instructions.
+const MAX_PROGRAM = 2000;
+
+export interface LinearPattern {
+  /** Whether the pattern is found anywhere in the text. */
+  test(text: string): boolean;
+}
+
+/** The pattern cannot be used; the message says why, as the end of a sentence that starts with its name. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+}
+
+/**
+ * Compiles a pattern in RE2 syntax; escapes that only JavaScript has (`\u00e9`, `\/`) are understood as well.
+ * @throws PatternError
+ */
+export function compilePattern(pattern: string): LinearPattern {
+  if (pattern.length > MAX_PATTERN_LENGTH) {
+    throw new PatternError(`must be at most ${MAX_PATTERN_LENGTH} characters long`);
+  }
+  const compiled = compile(pattern);
+  if (compiled.programSize() > MAX_PROGRAM) {
+    throw new PatternError('repeats too much: make the numbers in {...} smaller');
+  }
+  return { test: (text) => compiled.test(text) };
+}
+
+function compile(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(pattern));
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    const reason = error.message.replace(/^error parsing regexp: /, '');
+    throw new PatternError(
+      `must be a regular expression in RE2 syntax, which has no look-around and no back-references: ${reason}`,
+    );
+  }
+}

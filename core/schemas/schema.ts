@@ -1,0 +1,117 @@
+// JSON Schemas of users: checked when they are stored, compiled once for each version, evaluated within bounds.
+import type { Ajv, ValidateFunction } from 'ajv';
+import { PatternError } from '../linear-regex.ts';
+import { TimeLimitError, withinTime } from '../time-limit.ts';
+import { evaluationCost } from './cost.ts';
+import { dialectOf, metaSchemaProblem, newValidator } from './dialects.ts';
+import { readErrors, type SchemaError } from './errors.ts';
+
+export type JsonSchema = Record<string, unknown> | boolean;
+
+/** The longest schema, in bytes of its JSON. */
+export const MAX_SCHEMA_BYTES = 256 * 1024;
+
+const COMPILE_LIMIT_MS = 2000;
+const VALIDATE_LIMIT_MS = 250;
+// Evaluations (keywords times bytes of payload) that are surely quick; above it, a deadline is worth its half millisecond.
+const QUICK_EVALUATIONS = 1_000_000;
+// Of larger payloads only the first error is collected: one wrong type can mean an error for every value.
+const ALL_ERRORS_BYTES = 64 * 1024;
+
+/** The schema cannot be used; the message says why, as the end of a sentence that starts with its name. */
+export class InvalidSchemaError extends Error {
+  override readonly name = 'InvalidSchemaError';
+}
+
+export interface CompiledSchema {
+  /**
+   * Validates a payload.
+   * @param bytes its size
+   * @returns the first errors; none when it matches
+   */
+  validate(payload: unknown, bytes: number): SchemaError[];
+}
+
+/**
+ * Checks a schema that is to be stored: its size, dialect, meta-schema, patterns and references.
+ * @throws InvalidSchemaError
+ */
+export function checkSchema(schema: JsonSchema): void {
+  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
+    throw new InvalidSchemaError(`must be at most ${MAX_SCHEMA_BYTES} bytes of JSON`);
+  }
+  const dialect = requireDialect(schema);
+  try {
+    withinTime(COMPILE_LIMIT_MS, () => {
+      const problem = metaSchemaProblem(dialect, schema);
+      if (problem !== null) throw new InvalidSchemaError(`is no JSON Schema (${dialect}): ${problem}`);
+      compileWith(newValidator(dialect, false), schema);
+    });
+  } catch (error) {
+    if (error instanceof TimeLimitError) throw new InvalidSchemaError('is too complex: it takes too long to compile');
+    throw error;
+  }
+}
+
+/** Compiles a schema that was checked when it was stored. @throws InvalidSchemaError */
+export function compileSchema(schema: JsonSchema): CompiledSchema {
+  const dialect = requireDialect(schema);
+  const cost = evaluationCost(schema);
+  const firstError = compileWith(newValidator(dialect, false), schema);
+  let allErrors: ValidateFunction | undefined;
+
+  function validate(payload: unknown, bytes: number): SchemaError[] {
+    if (firstError(payload)) return [];
+    if (bytes > ALL_ERRORS_BYTES) return readErrors(firstError.errors ?? []);
+    allErrors ??= compileWith(newValidator(dialect, true), schema);
+    allErrors(payload);
+    return readErrors(allErrors.errors ?? []);
+  }
+
+  return {
+    validate(payload, bytes) {
+      try {
+        if (cost * Math.max(bytes, 1) <= QUICK_EVALUATIONS) return validate(payload, bytes);
+        return withinTime(VALIDATE_LIMIT_MS, () => validate(payload, bytes));
+      } catch (error) {
+        return [{ path: '', message: failureOf(error) }];
+      }
+    },
+  };
+}
+
+// Failure policy: a payload that could not be validated does not match; its deliveries say why and can be replayed.
+function failureOf(error: unknown): string {
+  if (error instanceof TimeLimitError) return `could not be validated within ${VALIDATE_LIMIT_MS} ms`;
+  if (error instanceof RangeError) return 'is nested too deeply to be validated';
+  throw error;
+}
+
+function requireDialect(schema: JsonSchema) {
+  const dialect = dialectOf(schema);
+  if (dialect !== null) return dialect;
+  throw new InvalidSchemaError(
+    'must have as $schema http://json-schema.org/draft-07/schema# or https://json-schema.org/draft/2020-12/schema, or none',
+  );
+}
+
+function compileWith(ajv: Ajv, schema: JsonSchema): ValidateFunction {
+  try {
+    const validate = ajv.compile(schema);
+    // An extension of the library: such a validator would answer with a promise.
+    if (!('$async' in validate)) return validate;
+  } catch (error) {
+    throw new InvalidSchemaError(compileProblem(error));
+  }
+  throw new InvalidSchemaError('must not have $async');
+}
+
+function compileProblem(error: unknown): string {
+  if (error instanceof TimeLimitError || !(error instanceof Error)) throw error;
+  if (error instanceof PatternError) return `has a pattern that cannot be used; it ${error.message}`;
+  if (error instanceof RangeError) return 'is too complex: too many members at one level, or nested too deeply';
+  if ('missingRef' in error) {
+    return `refers to ${String(error.missingRef)}, which is not in it; schemas are not loaded from elsewhere`;
+  }
+  return `cannot be compiled: ${error.message}`;
+}
