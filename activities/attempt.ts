@@ -14,6 +14,7 @@ import { chooseFailover } from './failover.ts';
 import { buildOutboundRequest, type OutboundRequest } from './http/outbound-request.ts';
 import type { Sender, SendResult } from './http/sender.ts';
 import type { Transforms } from './transforms/index.ts';
+import { awaitSlot } from './rate-limit.ts';
 import type { AttemptOutcome, AttemptRequest } from './types.ts';
 
 export interface AttemptDeps {
@@ -25,6 +26,8 @@ export interface AttemptDeps {
   sender: Sender;
   /** Records results in groups; true when the delivery changed. */
   results: Batcher<AttemptResult, boolean>;
+  /** Hears when an attempt has its slot of a rate limit. */
+  onSlot: (destinationId: string, deliveryId: string) => void;
   /** Learns how quickly each destination answers. */
   observeLatency: (destinationId: string, latencyMs: number) => void;
   headerPrefix: string;
@@ -46,6 +49,9 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   if (!OPEN.includes(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
   const ready = await prepare(deps, context);
   if ('ending' in ready) return endWithoutAttempt(deps, context, ready.ending, ready.reason);
+
+  const deferral = await awaitSlot(deps, context, ready.destination, request);
+  if (deferral) return deferral;
 
   const content = await applyTransform(deps, context, ready);
   // Making the attempt again would fail in the same way: a transform is a pure function of its event.

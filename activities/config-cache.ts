@@ -19,6 +19,8 @@ export interface DestinationConfig {
   authConfig: Record<string, string> | null;
   signingSecret: string | null;
   timeoutMs: number;
+  /** Null: unlimited. */
+  rateLimitPerMinute: number | null;
 }
 
 export interface RouteConfig extends FailoverRule {
@@ -39,7 +41,8 @@ export interface TransformConfig {
 
 const DESTINATION = `
 select id, version, enabled, method, url, headers, auth_type as "authType", auth_config as "authConfig",
-       signing_secret as "signingSecret", timeout_ms as "timeoutMs"
+       signing_secret as "signingSecret", timeout_ms as "timeoutMs",
+       rate_limit_per_minute as "rateLimitPerMinute"
 from destinations where id = $1`;
 const ROUTE = `select id, version, expected_response as "expectedResponse",
        failover_destination_ids as "failoverDestinationIds", failover_after_attempts as "failoverAfterAttempts"

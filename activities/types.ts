@@ -8,12 +8,16 @@ export interface AttemptRequest {
   attempt: number;
   /** The planned wait before the next attempt in ms; null when this is the last one. */
   retryDelay: number | null;
+  /** The slot of the destination's rate limit that is reserved for this attempt, milliseconds since 1970. */
+  slotAt?: number;
 }
 
 /** What an attempt led to; `closed`: the delivery was ended or deleted meanwhile, nothing was sent. */
 export type AttemptOutcome =
   | { status: 'delivered' | 'failed' | 'closed'; statusCode: number | null; error: string | null }
   | { status: 'retrying'; statusCode: number | null; error: string | null; waitMs: number }
+  /** Not made: the destination's rate limit has no slot now. To be made in `waitMs`, in the slot that is reserved (if any). */
+  | { status: 'deferred'; waitMs: number; slotAt?: number }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: string | null; takenOverBy: string | null };
 
@@ -31,4 +35,25 @@ export interface Activities {
   replayDelivery(delivery: DeliveryReference): Promise<string | undefined>;
   /** One round of housekeeping: partitions, retention, deleted sources. True when there is more to do at once. */
   maintain(): Promise<boolean>;
+}
+
+/** Which notification: of a route, of a kind. */
+export interface NotificationRequest {
+  routeId: string;
+  kind: 'failure' | 'recovery' | 'success';
+}
+
+/** What became of a notification; `count` is how many deliveries it told of. */
+export interface NotificationOutcome {
+  /** `logged`: no mail server is set. `unwanted`: the route is gone or does not want it. `nothing`: told already. */
+  status: 'sent' | 'logged' | 'unwanted' | 'nothing';
+  count: number;
+}
+
+/** Run by a worker of their own, so that a slow mail server never holds what deliveries need. */
+export interface NotifyActivities {
+  /** Sends what is due in one mail. Throws while the mail server is away; `MailRefused` when trying again is no use. */
+  sendNotification(request: NotificationRequest): Promise<NotificationOutcome>;
+  /** Gives up the mail that could not be sent. */
+  dropNotification(request: NotificationRequest & { reason: string }): Promise<void>;
 }

@@ -7,9 +7,10 @@ import { claimDeliveries, type OutboxRow, stillQueued } from '../db/hot-path/cla
 import type { Pool } from '../db/pool.ts';
 import { InFlight } from './in-flight.ts';
 import type { Latencies } from './latencies.ts';
+import { createPacing } from './pacing.ts';
 import type { Shards } from './shards.ts';
 import { startDelivery } from './start-delivery.ts';
-import { createStartPolicies } from './start-policies.ts';
+import { createStartPolicies, type StartPolicy } from './start-policies.ts';
 
 // How long the relay rests when there is nothing to start: doubles from the first to the second, ms.
 const MIN_REST_MS = 5;
@@ -34,6 +35,8 @@ export interface RelayDeps {
 export interface Relay {
   /** Tells that a delivery's first result is recorded: its place is free. */
   recorded(deliveryId: string): void;
+  /** Tells that an attempt has reserved a slot of its destination's rate limit. */
+  slotTaken(destinationId: string, deliveryId: string): void;
   /** Stops starting; resolves when the round under way has ended. */
   stop(): Promise<void>;
 }
@@ -41,6 +44,7 @@ export interface Relay {
 export function startRelay(deps: RelayDeps): Relay {
   const inFlight = new InFlight(deps.limits);
   const policiesOf = createStartPolicies(deps.hotPool);
+  const pacing = createPacing(deps.pool);
   let stopping = false;
   let afterDestination = '';
   let wake: () => void = () => {};
@@ -76,21 +80,25 @@ export function startRelay(deps: RelayDeps): Relay {
     const rows = await claim();
     if (rows.length === 0) return 0;
     const policyOf = await policiesOf(rows);
-    const outcomes = await Promise.allSettled(
-      rows.map((row) =>
-        startDelivery(deps.client, row, policyOf(row), {
-          quick: deps.latencies.isQuick(row.destinationId),
-          replayWindowMs: deps.replayWindowMs,
-        }),
-      ),
-    );
-    const failed = outcomes.findIndex((outcome) => outcome.status === 'rejected');
-    for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.status === 'rejected') inFlight.delete(rows[index]?.deliveryId ?? '');
+    const starts = await pacing.pace(rows, (row) => policyOf(row).rateLimitPerMinute);
+    const starting = new Set(starts);
+    for (const row of rows) if (!starting.has(row)) inFlight.delete(row.deliveryId);
+    const outcomes = await Promise.allSettled(starts.map((row) => start(row, policyOf(row))));
+    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failure) throw failure.reason;
+    return starts.length;
+  }
+
+  async function start(row: OutboxRow, policy: StartPolicy): Promise<void> {
+    try {
+      await startDelivery(deps.client, row, policy, {
+        quick: deps.latencies.isQuick(row.destinationId),
+        replayWindowMs: deps.replayWindowMs,
+      });
+    } catch (error) {
+      inFlight.delete(row.deliveryId);
+      throw error;
     }
-    const failure = outcomes[failed];
-    if (failure?.status === 'rejected') throw failure.reason;
-    return rows.length;
   }
 
   /** The next rows to start, most urgent and oldest first, within the limits. They are in flight from here on. */
@@ -99,7 +107,7 @@ export function startRelay(deps: RelayDeps): Relay {
     if (shards.length === 0 || inFlight.free <= 0) return [];
     const rows = await claimDeliveries(deps.hotPool, {
       afterDestination,
-      fullDestinations: inFlight.fullDestinations(),
+      fullDestinations: [...inFlight.fullDestinations(), ...pacing.waiting()],
       maxDestinations: MAX_DESTINATIONS_PER_CLAIM,
       shards,
       inFlight: inFlight.deliveryIds(),
@@ -156,6 +164,7 @@ export function startRelay(deps: RelayDeps): Relay {
       const wasFull = inFlight.free <= 0;
       if (inFlight.delete(deliveryId) && wasFull) wake();
     },
+    slotTaken: pacing.slotTaken,
     async stop() {
       stopping = true;
       wake();

@@ -8,6 +8,8 @@ export interface StartPolicy {
   retryPolicy: RetryPolicy;
   /** ms */
   timeoutMs: number;
+  /** Null: unlimited. */
+  rateLimitPerMinute: number | null;
   destinationName: string;
   sourceName: string;
 }
@@ -15,6 +17,7 @@ export interface StartPolicy {
 const KEEP_MS = 1000;
 const LOAD = `
 select t.id as "destinationId", s.id as "sourceId", t.retry_policy as "retryPolicy", t.timeout_ms as "timeoutMs",
+       t.rate_limit_per_minute as "rateLimitPerMinute",
        t.name as "destinationName", s.name as "sourceName"
 from unnest($1::text[], $2::text[]) as wanted(destination_id, source_id)
 join destinations t on t.id = wanted.destination_id
@@ -24,6 +27,7 @@ join sources s on s.id = wanted.source_id`;
 const GONE: StartPolicy = {
   retryPolicy: DEFAULT_RETRY_POLICY,
   timeoutMs: 30_000,
+  rateLimitPerMinute: null,
   destinationName: 'deleted destination',
   sourceName: 'deleted source',
 };

@@ -14,7 +14,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities, AttemptOutcome } from '../activities/types.ts';
+import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import {
   cancel,
@@ -36,6 +36,9 @@ const MAX_OWN_SIDE_WAIT_MS = 30_000;
 const once = { maximumAttempts: 1 };
 
 const { cancelDelivery, replayDelivery } = proxyActivities<Activities>({ startToCloseTimeout: 30_000, retry: once });
+
+/** An outcome after which the attempt is recorded. */
+type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' }>;
 
 /** What signals have asked for so far. */
 interface Wishes {
@@ -106,9 +109,10 @@ async function deliver(run: Run): Promise<DeliveryResult> {
  * which costs the destination none of its attempts: the same attempt is made again until it is recorded.
  * @returns null when a cancel arrived while our own side was away
  */
-async function attemptUntilRecorded({ input, wishes }: Run, attempt: number): Promise<AttemptOutcome | null> {
+async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAttempt | null> {
+  const { input, wishes } = run;
   const { retryPolicy } = input;
-  const request = {
+  const request: AttemptRequest = {
     deliveryId: input.deliveryId,
     eventId: input.eventId,
     attempt,
@@ -125,13 +129,25 @@ async function attemptUntilRecorded({ input, wishes }: Run, attempt: number): Pr
   for (let failures = 0; ; failures += 1) {
     const quick = input.quick && attempt === 1 && failures === 0;
     try {
-      return await (quick ? local : regular).attemptDelivery(request);
+      const outcome = await (quick ? local : regular).attemptDelivery(request);
+      if (outcome.status !== 'deferred') return outcome;
+      if (await cancelledBeforeSlot(run, outcome.waitMs)) return null;
+      request.slotAt = outcome.slotAt;
     } catch {
       if (wishes.cancel) return null;
       await pauseForOwnSide(failures);
       if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof delivery>({ ...input, resumeAt: attempt });
     }
   }
+}
+
+/** Waits for the slot that the destination's rate limit reserved. @returns whether a cancel came first */
+async function cancelledBeforeSlot({ view, wishes }: Run, waitMs: number): Promise<boolean> {
+  view.nextAttemptAt = new Date(Date.now() + waitMs).toISOString();
+  setCurrentDetails(`The destination's rate limit lets the next attempt go at ${view.nextAttemptAt}.`);
+  if (waitMs > 0) await condition(() => wishes.cancel, waitMs, { summary: 'Rate limit of the destination' });
+  view.nextAttemptAt = null;
+  return wishes.cancel;
 }
 
 async function waitForRetry({ input, view, wishes }: Run, waitMs: number): Promise<void> {

@@ -2,8 +2,11 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { RetryPolicy } from '../core/backoff.ts';
 
-/** The task queue of all workflows and activities. */
+/** The task queue of all workflows and of their activities, but for those that send mail. */
 export const TASK_QUEUE = 'hookyard';
+
+/** The task queue of the activities that send mail, beside the queue of their workflows. */
+export const mailTaskQueue = (taskQueue: string): string => `${taskQueue}-mail`;
 
 /** What a delivery workflow is started with: ids and the policy as it was then. Never bodies, headers or secrets. */
 export interface DeliveryInput {

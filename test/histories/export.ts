@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
 import {
   closed,
+  deferred,
   delivered,
   failed,
   failedOver,
@@ -45,6 +46,7 @@ const paths: Record<string, (worker: ScriptedWorker) => Promise<ScriptedDelivery
     return handle;
   },
   'failed-over': async (worker) => (await worker.start([retrying(10), failedOver], { quick: true })).handle,
+  deferred: async (worker) => (await worker.start([deferred(10), deferred(20, 1_795_000_000_000), delivered])).handle,
   closed: async (worker) => (await worker.start([retrying(10), closed])).handle,
 };
 

@@ -19,13 +19,18 @@ export type Step = AttemptOutcome | Error | Promise<AttemptOutcome>;
 
 export const delivered: AttemptOutcome = { status: 'delivered', statusCode: 200, error: null };
 export const closed: AttemptOutcome = { status: 'closed', statusCode: null, error: null };
-export const failed: AttemptOutcome = { status: 'failed', statusCode: 500, error: 'The destination answered 500' };
+export const failed = {
+  status: 'failed',
+  statusCode: 500,
+  error: 'The destination answered 500',
+} as const satisfies AttemptOutcome;
 export const failedOver: AttemptOutcome = {
   status: 'failed_over',
   statusCode: 500,
   error: 'The destination answered 500',
   takenOverBy: 'dlv_00000000000000000000000000',
 };
+export const deferred = (waitMs: number, slotAt?: number): AttemptOutcome => ({ status: 'deferred', waitMs, slotAt });
 export const retrying = (waitMs: number): AttemptOutcome => ({
   status: 'retrying',
   statusCode: 503,

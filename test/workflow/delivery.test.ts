@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
 import {
   closed,
+  deferred,
   delivered,
   failed,
   failedOver,
@@ -44,6 +45,23 @@ describe('delivery workflow', () => {
     });
     expect(attemptNumbers(delivery)).to.deep.equal([1, 2]);
     expect(await delivery.handle.query(status)).to.include({ status: 'failed_over' });
+  });
+
+  it('waits for the slot that a rate limit reserved and makes the same attempt then', async () => {
+    const delivery = await worker.start([deferred(10), deferred(10, 1_795_000_000_000), delivered]);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
+    expect(delivery.attempts.map(({ attempt, slotAt }) => [attempt, slotAt])).to.deep.equal([
+      [1, undefined],
+      [1, undefined],
+      [1, 1_795_000_000_000],
+    ]);
+  });
+
+  it('can be cancelled while it waits for a slot', async () => {
+    const delivery = await worker.start([deferred(HOUR_MS)]);
+    await until('the wait', async () => (await delivery.handle.query(status)).nextAttemptAt !== null);
+    await delivery.handle.signal(cancel);
+    expect(await delivery.handle.result()).to.include({ status: 'cancelled' });
   });
 
   it('makes the first attempt of a quick destination as a local activity and later ones as regular activities', async () => {

@@ -1,0 +1,53 @@
+// Rate limits per destination, kept in PostgreSQL so that they hold across all workers, for retries and replays too.
+import type { Queryable } from './pool.ts';
+
+const MINUTE_MS = 60_000;
+
+// The row lock orders reservations. A slot is one emission interval (a minute divided by the limit) after the one before
+// it and never in the past, so slots are evenly spaced and a pause gives no burst.
+const RESERVE = `
+with slot as (
+  select destination_id, greatest(next_at, clock_timestamp()) as at from rate_limits where destination_id = $1 for update
+)
+update rate_limits l set next_at = s.at + make_interval(secs => $2::float8 / 1000)
+from slot s where l.destination_id = s.destination_id and s.at <= clock_timestamp() + make_interval(secs => $3::float8 / 1000)
+returning greatest(0, extract(epoch from s.at - clock_timestamp()) * 1000)::float8 as "inMs"`;
+
+/** The time between two slots of a destination, ms. */
+export function slotInterval(perMinute: number): number {
+  return MINUTE_MS / perMinute;
+}
+
+/**
+ * Reserves the next slot of a destination.
+ * @param perMinute the destination's limit
+ * @param withinMs no slot later than this from now
+ * @returns ms until the slot; null when none is free within that time
+ */
+export async function reserveSlot(
+  db: Queryable,
+  destinationId: string,
+  perMinute: number,
+  withinMs: number,
+): Promise<number | null> {
+  const reserve = () => db.query<{ inMs: number }>(RESERVE, [destinationId, slotInterval(perMinute), withinMs]);
+  const { rows } = await reserve();
+  if (rows[0]) return rows[0].inMs;
+  // No near slot, or no row yet: of several that make it at once one does, and all of them ask again.
+  await db.query(
+    `insert into rate_limits (destination_id, next_at) select id, clock_timestamp() from destinations where id = $1
+     on conflict do nothing`,
+    [destinationId],
+  );
+  return (await reserve()).rows[0]?.inMs ?? null;
+}
+
+/** When the next slot of each destination is, ms from now; one without a reservation yet is missing: its slot is now. */
+export async function nextSlots(db: Queryable, destinationIds: string[]): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ id: string; inMs: number }>(
+    `select destination_id as id, greatest(0, extract(epoch from next_at - clock_timestamp()) * 1000)::float8 as "inMs"
+     from rate_limits where destination_id = any($1::text[])`,
+    [destinationIds],
+  );
+  return new Map(rows.map((row) => [row.id, row.inMs]));
+}

@@ -1,0 +1,78 @@
+// Reservations of a rate-limited destination, straight on PostgreSQL.
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { reserveSlot } from '../../db/rate-limits.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { Records } from '../support/records.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('slots of a rate limit', () => {
+  let yard: Hookyard;
+  let destinationId: string;
+  before(async () => {
+    yard = await sharedHookyard();
+  });
+  after(() => yard.close());
+  beforeEach(async () => {
+    destinationId = (await new Records(yard).destination('http://127.0.0.1:9/')).id;
+  });
+
+  const nextAt = async () => {
+    const { rows } = await yard.pool.query<{ ms: number }>(
+      'select extract(epoch from next_at)::float8 * 1000 as ms from rate_limits where destination_id = $1',
+      [destinationId],
+    );
+    return rows[0]?.ms ?? Number.NaN;
+  };
+
+  it('are one emission interval apart, from now on', async () => {
+    expect(await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1);
+    const before = await nextAt();
+    expect(await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1000);
+    expect((await nextAt()) - before).to.be.closeTo(1000, 0.01);
+  });
+
+  it('are not given beyond the time asked for', async () => {
+    await reserveSlot(yard.pool, destinationId, 1, 0);
+    expect(await reserveSlot(yard.pool, destinationId, 1, MINUTE_MS / 2)).to.equal(null);
+    expect(await reserveSlot(yard.pool, destinationId, 1, MINUTE_MS)).to.be.within(MINUTE_MS / 2, MINUTE_MS);
+  });
+
+  it('are never given twice, however many workers reserve at once', async () => {
+    await reserveSlot(yard.pool, destinationId, 600, MINUTE_MS);
+    const before = await nextAt();
+    const slots = await Promise.all(
+      Array.from({ length: 200 }, () => reserveSlot(yard.pool, destinationId, 600, MINUTE_MS)),
+    );
+    expect(slots).to.not.include(null);
+    expect((await nextAt()) - before).to.be.closeTo(200 * 100, 0.1);
+  });
+
+  it('are found by all who ask first at the same time', async () => {
+    const slots = await Promise.all(
+      Array.from({ length: 4 }, () => reserveSlot(yard.pool, destinationId, 600, MINUTE_MS)),
+    );
+    expect(slots).to.not.include(null);
+  });
+
+  it('do not pile up while nothing is sent: a pause gives no burst', async () => {
+    await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS);
+    await yard.pool.query(`update rate_limits set next_at = next_at - interval '1 hour' where destination_id = $1`, [
+      destinationId,
+    ]);
+    expect(await reserveSlot(yard.pool, destinationId, 60, 0)).to.equal(0);
+    expect(await reserveSlot(yard.pool, destinationId, 60, 0)).to.equal(null);
+  });
+
+  it('start anew when the limit is changed', async () => {
+    await reserveSlot(yard.pool, destinationId, 1, 0);
+    expect(await reserveSlot(yard.pool, destinationId, 1, 0)).to.equal(null);
+    await yard.client.patch(`/api/destinations/${destinationId}`, { rateLimitPerMinute: 60 });
+    expect(await reserveSlot(yard.pool, destinationId, 60, 0)).to.be.within(0, 1);
+  });
+
+  it('are none for a destination that is gone', async () => {
+    expect(await reserveSlot(yard.pool, newId('dst'), 60, 0)).to.equal(null);
+  });
+});
