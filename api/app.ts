@@ -10,11 +10,13 @@ import { mountAuth } from './resources/auth-me.ts';
 import { mountDeliveries } from './resources/deliveries.ts';
 import { mountDestinations } from './resources/destinations.ts';
 import { mountEvents } from './resources/events.ts';
+import { mountFilters } from './resources/filters.ts';
 import { mountHealth } from './resources/health.ts';
 import { mountOrganizationDestinations } from './resources/organization-destinations.ts';
 import { mountReplays } from './resources/replays.ts';
 import { mountRouteCircuit } from './resources/route-circuit.ts';
 import { mountRoutes } from './resources/routes.ts';
+import { mountSchemas } from './resources/schemas.ts';
 import { mountSources } from './resources/sources.ts';
 
 export interface AppDeps extends ApiDeps {
@@ -55,6 +57,8 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountOrganizationDestinations(router, deps);
   mountRoutes(router, deps);
   mountRouteCircuit(router, deps);
+  mountFilters(router, deps);
+  mountSchemas(router, deps);
   mountReplays(router, deps);
   mountEvents(router, deps);
   mountDeliveries(router, deps);

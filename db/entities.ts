@@ -1,7 +1,10 @@
 // The configuration records. Events, deliveries and attempts are no entities: they are written and read in sets (hot-path.ts, history.ts).
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { RetryPolicy } from '../core/backoff.ts';
+import type { FilterCondition } from '../core/filters/conditions.ts';
+import type { FilterLogic } from '../core/filters/filter.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
+import type { JsonSchema } from '../core/schemas/schema.ts';
 
 const stamps = {
   createdAt: p.datetime(3).onCreate(() => new Date()),
@@ -117,13 +120,6 @@ export const Destination = defineEntity({
 });
 export type Destination = InferEntity<typeof Destination>;
 
-/** One inline filter condition (decisions, "Routes, filters"). */
-export interface FilterCondition {
-  field: string;
-  operator: string;
-  value?: unknown;
-}
-
 export const Route = defineEntity({
   name: 'Route',
   tableName: 'routes',
@@ -140,7 +136,7 @@ export const Route = defineEntity({
     schemaId: p.string().nullable(),
     priority: p.integer(),
     filterConditions: p.json<FilterCondition[]>().nullable(),
-    filterLogic: p.string().$type<'AND' | 'OR'>(),
+    filterLogic: p.string().$type<FilterLogic>(),
     failoverDestinationIds: p.array(),
     failoverAfterAttempts: p.integer(),
     circuitCooldownSeconds: p.integer(),
@@ -173,7 +169,7 @@ export const Filter = defineEntity({
   properties: {
     ...named,
     conditions: p.json<FilterCondition[]>(),
-    logic: p.string().$type<'AND' | 'OR'>(),
+    logic: p.string().$type<FilterLogic>(),
     version: p.integer().version(),
     ...stamps,
   },
@@ -186,7 +182,7 @@ export const Schema = defineEntity({
   filters: tenant,
   properties: {
     ...named,
-    schema: p.json<Record<string, unknown> | boolean>(),
+    schema: p.json<JsonSchema>(),
     version: p.integer().version(),
     ...stamps,
   },

@@ -2,6 +2,7 @@
 import { newId, shardOf } from '../core/ids.ts';
 import { bounds } from './hot-path/load-attempts.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { findMismatches, type MismatchOf } from './replay-schemas.ts';
 
 /** The payload of an event was removed by the retention, so it cannot be sent again. */
 export class PayloadExpiredError extends Error {
@@ -85,20 +86,19 @@ order by c.event_id, c.destination_id, c.route_id, x.id desc`;
 const CREATE = `
 with input as (
   select * from json_to_recordset($1::json) as i(id text, organization_id text, event_id text, source_id text, route_id text,
-    destination_id text, priority int, shard int, status text, replay_of text)
+    destination_id text, priority int, shard int, status text, replay_of text, error text)
 ), locked as (
   select id from events where id = any($4::text[]) and id between $5 and $6 order by id for update
 ), superseded as (
   update deliveries d set counted = false
   from input i, locked l
-  where d.id = i.replay_of and l.id = d.event_id and d.id between $2 and $3 and i.status = 'pending'
+  where d.id = i.replay_of and l.id = d.event_id and d.id between $2 and $3 and i.status <> 'skipped'
     and d.counted and d.status not in ('pending', 'retrying', 'circuit_open')
   returning d.id, d.event_id, d.status
 ), created as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, replay_of, error, finished_at)
   select i.id, organization_id, event_id, source_id, route_id, destination_id, priority, status, status <> 'skipped', replay_of,
-         case when status = 'skipped' then 'The destination is disabled' end,
-         case when status = 'skipped' then now() end
+         error, case when status <> 'pending' then now() end
   from input i join locked l on l.id = i.event_id
   returning id, event_id, status
 ), queued as (
@@ -107,15 +107,15 @@ with input as (
   from input i join created c on c.id = i.id where i.status = 'pending'
 ), change as (
   select event_id, sum(added)::int as added, sum(succeeded)::int as succeeded, sum(failed)::int as failed from (
-    select event_id, 1 as added, 0 as succeeded, 0 as failed from created where status = 'pending'
+    select event_id, 1 as added, 0 as succeeded, (status = 'schema_failed')::int as failed from created where status <> 'skipped'
     union all
-    select event_id, -1, (status = 'delivered')::int, (status <> 'delivered')::int from superseded
+    select event_id, -1, -(status = 'delivered')::int, -(status <> 'delivered')::int from superseded
   ) changes group by event_id
 ), totals as (
   update events e
-  set deliveries_count = e.deliveries_count + c.added, deliveries_succeeded = e.deliveries_succeeded - c.succeeded,
-      deliveries_failed = e.deliveries_failed - c.failed, routed = true,
-      status = event_status(e.deliveries_count + c.added, e.deliveries_succeeded - c.succeeded, e.deliveries_failed - c.failed)
+  set deliveries_count = e.deliveries_count + c.added, deliveries_succeeded = e.deliveries_succeeded + c.succeeded,
+      deliveries_failed = e.deliveries_failed + c.failed, routed = true,
+      status = event_status(e.deliveries_count + c.added, e.deliveries_succeeded + c.succeeded, e.deliveries_failed + c.failed)
   from change c where e.id = c.event_id and e.id between $5 and $6
 )
 select c.id, c.event_id, s.id as "replacesFailed"
@@ -182,9 +182,10 @@ async function requirePayloads(db: Queryable, request: ReplayRequest): Promise<v
 async function insertReplays(db: Queryable, organizationId: string, targets: Target[]): Promise<ReplayResult> {
   if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   const events = bounds(targets.map((target) => target.eventId));
+  const mismatchOf = await findMismatches(db, targets);
   const replayed = bounds(targets.flatMap((target) => target.replayOf ?? []));
   const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
-    JSON.stringify(targets.map((target) => deliveryRow(organizationId, target))),
+    JSON.stringify(targets.map((target) => deliveryRow(organizationId, target, mismatchOf))),
     replayed.low,
     replayed.high,
     events.ids,
@@ -198,7 +199,7 @@ async function insertReplays(db: Queryable, organizationId: string, targets: Tar
   };
 }
 
-function deliveryRow(organizationId: string, target: Target) {
+function deliveryRow(organizationId: string, target: Target, mismatchOf: MismatchOf) {
   const id = newId('dlv');
   return {
     id,
@@ -209,7 +210,13 @@ function deliveryRow(organizationId: string, target: Target) {
     destination_id: target.destinationId,
     priority: target.priority,
     shard: shardOf(id),
-    status: target.enabled ? 'pending' : 'skipped',
     replay_of: target.replayOf,
+    ...stateOf(target, mismatchOf(target)),
   };
+}
+
+function stateOf(target: Target, mismatch: string | null): { status: string; error: string | null } {
+  if (mismatch !== null) return { status: 'schema_failed', error: mismatch };
+  if (!target.enabled) return { status: 'skipped', error: 'The destination is disabled' };
+  return { status: 'pending', error: null };
 }

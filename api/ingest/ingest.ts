@@ -1,21 +1,16 @@
 // The public ingest endpoint: verify, route, store, answer after the commit (decisions, "Ingest").
-import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import getRawBody from 'raw-body';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
-import { lookupPath } from '../../core/dotted-path.ts';
-import { newId, shardOf } from '../../core/ids.ts';
-import { hashPayload, viewPayload } from '../../core/payload.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption.ts';
-import type { IdempotencyKeyRule } from '../../db/entities.ts';
-import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
+import { newEvent } from './new-event.ts';
+import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
@@ -37,17 +32,6 @@ export interface Ingest {
   close(): Promise<void>;
 }
 
-/** One request as received. */
-interface Received {
-  organizationSlug: string;
-  sourceSlug: string;
-  method: string;
-  query: string;
-  headers: Record<string, string>;
-  body: Buffer;
-  receivedAt: Date;
-}
-
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
 export function createIngest({ pool, settings, secretBox }: IngestDeps): Ingest {
   const routing = createRoutingCache(pool, secretBox);
@@ -64,15 +48,15 @@ export function createIngest({ pool, settings, secretBox }: IngestDeps): Ingest 
     const receivedAt = new Date();
     const [, organizationSlug = '', sourceSlug = ''] = match;
     await requireOpenSource(routing, organizationSlug, sourceSlug);
-    const received: Received = {
+    const received = new Received({
       organizationSlug,
       sourceSlug,
       method: ctx.method,
-      query: ctx.querystring,
+      queryText: ctx.querystring,
       headers: flatHeaders(ctx.req.headers),
       body: await readBody(ctx, settings.HOOKYARD_MAX_PAYLOAD_BYTES),
       receivedAt,
-    };
+    });
     ctx.body = await accept(routing, writer, received);
   }
 
@@ -135,54 +119,6 @@ function verify(source: SourceRouting, received: Received) {
     body: received.body,
     nowMs: received.receivedAt.getTime(),
   });
-}
-
-function newEvent(source: SourceRouting, received: Received, validatedAt: Date): NewEvent {
-  const { body } = received;
-  const routes = source.routes.filter((route) => route.destinations.length > 0);
-  return {
-    id: newId('evt', received.receivedAt.getTime()),
-    organizationId: source.organizationId,
-    configVersion: source.configVersion,
-    sourceId: source.sourceId,
-    method: received.method,
-    query: received.query,
-    headers: received.headers,
-    body,
-    // PostgreSQL text cannot hold NUL, so a body with one is no text to it.
-    isText: isUtf8(body) && !body.includes(0),
-    payloadHash: hashPayload(body),
-    receivedAt: received.receivedAt,
-    validatedAt,
-    deliveries: routes.flatMap((route) =>
-      route.destinations.map((destination): NewDelivery => {
-        const id = newId('dlv');
-        const status = destination.enabled ? 'pending' : 'skipped';
-        return {
-          id,
-          routeId: route.id,
-          destinationId: destination.id,
-          priority: route.priority,
-          shard: shardOf(id),
-          status,
-        };
-      }),
-    ),
-    routed: routes.map((route) => route.id),
-    filtered: [],
-    idempotency: idempotencyOf(source.idempotencyKey, received),
-  };
-}
-
-// A request without the key is no repeat of anything: it is stored like any other.
-function idempotencyOf(rule: IdempotencyKeyRule | null, received: Received): NewEvent['idempotency'] {
-  if (!rule) return null;
-  const value = rule.header
-    ? received.headers[rule.header.toLowerCase()]
-    : lookupPath(viewPayload(received.body).payload, rule.jsonPath ?? '')[0];
-  if (value === undefined || value === null || value === '') return null;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return { keyHash: createHash('sha256').update(text).digest(), windowSeconds: rule.windowSeconds };
 }
 
 /** Header names in lower case as Node reads them; several values of one name joined as RFC 9110, section 5.3 allows. */

@@ -1,9 +1,13 @@
 // What an ingest request needs to know of a source, cached in the process. A cached copy is used to accept only in the
 // statement that checks its version (db/hot-path/store-events.ts), and to refuse only after its version was looked up.
+import type { FilterCondition } from '../../core/filters/conditions.ts';
+import type { FilterLogic } from '../../core/filters/filter.ts';
+import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { VerificationConfig } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption.ts';
 import type { IdempotencyKeyRule, StoredVerification } from '../../db/entities.ts';
 import type { Pool } from '../../db/pool.ts';
+import { compileGate, type RouteGate } from './gate.ts';
 
 export interface RoutedDestination {
   id: string;
@@ -13,6 +17,8 @@ export interface RoutedDestination {
 export interface RoutedRoute {
   id: string;
   priority: number;
+  /** Its schema and filter; null when it has neither and takes every event. */
+  gate: RouteGate | null;
   destinations: RoutedDestination[];
 }
 
@@ -35,7 +41,13 @@ interface Row {
   verification: StoredVerification;
   secret: string | null;
   idempotencyKey: IdempotencyKeyRule | null;
-  routes: RoutedRoute[];
+  routes: RouteRow[];
+}
+
+/** A route as loaded. */
+interface RouteRow extends Omit<RoutedRoute, 'gate'> {
+  schema: StoredSchema | null;
+  filter: { conditions: FilterCondition[]; logic: FilterLogic } | null;
 }
 
 // One statement, one snapshot: the version belongs to exactly this configuration.
@@ -43,7 +55,14 @@ const LOAD = `
 select o.id as "organizationId", o.config_version as "configVersion", s.id as "sourceId", s.enabled, s.verification,
        s.verification_secret as secret, s.idempotency_key as "idempotencyKey",
        coalesce((
-         select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'destinations', (
+         select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schema', (
+           select json_build_object('id', c.id, 'name', c.name, 'version', c.version, 'schema', c.schema)
+           from schemas c where c.id = r.schema_id
+         ), 'filter', coalesce((
+           select json_build_object('conditions', f.conditions, 'logic', f.logic) from filters f where f.id = r.filter_id
+         ), case when r.filter_conditions is not null then
+           json_build_object('conditions', r.filter_conditions, 'logic', r.filter_logic)
+         end), 'destinations', (
            select coalesce(json_agg(json_build_object('id', d.id, 'enabled', d.enabled) order by u.position), '[]')
            from unnest(r.destination_ids) with ordinality as u(id, position) join destinations d on d.id = u.id
          )) order by r.priority desc, r.id)
@@ -122,6 +141,6 @@ function toRouting(row: Row, secretBox: SecretBox): SourceRouting {
     enabled: row.enabled,
     verification: { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig,
     idempotencyKey: row.idempotencyKey,
-    routes: row.routes,
+    routes: row.routes.map(({ schema, filter, ...route }) => ({ ...route, gate: compileGate(schema, filter) })),
   };
 }

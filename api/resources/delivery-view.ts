@@ -16,8 +16,8 @@ export const DELIVERY_STATUSES = [
   'cancelled',
 ] as const;
 
-// A skipped delivery never had a workflow.
-const WITHOUT_WORKFLOW = ['skipped'];
+// These ended before they began.
+const WITHOUT_WORKFLOW = ['skipped', 'schema_failed'];
 
 export function showDelivery(delivery: DeliveryRecord, link: WorkflowLink) {
   const hasWorkflow = !WITHOUT_WORKFLOW.includes(delivery.status);

@@ -54,13 +54,16 @@ type References = Partial<Record<RouteReference, string | null>>;
 export async function requireReferences(em: EntityManager, route: References): Promise<void> {
   const lock = { lockMode: LockMode.PESSIMISTIC_READ } as const;
   const { filterId, schemaId, transformId } = route;
-  if (filterId && !(isId('flt', filterId) && (await em.findOne(Filter, { id: filterId }, lock)))) {
+  if (typeof filterId === 'string' && !(isId('flt', filterId) && (await em.findOne(Filter, { id: filterId }, lock)))) {
     throw missing('filterId', 'filter');
   }
-  if (schemaId && !(isId('sch', schemaId) && (await em.findOne(Schema, { id: schemaId }, lock)))) {
+  if (typeof schemaId === 'string' && !(isId('sch', schemaId) && (await em.findOne(Schema, { id: schemaId }, lock)))) {
     throw missing('schemaId', 'schema');
   }
-  if (transformId && !(isId('tfm', transformId) && (await em.findOne(Transform, { id: transformId }, lock)))) {
+  if (
+    typeof transformId === 'string' &&
+    !(isId('tfm', transformId) && (await em.findOne(Transform, { id: transformId }, lock)))
+  ) {
     throw missing('transformId', 'transform');
   }
 }

@@ -1,66 +1,13 @@
 // What a route may hold (interface.md, "Route"; decisions, "Routes, filters, transforms, schemas").
 import { z } from 'zod';
-import { parsePath } from '../../core/dotted-path.ts';
 import { refuse } from '../validation.ts';
 import * as field from './fields.ts';
+import { conditions, logic } from './filter-conditions.ts';
 
 const MAX_DESTINATIONS = 50;
 const MAX_FAILOVERS = 3;
-const MAX_CONDITIONS = 100;
 const MAX_EMAILS = 50;
 const MAX_INTEGER = 2_147_483_647;
-
-const OPERATORS = [
-  'equals',
-  'not_equals',
-  'contains',
-  'not_contains',
-  'starts_with',
-  'ends_with',
-  'matches',
-  'regex',
-  'exists',
-  'not_exists',
-  'gt',
-  'greater_than',
-  'gte',
-  'lt',
-  'less_than',
-  'lte',
-  'in',
-  'not_in',
-];
-const WITHOUT_VALUE = ['exists', 'not_exists'];
-const TEXT_VALUE = ['matches', 'regex', 'starts_with', 'ends_with'];
-const LIST_VALUE = ['in', 'not_in'];
-
-const condition = z
-  .object({ field: z.string().min(1).max(1024), operator: z.string(), value: z.unknown().optional() })
-  .superRefine(({ field: path, operator, value }, context) => {
-    if (!OPERATORS.includes(operator)) {
-      refuse(context, 'INVALID_FILTER', `must be one of ${OPERATORS.join(', ')}`, ['operator']);
-      return;
-    }
-    if (parsePath(path) === null) {
-      refuse(context, 'INVALID_FILTER', 'must be a dotted path such as payload.items[0].sku or headers.x-kind', [
-        'field',
-      ]);
-    }
-    const problem = valueProblem(operator, value);
-    if (problem !== null) refuse(context, 'INVALID_FILTER', problem, ['value']);
-  });
-
-function valueProblem(operator: string, value: unknown): string | null {
-  if (WITHOUT_VALUE.includes(operator)) return null;
-  if (value === undefined) return `is required with the operator ${operator}`;
-  if (LIST_VALUE.includes(operator) && !Array.isArray(value) && typeof value !== 'string') {
-    return `must be an array or a comma-separated string with the operator ${operator}`;
-  }
-  if (TEXT_VALUE.includes(operator) && typeof value !== 'string') {
-    return `must be a string with the operator ${operator}`;
-  }
-  return null;
-}
 
 const email = z.email();
 
@@ -86,18 +33,18 @@ const expectedResponse = z.object({
 const distinct = (ids: string[]): boolean => new Set(ids).size === ids.length;
 const ids = z.array(z.string()).refine(distinct, 'must not name a destination twice');
 
-// There are no such records yet: an id cannot be right.
-const noRecordYet = (kind: string) => z.null({ error: `must be null: there is no ${kind} with this id` });
+// Whether there is such a record is asked when the route is stored (route-references.ts).
+const reference = z.string().nullable();
 
 /** Members of a route that both create and update accept. */
 const changeable = {
   description: field.description.optional(),
-  transformId: noRecordYet('transform').optional(),
-  filterId: z.string().nullable().optional(),
-  schemaId: noRecordYet('schema').optional(),
+  transformId: reference.optional(),
+  filterId: reference.optional(),
+  schemaId: reference.optional(),
   priority: z.int().min(-MAX_INTEGER).max(MAX_INTEGER).optional(),
-  filterConditions: z.array(condition).max(MAX_CONDITIONS).nullable().optional(),
-  filterLogic: z.enum(['AND', 'OR']).optional(),
+  filterConditions: conditions.nullable().optional(),
+  filterLogic: logic.optional(),
   failoverDestinationIds: ids.max(MAX_FAILOVERS).optional(),
   failoverAfterAttempts: z.int().min(1).max(51).optional(),
   circuitCooldownSeconds: z.int().min(1).max(86_400).optional(),
@@ -112,19 +59,21 @@ const changeable = {
 };
 const destinationIds = ids.min(1).max(MAX_DESTINATIONS);
 
-/** One filter, by reference or inline, and only one that exists. */
+/** One filter, by reference or inline. */
 function checkFilter(
   route: { filterId?: string | null; filterConditions?: unknown[] | null },
   context: z.RefinementCtx,
 ): void {
-  if (typeof route.filterId !== 'string') return;
-  const both = Array.isArray(route.filterConditions);
-  refuse(
-    context,
-    undefined,
-    both ? 'must not be given together with filterConditions' : 'must be null: there is no filter with this id',
-    ['filterId'],
-  );
+  if (typeof route.filterId !== 'string' || !route.filterConditions?.length) return;
+  refuse(context, undefined, 'must not be given together with filterConditions', ['filterId']);
+}
+
+/** The filter of a patch: the kind that is sent takes the place of the other one, which may be stored. */
+export function oneFilter<Patch extends Pick<Partial<RouteInput>, 'filterId' | 'filterConditions'>>(
+  patch: Patch,
+): Patch {
+  if (typeof patch.filterId === 'string') return { ...patch, filterConditions: null };
+  return patch.filterConditions?.length ? { ...patch, filterId: null } : patch;
 }
 
 export const createRouteSchema = z

@@ -12,7 +12,8 @@ import { booleanParam, textParam } from '../query.ts';
 import { findRoute, isoTime, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import * as field from './fields.ts';
-import { createRouteSchema, type RouteInput, updateRouteSchema } from './route-schema.ts';
+import { referenceNames, requireReferences } from './route-references.ts';
+import { createRouteSchema, oneFilter, type RouteInput, updateRouteSchema } from './route-schema.ts';
 
 const listSchema = z.object({ ...pageParams, enabled: booleanParam, sourceId: textParam, destinationId: textParam });
 
@@ -68,13 +69,14 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
     await lockSource(transaction, body.sourceId);
     const created = transaction.create(Route, {
       ...defaults,
-      ...field.sent(body),
+      ...oneFilter(field.sent(body)),
       name: body.name,
       sourceId: body.sourceId,
       destinationIds: body.destinationIds,
       id: newId('rte'),
       organizationId: organizationId(ctx),
     });
+    await requireReferences(transaction, created);
     await checkDestinations(transaction, created);
     await checkDuplicate(transaction, created);
     return created;
@@ -99,7 +101,8 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     }
     await lockSource(transaction, storedSourceId);
     const stored = await findRoute(transaction, id, 'lock');
-    transaction.assign(stored, field.sent(patch));
+    transaction.assign(stored, oneFilter(field.sent(patch)));
+    await requireReferences(transaction, patch);
     if (patch.destinationIds || patch.failoverDestinationIds) await checkDestinations(transaction, stored);
     if (patch.destinationIds) await checkDuplicate(transaction, stored);
     return stored;
@@ -165,24 +168,27 @@ async function showOne(em: EntityManager, deps: ApiDeps, route: Route) {
   return shown;
 }
 
-/** Routes with what they refer to, for a whole page in three queries. */
+/** Routes with what they refer to, for a whole page at once. */
 async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
   const sourceIds = [...new Set(routes.map((route) => route.sourceId))];
   const destinationIds = [...new Set(routes.flatMap((route) => route.destinationIds))];
-  const [sources, destinations, totals] = await Promise.all([
+  const [sources, destinations, references, totals] = await Promise.all([
     em.fork().find(Source, { id: { $in: sourceIds } }, { fields: ['id', 'name'] }),
     em.fork().find(Destination, { id: { $in: destinationIds } }, { fields: ['id', 'name'] }),
+    referenceNames(em, routes),
     ingestTotals(
       deps.pool,
       routes.map((route) => route.id),
     ),
   ]);
   const names = new Map([...sources, ...destinations].map((record) => [record.id, record.name]));
+  for (const [id, name] of references) names.set(id, name);
   return routes.map((route) => show(route, names, totals.get(route.id)));
 }
 
 function show(route: Route, names: Map<string, string>, totals: IngestTotals) {
   const expand = (id: string) => ({ id, name: names.get(id) ?? '' });
+  const expandIfAny = (id: string | null | undefined) => (id ? expand(id) : null);
   return {
     id: route.id,
     name: route.name,
@@ -209,8 +215,9 @@ function show(route: Route, names: Map<string, string>, totals: IngestTotals) {
     enabled: route.enabled,
     source: expand(route.sourceId),
     destinations: route.destinationIds.map(expand),
-    transform: null,
-    filter: null,
+    transform: expandIfAny(route.transformId),
+    filter: expandIfAny(route.filterId),
+    schema: expandIfAny(route.schemaId),
     eventsRouted: totals.events,
     lastEventAt: isoTime(totals.lastEventAt),
     createdAt: isoTime(route.createdAt),

@@ -8,7 +8,10 @@ export interface NewDelivery {
   destinationId: string;
   priority: number;
   shard: number;
-  status: 'pending' | 'skipped';
+  /** `skipped` and `schema_failed` end the delivery before it begins: it is recorded and never queued. */
+  status: 'pending' | 'skipped' | 'schema_failed';
+  /** Why it was ended; null when it is pending. */
+  error: string | null;
 }
 
 /** One event to store with its deliveries. */
@@ -45,6 +48,8 @@ export interface StoreResult {
 //   routed by a configuration older than the last committed one.
 // - `keys` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
 //   sees an unexpired row, returns nothing, and its event is not inserted. The group holds each key once (the caller sees to it).
+// - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
+//   wait for it is delivered or failed at once;
 // - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking.
 const STORE_EVENTS = `
 with fresh as (
@@ -55,9 +60,9 @@ with fresh as (
   ) as yes
 ), input as (
   select i.*, b.body
-  from json_to_recordset($2::json) as i(ord int, id text, organization_id text, source_id text, status text, routed bool,
+  from json_to_recordset($2::json) as i(ord int, id text, organization_id text, source_id text, routed bool,
          method text, query text, headers jsonb, payload_size int, payload_hash text, is_text bool, deliveries_count int,
-         received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
+         deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
   join unnest($3::bytea[]) with ordinality as b(body, ord) on b.ord = i.ord
   where (select yes from fresh)
 ), keys as (
@@ -71,21 +76,20 @@ with fresh as (
   select * from input i where key_hash is null or exists (select from keys k where k.event_id = i.id)
 ), stored_events as (
   insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size, payload_hash,
-                      deliveries_count, received_at, validated_at, queued_at)
-  select id, organization_id, source_id, status, routed, method, query, headers, payload_size, payload_hash,
-         deliveries_count, received_at, validated_at, clock_timestamp()
+                      deliveries_count, deliveries_failed, received_at, validated_at, queued_at)
+  select id, organization_id, source_id, event_status(deliveries_count, 0, deliveries_failed), routed, method, query, headers,
+         payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, clock_timestamp()
   from accepted
 ), stored_payloads as (
   insert into event_payloads (event_id, is_text, body) select id, is_text, body from accepted
 ), delivery as (
   select d.*, a.organization_id, a.source_id
-  from json_to_recordset($4::json) as d(id text, event_id text, route_id text, destination_id text, priority int, shard int, status text)
+  from json_to_recordset($4::json) as d(id text, event_id text, route_id text, destination_id text, priority int, shard int, status text, error text)
   join accepted a on a.id = d.event_id
 ), stored_deliveries as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, error, finished_at)
   select id, organization_id, event_id, source_id, route_id, destination_id, priority, status, status <> 'skipped',
-         case when status = 'skipped' then 'The destination is disabled' end,
-         case when status = 'skipped' then now() end
+         error, case when status <> 'pending' then now() end
   from delivery
 ), queued as (
   insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
@@ -126,14 +130,13 @@ export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<St
 }
 
 function eventRow(event: NewEvent, index: number) {
-  const counted = event.deliveries.filter((delivery) => delivery.status !== 'skipped').length;
+  const withStatus = (status: NewDelivery['status']) =>
+    event.deliveries.reduce((count, delivery) => count + (delivery.status === status ? 1 : 0), 0);
   return {
     ord: index + 1,
     id: event.id,
     organization_id: event.organizationId,
     source_id: event.sourceId,
-    // Without a delivery to wait for, `pending` would mislead (decisions, "Events").
-    status: counted > 0 ? 'pending' : 'delivered',
     routed: event.deliveries.length > 0,
     method: event.method,
     query: event.query,
@@ -141,7 +144,8 @@ function eventRow(event: NewEvent, index: number) {
     payload_size: event.body.length,
     payload_hash: event.payloadHash,
     is_text: event.isText,
-    deliveries_count: counted,
+    deliveries_count: event.deliveries.length - withStatus('skipped'),
+    deliveries_failed: withStatus('schema_failed'),
     received_at: event.receivedAt,
     validated_at: event.validatedAt,
     key_hash: event.idempotency?.keyHash.toString('hex') ?? null,
@@ -158,6 +162,7 @@ function deliveryRow(eventId: string, delivery: NewDelivery) {
     priority: delivery.priority,
     shard: delivery.shard,
     status: delivery.status,
+    error: delivery.error,
   };
 }
 

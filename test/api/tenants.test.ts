@@ -22,6 +22,8 @@ describe('Tenant separation', () => {
   let eventId: string;
   let deliveryId: string;
   let keyId: string;
+  let filterId: string;
+  let schemaId: string;
   let before_: unknown[];
   before(async () => {
     mine = await createOrganization();
@@ -30,6 +32,9 @@ describe('Tenant separation', () => {
     eventId = await ingest(theirs, records.source, '{"secret":"theirs"}');
     deliveryId = (await deliveryOf(theirs, eventId)).id;
     keyId = (await theirs.api.create('/api/api-keys', { name: 'Theirs' })).id;
+    const conditions = [{ field: 'a', operator: 'exists' }];
+    filterId = (await theirs.api.create('/api/filters', { name: 'Theirs', conditions })).id;
+    schemaId = (await theirs.api.create('/api/schemas', { name: 'Theirs', schema: {} })).id;
     before_ = await snapshot();
   });
   after(() => forgetQueued(theirs));
@@ -44,6 +49,8 @@ describe('Tenant separation', () => {
         `${theirs.base}/events/${eventId}?includePayload=true&includeDeliveries=true`,
         `/api/deliveries/${deliveryId}`,
         '/api/api-keys',
+        `/api/filters/${filterId}`,
+        `/api/schemas/${schemaId}`,
       ].map((path) => theirs.api.get(path)),
     );
 
@@ -57,6 +64,8 @@ describe('Tenant separation', () => {
       events: eventId,
       deliveries: deliveryId,
       'api-keys': keyId,
+      filters: filterId,
+      schemas: schemaId,
     }[kind];
     if (id === undefined) throw new Error(`${path}: this test needs a record of the kind "${kind}"`);
     return path.replace(':id', id);
@@ -90,6 +99,8 @@ describe('Tenant separation', () => {
           eventId,
           deliveryId,
           keyId,
+          filterId,
+          schemaId,
         ]) {
           expect(text).to.not.include(id);
         }
@@ -120,6 +131,8 @@ describe('Tenant separation', () => {
     expectInvalid(await post({ sourceId: records.source.id }), 'sourceId', 'INVALID_SOURCE');
     expectInvalid(await post({ destinationIds: [records.destination.id] }), 'destinationIds');
     expectInvalid(await post({ failoverDestinationIds: [records.destination.id] }), 'failoverDestinationIds');
+    expectInvalid(await post({ filterId }), 'filterId');
+    expectInvalid(await post({ schemaId }), 'schemaId');
   });
 
   it("events cannot be replayed to another organization's destination", async () => {

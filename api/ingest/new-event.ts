@@ -1,0 +1,78 @@
+// Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { lookupPath } from '../../core/dotted-path.ts';
+import { newId, shardOf } from '../../core/ids.ts';
+import { hashPayload } from '../../core/payload.ts';
+import type { IdempotencyKeyRule } from '../../db/entities.ts';
+import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
+import type { Received } from './received.ts';
+import type { RoutedDestination, RoutedRoute, SourceRouting } from './routing.ts';
+
+/** @param validatedAt when its signature was found to be right */
+export function newEvent(source: SourceRouting, received: Received, validatedAt: Date): NewEvent {
+  const { body } = received;
+  return {
+    id: newId('evt', received.receivedAt.getTime()),
+    organizationId: source.organizationId,
+    configVersion: source.configVersion,
+    sourceId: source.sourceId,
+    method: received.method,
+    query: received.queryText,
+    headers: received.headers,
+    body,
+    // PostgreSQL text cannot hold NUL, so a body with one is no text to it.
+    isText: isUtf8(body) && !body.includes(0),
+    payloadHash: hashPayload(body),
+    receivedAt: received.receivedAt,
+    validatedAt,
+    ...routed(source.routes, received),
+    idempotency: idempotencyOf(source.idempotencyKey, received),
+  };
+}
+
+/** Asks every route, in the order in which they run. */
+function routed(routes: RoutedRoute[], received: Received): Pick<NewEvent, 'deliveries' | 'routed' | 'filtered'> {
+  const result: Pick<NewEvent, 'deliveries' | 'routed' | 'filtered'> = { deliveries: [], routed: [], filtered: [] };
+  for (const route of routes) {
+    if (route.destinations.length === 0) continue;
+    const passage = route.gate === null ? null : route.gate(received);
+    if (passage?.kind === 'filtered') {
+      result.filtered.push(route.id);
+      continue;
+    }
+    result.routed.push(route.id);
+    const mismatch = passage?.kind === 'schema_failed' ? passage.error : null;
+    for (const destination of route.destinations) result.deliveries.push(newDelivery(route, destination, mismatch));
+  }
+  return result;
+}
+
+function newDelivery(route: RoutedRoute, destination: RoutedDestination, mismatch: string | null): NewDelivery {
+  const id = newId('dlv');
+  return {
+    id,
+    routeId: route.id,
+    destinationId: destination.id,
+    priority: route.priority,
+    shard: shardOf(id),
+    ...stateOf(destination, mismatch),
+  };
+}
+
+function stateOf(destination: RoutedDestination, mismatch: string | null): Pick<NewDelivery, 'status' | 'error'> {
+  if (mismatch !== null) return { status: 'schema_failed', error: mismatch };
+  if (!destination.enabled) return { status: 'skipped', error: 'The destination is disabled' };
+  return { status: 'pending', error: null };
+}
+
+// A request without the key is no repeat of anything: it is stored like any other.
+function idempotencyOf(rule: IdempotencyKeyRule | null, received: Received): NewEvent['idempotency'] {
+  if (!rule) return null;
+  const value = rule.header
+    ? received.headers[rule.header.toLowerCase()]
+    : lookupPath(received.payload(), rule.jsonPath ?? '')[0];
+  if (value === undefined || value === null || value === '') return null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { keyHash: createHash('sha256').update(text).digest(), windowSeconds: rule.windowSeconds };
+}

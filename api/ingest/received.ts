@@ -1,0 +1,51 @@
+// One webhook as received. Its payload and query are parsed at most once, and only when something asks for them.
+import { viewPayload } from '../../core/payload.ts';
+import type { GatedRequest } from './gate.ts';
+
+export interface ReceivedParts {
+  organizationSlug: string;
+  sourceSlug: string;
+  method: string;
+  /** As in the address, without the question mark. */
+  queryText: string;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: Buffer;
+  receivedAt: Date;
+}
+
+export class Received implements GatedRequest {
+  readonly organizationSlug: string;
+  readonly sourceSlug: string;
+  readonly method: string;
+  readonly queryText: string;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+  readonly receivedAt: Date;
+  #payload: { payload: unknown } | undefined;
+  #query: URLSearchParams | undefined;
+
+  constructor(parts: ReceivedParts) {
+    this.organizationSlug = parts.organizationSlug;
+    this.sourceSlug = parts.sourceSlug;
+    this.method = parts.method;
+    this.queryText = parts.queryText;
+    this.headers = parts.headers;
+    this.body = parts.body;
+    this.receivedAt = parts.receivedAt;
+  }
+
+  get size(): number {
+    return this.body.length;
+  }
+
+  payload(): unknown {
+    this.#payload ??= viewPayload(this.body);
+    return this.#payload.payload;
+  }
+
+  query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.queryText);
+    return this.#query;
+  }
+}

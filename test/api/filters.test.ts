@@ -1,0 +1,210 @@
+// Filter records, their trial, and how routes use them.
+import { expect } from 'chai';
+import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+const paid = { field: 'payload.kind', operator: 'equals', value: 'paid' };
+
+describe('Filters', () => {
+  let organization: TestOrganization;
+  let destination: { id: string };
+  before(async () => {
+    organization = await createOrganization();
+    destination = await makeDestination(organization);
+  });
+  const post = (body: object) => organization.api.request('POST', '/api/filters', body);
+  const make = (extra: object = {}) =>
+    organization.api.create<Json & { slug: string }>('/api/filters', { name: 'Paid', conditions: [paid], ...extra });
+  const routeWith = async (extra: object) =>
+    makeRoute(organization, (await makeSource(organization)).id, [destination.id], extra);
+
+  it('are created with defaults, shown, changed and deleted', async () => {
+    const filter = await make({ name: 'Paid orders' });
+    expect(filter.id).to.match(/^flt_/);
+    expect(filter).to.deep.include({
+      name: 'Paid orders',
+      slug: 'paid-orders',
+      description: null,
+      conditions: [paid],
+      logic: 'AND',
+      routeCount: 0,
+    });
+    expect(filter.createdAt).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const path = `/api/filters/${filter.id}`;
+    expect(await organization.api.get(path)).to.deep.equal(filter);
+    const changes = {
+      name: 'Other',
+      slug: 'other',
+      description: 'd',
+      logic: 'OR',
+      conditions: [paid, { field: 'headers.x', operator: 'exists' }],
+    };
+    expect(await organization.api.patch(path, changes)).to.deep.include({ id: filter.id, ...changes });
+    expect(await organization.api.patch(path, { description: null })).to.deep.include({
+      ...changes,
+      description: null,
+    });
+    await organization.api.delete(path);
+    expectError(await organization.api.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
+    expectError(await organization.api.request('DELETE', path), 404, 'RESOURCE_NOT_FOUND');
+  });
+
+  it('get a slug of their own', async () => {
+    const same = await Promise.all([1, 2, 3].map(() => make({ name: 'Crème brûlée' })));
+    expect(same.map(({ slug }) => slug).toSorted()).to.deep.equal(['creme-brulee', 'creme-brulee-2', 'creme-brulee-3']);
+    expectError(await post({ name: 'x', slug: 'creme-brulee', conditions: [paid] }), 409, 'DUPLICATE_SLUG');
+    const { id } = await make();
+    const taken = await organization.api.request('PATCH', `/api/filters/${id}`, { slug: 'creme-brulee' });
+    expectError(taken, 409, 'DUPLICATE_SLUG');
+    expectInvalid(await post({ name: 'x', slug: 'Not A Slug', conditions: [paid] }), 'slug', 'INVALID_SLUG');
+  });
+
+  it('are listed newest first, in pages, and searched by name and slug', async () => {
+    const other = await createOrganization();
+    const ids: string[] = [];
+    for (const name of ['Alpha', 'Beta', 'Gamma alpha']) {
+      ids.unshift((await other.api.create('/api/filters', { name, conditions: [paid] })).id);
+    }
+    const page = await other.api.list('/api/filters?pageSize=2');
+    expect(page.data.map(({ id }) => id)).to.deep.equal(ids.slice(0, 2));
+    expect(page.pagination).to.deep.equal({ total: 3, page: 1, pageSize: 2 });
+    const found = await other.api.list('/api/filters?search=ALPHA');
+    expect(found.data.map(({ name }) => name)).to.deep.equal(['Gamma alpha', 'Alpha']);
+    expect((await other.api.list('/api/filters?search=%25')).data).to.deep.equal([]);
+  });
+
+  const wrong: [string, Json, string, string?][] = [
+    ['no name', { name: undefined }, 'name'],
+    ['no conditions', { conditions: undefined }, 'conditions'],
+    ['an empty list of conditions', { conditions: [] }, 'conditions'],
+    ['more than 50 conditions', { conditions: Array(51).fill(paid) }, 'conditions'],
+    ['a logic of XOR', { logic: 'XOR' }, 'logic'],
+    [
+      'an unknown operator',
+      { conditions: [paid, { ...paid, operator: 'like' }] },
+      'conditions.1.operator',
+      'INVALID_FILTER',
+    ],
+    [
+      'a bad pattern',
+      { conditions: [{ ...paid, operator: 'matches', value: '(' }] },
+      'conditions.0.value',
+      'INVALID_FILTER',
+    ],
+    ['a bad path', { conditions: [{ ...paid, field: 'a[' }] }, 'conditions.0.field', 'INVALID_FILTER'],
+    [
+      'eleven patterns',
+      { conditions: Array(11).fill({ ...paid, operator: 'regex', value: 'x' }) },
+      'conditions',
+      'INVALID_FILTER',
+    ],
+  ];
+  for (const [what, members, path, code] of wrong) {
+    it(`answer 400 to ${what}`, async () => {
+      expectInvalid(await post({ name: 'x', conditions: [paid], ...members }), path, code);
+    });
+  }
+
+  describe('tried on a sample', () => {
+    const sample = {
+      payload: { kind: 'paid', items: [{ sku: 'A' }] },
+      headers: { 'X-Shop': 'north' },
+      query: { page: '2' },
+      method: 'put',
+    };
+    const conditions = [
+      paid,
+      { field: 'headers.x-shop', operator: 'equals', value: 'south' },
+      { field: 'query.page', operator: 'gt', value: 1 },
+      { field: 'method', operator: 'equals', value: 'PUT' },
+      { field: 'items[*].sku', operator: 'in', value: 'A,B' },
+    ];
+    const each = [true, false, true, true, true];
+    const shown = conditions.map(({ field, operator }, n) => ({ field, operator, matches: each[n] }));
+
+    it('tell which condition is met, stored or not', async () => {
+      const { id } = await make({ conditions });
+      expect(await organization.api.post(`/api/filters/${id}/test`, sample)).to.deep.equal({
+        matches: false,
+        conditions: shown,
+      });
+      expect(await organization.api.post('/api/filters/test', { ...sample, conditions, logic: 'OR' })).to.deep.equal({
+        matches: true,
+        conditions: shown,
+      });
+      expect(await organization.api.post('/api/filters/test', { conditions: [paid], payload: 'text' })).to.deep.include(
+        {
+          matches: false,
+        },
+      );
+    });
+    it('refuse conditions that cannot work', async () => {
+      const answer = await organization.api.request('POST', '/api/filters/test', {
+        ...sample,
+        conditions: [{ ...paid, operator: '?' }],
+      });
+      expectInvalid(answer, 'conditions.0.operator', 'INVALID_FILTER');
+    });
+  });
+
+  describe('used by routes', () => {
+    it('are expanded and counted, and cannot be deleted', async () => {
+      const { id, name } = await make({ name: 'In use' });
+      const route = await routeWith({ filterId: id });
+      expect(route).to.deep.include({ filterId: id, filter: { id, name }, filterConditions: null });
+      expect(await organization.api.get(`/api/routes/${route.id}`)).to.deep.include({ filter: { id, name } });
+      expect(await organization.api.get(`/api/filters/${id}`)).to.include({ routeCount: 1 });
+      const answer = await organization.api.request('DELETE', `/api/filters/${id}`);
+      expectError(answer, 409, 'IN_USE', new RegExp(route.id));
+      await organization.api.patch(`/api/routes/${route.id}`, { filterId: null });
+      expect(await organization.api.get(`/api/routes/${route.id}`)).to.include({ filterId: null, filter: null });
+      await organization.api.delete(`/api/filters/${id}`);
+    });
+
+    it('and inline conditions take the place of each other', async () => {
+      const { id } = await make();
+      const route = await routeWith({ filterConditions: [paid] });
+      const path = `/api/routes/${route.id}`;
+      expect(await organization.api.patch(path, { filterId: id })).to.deep.include({
+        filterId: id,
+        filterConditions: null,
+      });
+      expect(await organization.api.patch(path, { filterConditions: [paid] })).to.deep.include({
+        filterId: null,
+        filter: null,
+        filterConditions: [paid],
+      });
+      const both = { filterId: id, filterConditions: [paid] };
+      expectInvalid(await organization.api.request('PATCH', path, both), 'filterId');
+    });
+
+    it('must exist', async () => {
+      const { id } = await routeWith({});
+      for (const filterId of [
+        'flt_unknown',
+        '',
+        (await make()).id.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+      ]) {
+        expectInvalid(await organization.api.request('PATCH', `/api/routes/${id}`, { filterId }), 'filterId');
+      }
+    });
+
+    it('are never deleted while a route takes them', async () => {
+      const { id: sourceId } = await makeSource(organization);
+      for (let round = 0; round < 5; round += 1) {
+        const { id } = await make();
+        const target = await makeDestination(organization);
+        const body = { name: 'x', sourceId, destinationIds: [target.id], filterId: id };
+        const [created, deleted] = await Promise.all([
+          organization.api.request('POST', '/api/routes', body),
+          organization.api.request('DELETE', `/api/filters/${id}`),
+        ]);
+        expect([
+          [201, 409],
+          [400, 204],
+        ]).to.deep.include([created.status, deleted.status]);
+      }
+    });
+  });
+});

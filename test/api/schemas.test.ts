@@ -1,0 +1,107 @@
+// Schema records, their trial, and how routes use them. That they cannot be deleted in a race is shown for filters.
+import { expect } from 'chai';
+import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+const order = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
+
+describe('Schemas', () => {
+  let organization: TestOrganization;
+  before(async () => {
+    organization = await createOrganization();
+  });
+  const post = (body: object) => organization.api.request('POST', '/api/schemas', body);
+  const make = (extra: object = {}) =>
+    organization.api.create<Json & { slug: string }>('/api/schemas', { name: 'Order', schema: order, ...extra });
+
+  it('are created, shown, changed and deleted', async () => {
+    const schema = await make({ name: 'Order v1', description: 'd' });
+    expect(schema.id).to.match(/^sch_/);
+    expect(schema).to.deep.include({
+      name: 'Order v1',
+      slug: 'order-v1',
+      description: 'd',
+      schema: order,
+      version: 1,
+      routeCount: 0,
+    });
+    const path = `/api/schemas/${schema.id}`;
+    expect(await organization.api.get(path)).to.deep.equal(schema);
+    await organization.api.delete(path);
+    expectError(await organization.api.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
+  });
+
+  it('raise their version with each change', async () => {
+    const { id } = await make();
+    const path = `/api/schemas/${id}`;
+    const changed = { type: 'object', properties: { other: true } };
+    expect(await organization.api.patch(path, { schema: changed })).to.deep.include({ version: 2, schema: changed });
+    expect(await organization.api.patch(path, { schema: changed })).to.include({ version: 2 });
+    expect(await organization.api.patch(path, { schema: false })).to.include({ version: 3, schema: false });
+    expect(await organization.api.get(path)).to.include({ version: 3, schema: false });
+    const answer = await organization.api.request('PATCH', path, { schema: { type: 'objekt' } });
+    expectInvalid(answer, 'schema', 'INVALID_SCHEMA');
+    expect(await organization.api.get(path)).to.include({ version: 3 });
+  });
+
+  it('get a slug of their own, and are searched by it', async () => {
+    const slugs = [(await make({ name: 'Same' })).slug, (await make({ name: 'Same' })).slug];
+    expect(slugs).to.deep.equal(['same', 'same-2']);
+    expectError(await post({ name: 'x', slug: 'same', schema: order }), 409, 'DUPLICATE_SLUG');
+    const { data, pagination } = await organization.api.list('/api/schemas?search=same-&pageSize=1');
+    expect(data.map(({ slug }) => slug)).to.deep.equal(['same-2']);
+    expect(pagination).to.deep.equal({ total: 1, page: 1, pageSize: 1 });
+  });
+
+  const wrong: [string, unknown, RegExp][] = [
+    ['a type that there is not', { type: 'objekt' }, /type/],
+    ['a remote reference', { $ref: 'https://example.com/x.json' }, /not loaded from elsewhere/],
+    ['a pattern that is none', { pattern: '(' }, /RE2/],
+    ['another dialect', { $schema: 'http://json-schema.org/draft-04/schema#' }, /draft-07/],
+    ['more than 256 KiB', { description: 'x'.repeat(256 * 1024) }, /262144/],
+  ];
+  for (const [what, schema, message] of wrong) {
+    it(`answer 400 INVALID_SCHEMA to ${what}`, async () => {
+      const answer = await post({ name: 'x', schema });
+      expectInvalid(answer, 'schema', 'INVALID_SCHEMA');
+      expect(answer.body.message).to.match(message);
+    });
+  }
+  it('answer 400 to a schema that is missing or no schema', async () => {
+    for (const schema of [undefined, null, 'text', 5, []]) expectInvalid(await post({ name: 'x', schema }), 'schema');
+  });
+
+  it('are tried on a payload', async () => {
+    const { id } = await make();
+    const validate = (body: object) => organization.api.request('POST', `/api/schemas/${id}/validate`, body);
+    expect((await validate({ payload: { id: 'a' } })).body).to.deep.equal({ valid: true, errors: [] });
+    expect((await validate({ payload: { id: 5 } })).body).to.deep.equal({
+      valid: false,
+      errors: [{ path: '/id', message: 'must be string' }],
+    });
+    expect((await validate({ payload: null })).body).to.include({ valid: false });
+    expectInvalid(await validate({}), 'payload');
+  });
+
+  it('are expanded in routes and counted, and cannot be deleted while one uses them', async () => {
+    const { id, name } = await make();
+    const { id: sourceId } = await makeSource(organization);
+    const destinations = [await makeDestination(organization), await makeDestination(organization)];
+    const routes: { id: string }[] = [];
+    for (const destination of destinations) {
+      routes.push(await makeRoute(organization, sourceId, [destination.id], { schemaId: id }));
+    }
+    expect(await organization.api.get(`/api/routes/${routes[0]?.id}`)).to.deep.include({
+      schemaId: id,
+      schema: { id, name },
+      filter: null,
+      transform: null,
+    });
+    expect(await organization.api.get(`/api/schemas/${id}`)).to.include({ routeCount: 2 });
+    const answer = await organization.api.request('DELETE', `/api/schemas/${id}`);
+    expectError(answer, 409, 'IN_USE', new RegExp(`${routes[0]?.id}.*${routes[1]?.id}`));
+    for (const route of routes) await organization.api.patch(`/api/routes/${route.id}`, { schemaId: null });
+    await organization.api.delete(`/api/schemas/${id}`);
+  });
+});

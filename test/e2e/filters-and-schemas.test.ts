@@ -1,0 +1,228 @@
+// What a route lets through: filters and schemas, from the webhook that comes in to the delivery that goes out or not.
+import { expect } from 'chai';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records, type RouteView, type SourceView } from '../support/records.ts';
+
+const kindIs = (value: string) => ({ field: 'payload.kind', operator: 'equals', value });
+const orderSchema = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
+
+describe('filters and schemas', () => {
+  let yard: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(() => Promise.all([yard.close(), receiver.close()]));
+
+  const stats = (route: RouteView) => yard.client.get(`/api/routes/${route.id}/stats?period=1h`);
+  const filter = (conditions: object[], extra: object = {}) =>
+    yard.client.create('/api/filters', { name: 'Filter', conditions, ...extra });
+  const schema = (given: object) => yard.client.create('/api/schemas', { name: 'Order', schema: given });
+  /** Sends a payload; @returns how many deliveries it led to, once they have succeeded */
+  const taken = async (source: SourceView, payload: unknown, headers?: Record<string, string>): Promise<number> => {
+    const eventId = await records.accepted(source, JSON.stringify(payload), headers);
+    return (await records.eventWith('delivered', eventId)).deliveriesCount;
+  };
+
+  describe('a filter', () => {
+    it('decides which events a route takes; the others are stored, delivered nowhere, and counted', async () => {
+      const endpoint = receiver.endpoint(200);
+      const { source, route } = await records.pipe(endpoint.url, { route: { filterConditions: [kindIs('paid')] } });
+      expect(await taken(source, { kind: 'paid' })).to.equal(1);
+      const refused = await records.event(await records.accepted(source, '{"kind":"open"}'));
+      expect(refused).to.include({ status: 'delivered', routed: false, deliveriesCount: 0 });
+      expect(refused.deliveries).to.deep.equal([]);
+      await records.accepted(source, 'no JSON at all');
+      expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal(['{"kind":"paid"}']);
+      expect(await stats(route)).to.include({ eventsRouted: 1, eventsFiltered: 2, deliveriesSucceeded: 1 });
+      expect(await yard.client.get(`/api/routes/${route.id}`)).to.include({ eventsRouted: 1 });
+      expect(await yard.client.get(`${yard.base}/sources/${source.id}`)).to.include({ eventsCount: 3 });
+    });
+
+    it('sees headers, query, method and payload as they were received', async () => {
+      const { source } = await records.pipe(receiver.endpoint(200).url, {
+        route: {
+          filterConditions: [
+            { field: 'headers.X-Shop', operator: 'in', value: 'north, south' },
+            { field: 'query.version', operator: 'gte', value: 2 },
+            { field: 'method', operator: 'equals', value: 'PUT' },
+            { field: 'items[*].sku', operator: 'matches', value: '^A-\\d+$' },
+            { field: 'items.0.price', operator: 'less_than', value: 10 },
+          ],
+        },
+      });
+      const send = async (method: string, query: string, shop: string, sku: string) => {
+        const path = { ...source, webhookUrl: `${source.webhookUrl}?version=${query}` };
+        const body = JSON.stringify({ items: [{ sku: 'B-1', price: 5 }, { sku }] });
+        const url = new URL(path.webhookUrl);
+        const response = await fetch(`${yard.client.url}${url.pathname}${url.search}`, {
+          method,
+          headers: { 'content-type': 'application/json', 'x-shop': shop },
+          body,
+        });
+        const { eventId } = (await response.json()) as { eventId: string };
+        return (await records.eventWith('delivered', eventId)).deliveriesCount;
+      };
+      expect(await send('PUT', '2', 'south', 'A-7')).to.equal(1);
+      expect(await send('POST', '2', 'south', 'A-7')).to.equal(0);
+      expect(await send('PUT', '1', 'south', 'A-7')).to.equal(0);
+      expect(await send('PUT', '2', 'west', 'A-7')).to.equal(0);
+      expect(await send('PUT', '2', 'south', 'C-7')).to.equal(0);
+    });
+
+    it('joins its conditions with OR when it says so, inline and as a record', async () => {
+      const conditions = [kindIs('paid'), { field: 'headers.x-urgent', operator: 'exists' }];
+      const inline = await records.pipe(receiver.endpoint(200).url, {
+        route: { filterConditions: conditions, filterLogic: 'OR' },
+      });
+      const { id: filterId } = await filter(conditions, { logic: 'OR' });
+      // The route's own logic is for inline conditions only.
+      const shared = await records.pipe(receiver.endpoint(200).url, { route: { filterId, filterLogic: 'AND' } });
+      for (const { source } of [inline, shared]) {
+        expect(await taken(source, { kind: 'paid' })).to.equal(1);
+        expect(await taken(source, { kind: 'open' }, { 'x-urgent': '1' })).to.equal(1);
+        expect(await taken(source, { kind: 'open' })).to.equal(0);
+      }
+    });
+
+    it('is asked for each route by itself', async () => {
+      const [a, b] = [receiver.endpoint(200), receiver.endpoint(200)];
+      const source = await records.source();
+      const [toA, toB] = [await records.destination(a.url), await records.destination(b.url)];
+      const first = await records.route(source.id, [toA.id], { filterConditions: [kindIs('a')], priority: 1 });
+      const second = await records.route(source.id, [toB.id], { filterConditions: [kindIs('b')], priority: 2 });
+      const both = await records.route(source.id, [toA.id, toB.id], { filterConditions: [kindIs('b')] });
+      const eventId = await records.accepted(source, '{"kind":"b"}');
+      const { deliveries = [] } = await records.eventWith('delivered', eventId);
+      expect(deliveries.map(({ routeId }) => routeId)).to.deep.equal([second.id, both.id, both.id]);
+      expect(a.requests).to.have.length(1);
+      expect(b.requests).to.have.length(2);
+      expect(await stats(first)).to.include({ eventsRouted: 0, eventsFiltered: 1 });
+    });
+
+    it('takes effect at once when it is changed, given or removed', async () => {
+      const { id: filterId } = await filter([kindIs('a')]);
+      const { source, route } = await records.pipe(receiver.endpoint(200).url, { route: { filterId } });
+      expect(await taken(source, { kind: 'b' })).to.equal(0);
+      await yard.client.patch(`/api/filters/${filterId}`, { conditions: [kindIs('b')] });
+      expect(await taken(source, { kind: 'b' })).to.equal(1);
+      await yard.client.patch(`/api/routes/${route.id}`, { filterConditions: [kindIs('c')] });
+      expect(await taken(source, { kind: 'b' })).to.equal(0);
+      await yard.client.patch(`/api/routes/${route.id}`, { filterConditions: null });
+      expect(await taken(source, { kind: 'b' })).to.equal(1);
+    });
+
+    it('is not asked again by a replay', async () => {
+      const endpoint = receiver.endpoint(200);
+      const { source } = await records.pipe(endpoint.url, { route: { filterConditions: [kindIs('a')] } });
+      const eventId = await records.accepted(source, '{"kind":"b"}');
+      const replay = await yard.client.post(`${yard.base}/events/${eventId}/replay`);
+      expect(replay).to.include({ deliveriesCreated: 1 });
+      await records.deliveryWith('delivered', eventId);
+      expect(await records.event(eventId)).to.include({ routed: true, deliveriesSucceeded: 1 });
+      expect(endpoint.requests).to.have.length(1);
+    });
+  });
+
+  describe('a schema', () => {
+    it('fails the deliveries of a payload that does not match it, and says why', async () => {
+      const endpoints = [receiver.endpoint(200), receiver.endpoint(200)];
+      const { id: schemaId } = await schema(orderSchema);
+      const source = await records.source();
+      const ids = (await Promise.all(endpoints.map(({ url }) => records.destination(url)))).map(({ id }) => id);
+      const route = await records.route(source.id, ids, { schemaId });
+      const eventId = await records.accepted(source, '{"id":5}');
+      const event = await records.event(eventId);
+      expect(event).to.include({
+        status: 'failed',
+        routed: true,
+        deliveriesCount: 2,
+        deliveriesSucceeded: 0,
+        deliveriesFailed: 2,
+      });
+      for (const { id } of event.deliveries ?? []) {
+        const delivery = await yard.client.get(`/api/deliveries/${id}`);
+        expect(delivery).to.deep.include({
+          status: 'schema_failed',
+          error: 'The payload does not match the schema Order (version 1): /id must be string',
+          attemptCount: 0,
+          attempts: [],
+          nextAttemptAt: null,
+          workflowId: null,
+          temporalUrl: null,
+        });
+        expect(delivery.finishedAt).to.be.a('string');
+      }
+      const listed = await yard.client.list(`/api/deliveries?status=schema_failed&routeId=${route.id}`);
+      expect(listed.pagination.total).to.equal(2);
+      expect(await taken(source, { id: 'a' })).to.equal(2);
+      expect(endpoints.map(({ requests }) => requests.length)).to.deep.equal([1, 1]);
+      expect(await records.queued()).to.equal(0);
+      expect(await stats(route)).to.include({ eventsRouted: 2, eventsFiltered: 0, deliveriesSucceeded: 2 });
+    });
+
+    it('is asked before the filter, and only by its own route', async () => {
+      const { id: schemaId } = await schema(orderSchema);
+      const { source, destination } = await records.pipe(receiver.endpoint(200).url, {
+        route: { schemaId, filterConditions: [kindIs('never')] },
+      });
+      const strict = await records.event(await records.accepted(source, '{}'));
+      expect(strict).to.include({ status: 'failed', deliveriesFailed: 1 });
+      const other = await records.destination(receiver.endpoint(200).url);
+      await records.route(source.id, [destination.id, other.id]);
+      const event = await records.eventWith('partial', await records.accepted(source, '{}'));
+      expect(event).to.include({ deliveriesCount: 3, deliveriesSucceeded: 2, deliveriesFailed: 1 });
+      expect(await records.event(await records.accepted(source, '{"id":"a"}'))).to.include({ deliveriesCount: 2 });
+    });
+
+    it('refuses what is no JSON, with an error that can be stored whatever the payload holds', async () => {
+      const { id: schemaId } = await schema({ type: 'object', additionalProperties: false });
+      const { source } = await records.pipe(receiver.endpoint(200).url, { route: { schemaId } });
+      const cases: [string | Buffer, RegExp][] = [
+        ['plain text', /the payload must be object$/],
+        [Buffer.from([0xff, 0x00]), /the payload must be object$/],
+        ['', /the payload must be object$/],
+        ['{"a\\u0000b\\ud800":1}', /must NOT have additional properties: a\ufffdb\ufffd$/],
+      ];
+      for (const [body, error] of cases) {
+        const [delivery] = await records.deliveries(await records.accepted(source, body));
+        expect(delivery?.status).to.equal('schema_failed');
+        expect(delivery?.error).to.match(error);
+      }
+    });
+
+    it('is asked again by a replay: fixed, it lets the same event through', async () => {
+      const endpoint = receiver.endpoint(200);
+      const { id: schemaId } = await schema(orderSchema);
+      const { source } = await records.pipe(endpoint.url, { route: { schemaId } });
+      const eventId = await records.accepted(source, '{"id":5}');
+      const [failed] = await records.deliveries(eventId);
+      await yard.client.post(`${yard.base}/events/${eventId}/replay`);
+      expect(await records.event(eventId)).to.include({
+        status: 'failed',
+        deliveriesCount: 1,
+        deliveriesFailed: 1,
+      });
+      await yard.client.patch(`/api/schemas/${schemaId}`, { schema: { type: 'object' } });
+      const bulk = { eventIds: [eventId] };
+      await yard.client.post(`${yard.base}/events/bulk/replay`, bulk);
+      const event = await records.eventWith('delivered', eventId);
+      expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
+      const statuses = (await records.deliveries(eventId)).map(({ status }) => status);
+      expect(statuses).to.deep.equal(['schema_failed', 'schema_failed', 'delivered']);
+      expect(endpoint.requests).to.have.length(1);
+      await yard.client.patch(`/api/schemas/${schemaId}`, { schema: false });
+      await yard.client.post(`/api/deliveries/${failed?.id}/replay`);
+      expect((await records.deliveries(eventId)).at(-1)).to.include({ status: 'schema_failed' });
+      expect(await records.event(eventId)).to.include({
+        status: 'partial',
+        deliveriesSucceeded: 1,
+        deliveriesFailed: 1,
+      });
+      expect(endpoint.requests).to.have.length(1);
+    });
+  });
+});
