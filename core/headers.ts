@@ -31,6 +31,18 @@ export function isHeaderValue(value: string): boolean {
   return FIELD_VALUE.test(value);
 }
 
+// RFC 9110, section 8.3.1: type "/" subtype and parameters.
+const TOKEN_TEXT = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+// Text in quotes without quotes or backslashes in it.
+const QUOTED_TEXT = '"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"';
+const MEDIA_TYPE = new RegExp(`^${TOKEN_TEXT}/${TOKEN_TEXT}(?: *; *${TOKEN_TEXT}=(?:${TOKEN_TEXT}|${QUOTED_TEXT}))*$`);
+const MAX_MEDIA_TYPE_LENGTH = 255;
+
+/** Whether a text can be sent as `Content-Type`. */
+export function isMediaType(value: string): boolean {
+  return value.length <= MAX_MEDIA_TYPE_LENGTH && MEDIA_TYPE.test(value);
+}
+
 function isConnectionHeader(lowerName: string): boolean {
   return CONNECTION_HEADERS.has(lowerName) || lowerName.startsWith('proxy-');
 }

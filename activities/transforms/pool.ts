@@ -183,7 +183,8 @@ export function createSandboxPool(threads: number): SandboxPool {
     clearTimeout(slot.timer);
     void slot.worker.terminate();
     const { waiting } = slot;
-    if (waiting && slot.started && !closed) settle(waiting, { ok: false, problem: diedOf(error) });
+    if (waiting && slot.started && !closed)
+      settle(waiting, { ok: false, problem: diedOf(error), durationMs: LIMITS.terminateMs });
     else if (waiting) waiting.reject(unavailable(error));
     else if (slot.state === 'starting') refuseAll(unavailable(error));
     dispatch();

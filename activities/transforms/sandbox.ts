@@ -36,8 +36,8 @@ export interface SandboxInput {
 export type SandboxResult = { ok: true; isText: boolean; text: string } | { ok: false; problem: TransformProblem };
 
 export interface Sandbox {
-  /** Compiles the code and, where the language has statements outside of the function, runs those. */
-  check(): TransformProblem | null;
+  /** Compiles the code and runs what is outside of its function; the result is an empty text when all is well. */
+  check(): SandboxResult;
   run(input: SandboxInput): SandboxResult;
   /** False after a limit was hit: it must not be used again. */
   readonly usable: boolean;
@@ -105,9 +105,9 @@ class QuickJsSandbox implements Sandbox {
     return this.#memory.buffer.byteLength;
   }
 
-  check(): TransformProblem | null {
+  check(): SandboxResult {
     const opened = this.#guarded(() => this.#open({ facts: '{}', body: 'null', now: 0, seed: 0 }));
-    return opened.ok ? null : opened.problem;
+    return opened.ok ? { ok: true, isText: true, text: '' } : opened;
   }
 
   run(input: SandboxInput): SandboxResult {

@@ -5,14 +5,23 @@ import { isUtf8 } from 'node:buffer';
 import { parse as parseQuery } from 'node:querystring';
 import { parentPort } from 'node:worker_threads';
 import { languages } from './languages.ts';
-import { openSandbox, type Sandbox, type SandboxInput } from './sandbox.ts';
-import { LIMITS, problems, type TransformCode, type TransformEvent, type TransformResult } from './types.ts';
+import { openSandbox, type Sandbox, type SandboxInput, type SandboxResult } from './sandbox.ts';
+import {
+  LIMITS,
+  problems,
+  type TransformCode,
+  type TransformEvent,
+  type TransformOutput,
+  type TransformProblem,
+  type TransformResult,
+} from './types.ts';
 
 /** What the host asks for; without an event the code is only checked. */
 export interface Job {
   transform: TransformCode;
   event: TransformEvent | null;
 }
+type Outcome = { ok: true; output: TransformOutput } | { ok: false; problem: TransformProblem };
 /** `started`: everything of our own is loaded and the code runs from now on. */
 export type ThreadMessage = { type: 'ready' } | { type: 'started' } | { type: 'done'; result: TransformResult };
 
@@ -43,20 +52,19 @@ async function perform({ transform, event }: Job): Promise<TransformResult> {
   const { key, type, code } = transform;
   const sandbox = takeWarm(key) ?? (await openSandbox(wasm, languages[type], code));
   port?.postMessage({ type: 'started' } satisfies ThreadMessage);
-  if (event === null) {
-    const problem = sandbox.check();
-    return problem === null ? { ok: true, output: NO_OUTPUT() } : { ok: false, problem };
-  }
-  const result = sandbox.run(inputOf(event));
-  keepWarm(key, sandbox);
+  const startedAt = performance.now();
+  const result = outputOf(transform, event === null ? sandbox.check() : sandbox.run(inputOf(event)));
+  if (event !== null) keepWarm(key, sandbox);
+  return { ...result, durationMs: performance.now() - startedAt };
+}
+
+function outputOf(transform: TransformCode, result: SandboxResult): Outcome {
   if (!result.ok) return result;
   const body = new TextEncoder().encode(result.text);
   if (body.byteLength > LIMITS.outputBytes) return { ok: false, problem: problems.output };
   const contentType = transform.outputContentType ?? (result.isText ? 'text/plain; charset=utf-8' : 'application/json');
   return { ok: true, output: { body, contentType, isText: result.isText } };
 }
-
-const NO_OUTPUT = () => ({ body: new Uint8Array(), contentType: '', isText: true });
 
 function takeWarm(key: string | null): Sandbox | undefined {
   return key === null ? undefined : warm.get(key)?.sandbox;

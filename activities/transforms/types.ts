@@ -45,7 +45,11 @@ export interface TransformOutput {
   isText: boolean;
 }
 
-export type TransformResult = { ok: true; output: TransformOutput } | { ok: false; problem: TransformProblem };
+/** `durationMs`: what the code itself took, without waiting and loading. */
+export type TransformResult = { durationMs: number } & (
+  | { ok: true; output: TransformOutput }
+  | { ok: false; problem: TransformProblem }
+);
 
 /** The limits of one run (docs/transforms.md); times in ms, sizes in bytes. */
 export const LIMITS = {

@@ -1,0 +1,218 @@
+// Transforms that try to take the machine or to get out of the sandbox: each ends with its reason, and others go on.
+import { expect } from 'chai';
+import { createTransforms, type Transforms, type TransformResult } from '../../activities/transforms/index.ts';
+import type { TransformType } from '../../db/entities.ts';
+
+const js = (body: string) => `export default function (event) { ${body} }`;
+
+/** What it does, language, code, how it may end. */
+const attacks: [string, TransformType, string, ...string[]][] = [
+  ['an endless loop', 'javascript', js('for (;;);'), 'time'],
+  [
+    'an endless loop that catches what interrupts it',
+    'javascript',
+    js('for (;;) try { for (;;); } catch {} finally { for (;;); }'),
+    'time',
+  ],
+  ['an endless loop while the module is loaded', 'javascript', 'for (;;); export default 1', 'time'],
+  [
+    'endless microtasks',
+    'javascript',
+    js('const again = () => Promise.resolve().then(again); again(); return 1;'),
+    'time',
+  ],
+  ['an endless await', 'javascript', 'export default async () => { for (;;) await 1; }', 'time'],
+  ['an endless toJSON', 'javascript', js('return { toJSON() { for (;;); } };'), 'time'],
+  ['an error whose message never ends', 'javascript', js('throw { get message() { for (;;); } };'), 'time'],
+  [
+    'a regular expression that backtracks',
+    'javascript',
+    js('return /^(a+)+$/.test("a".repeat(40) + "b") ? 1 : 2;'),
+    'time',
+  ],
+  [
+    'a join of 2^32 holes, which no interrupt reaches',
+    'javascript',
+    js('return new Array(2 ** 32 - 1).join("");'),
+    'time',
+  ],
+  ['a search of 2^32 holes', 'javascript', js('return new Array(2 ** 32 - 1).indexOf(1);'), 'time'],
+  ['an array that grows', 'javascript', js('const a = []; for (;;) a.push(a.length);'), 'memory'],
+  ['an array of 2^32', 'javascript', js('return new Array(2 ** 32 - 1).fill(1);'), 'memory'],
+  ['a string that doubles', 'javascript', js('let s = "x"; for (;;) s += s;'), 'code', 'memory'],
+  ['a string of 2^30', 'javascript', js('return "x".padEnd(2 ** 30);'), 'code', 'memory'],
+  [
+    'a join that multiplies',
+    'javascript',
+    js('return new Array(2 ** 20).join("x".repeat(2 ** 12));'),
+    'code',
+    'memory',
+    'time',
+  ],
+  ['a replacement that multiplies', 'javascript', js('return "x".repeat(1e6).replace(/x/g, "$`");'), 'memory', 'time'],
+  ['a typed array of a gigabyte', 'javascript', js('return new Uint8Array(2 ** 30);'), 'memory', 'code'],
+  [
+    'memory held by closures that swallow errors',
+    'javascript',
+    js('const a = []; for (;;) try { a.push("x".repeat(1e6) + a.length); } catch {}'),
+    'time',
+    'memory',
+  ],
+  [
+    'a chain of a million proxies',
+    'javascript',
+    js('let p = {}; for (let i = 0; i < 1e6; i++) p = new Proxy(p, {}); return p.x;'),
+    'memory',
+    'time',
+  ],
+  ['a number of 2^40 bits', 'javascript', js('return String(2n ** (2n ** 40n));'), 'code', 'memory'],
+  ['endless recursion', 'javascript', js('return (function f() { return f() + 1; })();'), 'memory'],
+  ['JSON of a million levels', 'javascript', js('return JSON.parse("[".repeat(1e6));'), 'memory'],
+  [
+    'an object of 100,000 levels',
+    'javascript',
+    js('let o = {}; for (let i = 0; i < 1e5; i++) o = { o }; return o;'),
+    'memory',
+    'time',
+  ],
+  ['an output of 11 MiB', 'javascript', js('return "x".repeat(11 * 2 ** 20);'), 'output'],
+  ['a promise that nothing fulfils', 'javascript', 'export default () => new Promise(() => {});', 'nothing'],
+  [
+    'an import',
+    'javascript',
+    js('return import("node:fs").then((fs) => fs.readFileSync("/etc/passwd", "utf8"));'),
+    'code',
+  ],
+  ['fetch', 'javascript', js('return fetch("http://127.0.0.1/");'), 'code'],
+  ['a timer', 'javascript', js('return new Promise((resolve) => setTimeout(resolve, 1));'), 'code'],
+  ['JSONata: endless tail recursion', 'jsonata', '($f := function($n) { $f($n + 1) }; $f(0))', 'time'],
+  ['JSONata: endless recursion', 'jsonata', '($f := function($n) { 1 + $f($n + 1) }; $f(0))', 'time', 'memory'],
+  ['JSONata: a range of ten million', 'jsonata', '[1..10000000]', 'memory', 'code'],
+  [
+    'JSONata: a regular expression that backtracks',
+    'jsonata',
+    '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", /^(a+)+$/)',
+    'time',
+  ],
+  ['JSONata: padding of a gigabyte', 'jsonata', '$pad("x", 1000000000)', 'time', 'memory', 'code'],
+  ['Liquid: a hundred million rounds', 'liquid', '{% for i in (1..100000000) %}x{% endfor %}', 'memory', 'time'],
+  [
+    'Liquid: loops in loops',
+    'liquid',
+    '{% for i in (1..10000) %}{% for j in (1..10000) %}{% endfor %}{% endfor %}',
+    'time',
+  ],
+  [
+    'Liquid: a string that doubles',
+    'liquid',
+    '{% assign s = "xxxxxxxxxx" %}{% for i in (1..40) %}{% assign s = s | append: s %}{% endfor %}',
+    'code',
+    'memory',
+  ],
+  ['Liquid: an include of a file', 'liquid', '{% include "/etc/passwd" %}', 'code'],
+  ['Liquid: a layout of a file', 'liquid', '{% layout "/etc/passwd" %}', 'code'],
+];
+
+/** What JavaScript finds when it walks from whatever it can reach to a global object. */
+const walk = js(`
+  const seen = [];
+  const AsyncFunction = (async () => {}).constructor;
+  const GeneratorFunction = (function* () {}).constructor;
+  for (const make of [Function, event.constructor.constructor, Date.constructor, Math.random.constructor, AsyncFunction, GeneratorFunction]) {
+    const found = make("return Object.getOwnPropertyNames(globalThis)");
+    const value = found();
+    if (Array.isArray(value)) seen.push(...value);
+  }
+  seen.push(...(0, eval)("Object.getOwnPropertyNames(globalThis)"));
+  return seen.filter((name) => ["process", "require", "module", "fetch", "WebAssembly", "Worker", "setTimeout", "console", "Deno", "Buffer"].includes(name));
+`);
+
+describe('attacks by transforms', function () {
+  this.timeout(120_000);
+  let transforms: Transforms;
+  before(() => {
+    transforms = createTransforms(2);
+  });
+  after(() => transforms.close());
+
+  const event = {
+    id: 'evt_1',
+    source: 'orders',
+    method: 'POST',
+    query: '',
+    headers: {},
+    body: Buffer.from('{"n":1}'),
+    receivedAt: new Date(0),
+  };
+  const run = (type: TransformType, code: string, group: string): Promise<TransformResult> =>
+    transforms.run({ key: `${group}:1`, type, code, outputContentType: null }, event, group);
+  const healthy = () => run('javascript', js('return event.payload.n + 1;'), 'healthy');
+  const text = (result: TransformResult) =>
+    result.ok ? Buffer.from(result.output.body).toString() : result.problem.message;
+
+  for (const [what, type, code, ...endings] of attacks) {
+    it(`${what}: ends by ${endings.join(' or ')}, and another transform works meanwhile`, async () => {
+      const [attack, other] = await Promise.all([run(type, code, what), healthy()]);
+      expect(attack.ok ? text(attack).slice(0, 100) : attack.problem.reason).to.be.oneOf(endings);
+      expect(text(other)).to.equal('2');
+    });
+  }
+
+  it('finds no object of the host, whichever way it walks', async () => {
+    expect(text(await run('javascript', walk, 'walk'))).to.equal('[]');
+    const jsonata =
+      '[payload.constructor, payload.__proto__, constructor, __proto__.constructor.constructor("return 1")]';
+    expect(text(await run('jsonata', jsonata, 'walk-jsonata'))).to.equal('[]');
+    const liquid = '{{ payload.constructor }}{{ payload.__proto__.constructor }}{{ id.constructor }}{{ id.at }}';
+    expect(text(await run('liquid', liquid, 'walk-liquid'))).to.equal('');
+  });
+
+  it('cannot change how its result is read', async () => {
+    const code = js(`
+      JSON.stringify = () => 'changed'; JSON.parse = () => 'changed'; Promise.prototype.then = () => 'changed';
+      Object.prototype.toString = () => 'changed'; Array.prototype.map = () => 'changed'; globalThis.Date = null;
+      return { payload: event.payload };`);
+    expect(text(await run('javascript', code, 'changed'))).to.equal('{"payload":{"n":1}}');
+    expect(text(await run('javascript', code, 'changed'))).to.equal('{"payload":{"n":1}}');
+  });
+
+  it('keeps one thread for others while the endless loops of one transform wait for their turns', async () => {
+    let open = 6;
+    const loops = Array.from({ length: open }, async () => {
+      const result = await run('javascript', js('for (;;);'), 'loops');
+      open -= 1;
+      return result;
+    });
+    await loops[0];
+    expect(text(await healthy())).to.equal('2');
+    expect(open, 'loops that were not over yet').to.be.above(0);
+    for (const result of await Promise.all(loops)) expect(result.ok ? '' : result.problem.reason).to.equal('time');
+  });
+
+  it('refuses work when too much waits, and says so as a failure of its own', async () => {
+    const one = createTransforms(1);
+    const runs = Array.from({ length: 600 }, () =>
+      one.run({ key: 'a:1', type: 'javascript', code: js('return 1;'), outputContentType: null }, event, 'a'),
+    );
+    const results = await Promise.allSettled(runs);
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused.length).to.be.within(1, 200);
+    for (const { reason } of refused) expect(reason).to.have.property('name', 'SandboxUnavailableError');
+    await one.close();
+  });
+
+  it('refuses what is under way when the process ends', async () => {
+    const ending = createTransforms(1);
+    const run = ending.run(
+      { key: null, type: 'javascript', code: js('for (;;);'), outputContentType: null },
+      event,
+      'a',
+    );
+    const settled = run.then(
+      () => 'settled',
+      (error: Error) => error.name,
+    );
+    await ending.close();
+    expect(await settled).to.equal('SandboxUnavailableError');
+  });
+});
