@@ -8,22 +8,42 @@ export class TimeLimitError extends Error {
 
 // The function is called from a script, because only scripts can be given a deadline; it runs in its own realm as ever.
 const caller = new Script('run()');
-const context = createContext({ run: (): void => undefined });
+const idle = (): void => undefined;
+const context = createContext({ run: idle });
+
+// The engine's clock goes on while the machine runs other programs; work that was not given its time is begun again.
+const MAX_TRIES = 3;
 
 /**
  * Runs a synchronous function. Costs about half a millisecond (a watchdog thread), so it is for work that may be long.
- * @param limitMs after this it is interrupted, wherever it is
+ * @param limitMs after this much processor time it is interrupted, wherever it is
+ * @param work must be repeatable: it may be interrupted and begun again
  * @throws TimeLimitError, or what the function throws
  */
 export function withinTime<T>(limitMs: number, work: () => T): T {
+  for (let tries = 1; ; tries += 1) {
+    const before = process.threadCpuUsage();
+    try {
+      return interruptAfter(limitMs, work);
+    } catch (error) {
+      if (!isTimeout(error)) throw error;
+      const { user, system } = process.threadCpuUsage(before);
+      const hadItsTime = (user + system) / 1000 >= limitMs / 4;
+      if (hadItsTime || tries === MAX_TRIES) throw new TimeLimitError(`not done within ${limitMs} ms`);
+    }
+  }
+}
+
+function interruptAfter<T>(limitMs: number, work: () => T): T {
   const outcome: { value?: T } = {};
   context.run = () => {
     outcome.value = work();
   };
   try {
     caller.runInContext(context, { timeout: limitMs });
-  } catch (error) {
-    throw isTimeout(error) ? new TimeLimitError(`not done within ${limitMs} ms`) : error;
+  } finally {
+    // What the work holds may be large.
+    context.run = idle;
   }
   return outcome.value as T;
 }

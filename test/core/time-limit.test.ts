@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { TimeLimitError, withinTime } from '../../core/time-limit.ts';
+
+describe('a time limit', () => {
+  it('gives what the work returns or throws', () => {
+    expect(withinTime(10_000, () => [1])).to.deep.equal([1]);
+    const mistake = new RangeError('of the work');
+    expect(() => withinTime(10_000, () => expect.fail('own'))).to.throw('own');
+    try {
+      withinTime(10_000, () => {
+        throw mistake;
+      });
+      expect.fail('nothing was thrown');
+    } catch (error) {
+      expect(error).to.equal(mistake);
+    }
+  });
+
+  it('begins work again that lost its time to other programs', () => {
+    const standStill = new Int32Array(new SharedArrayBuffer(4));
+    let tries = 0;
+    const wait = () => {
+      tries += 1;
+      if (tries === 1) Atomics.wait(standStill, 0, 0, 300);
+      return 'done';
+    };
+    expect(withinTime(100, wait)).to.equal('done');
+    expect(tries).to.equal(2);
+  });
+
+  it('ends a loop and a regular expression that backtracks, and can be used again', () => {
+    expect(() =>
+      withinTime(50, () => {
+        for (;;);
+      }),
+    ).to.throw(TimeLimitError, 'not done within 50 ms');
+    expect(() => withinTime(50, () => /^(a+)+$/.test(`${'a'.repeat(100)}!`))).to.throw(TimeLimitError);
+    expect(withinTime(10_000, () => 'done')).to.equal('done');
+  });
+});
