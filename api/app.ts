@@ -18,6 +18,7 @@ import { mountRouteCircuit } from './resources/route-circuit.ts';
 import { mountRoutes } from './resources/routes.ts';
 import { mountSchemas } from './resources/schemas.ts';
 import { mountSources } from './resources/sources.ts';
+import { mountTransforms } from './resources/transforms.ts';
 
 export interface AppDeps extends ApiDeps {
   /** Answers `/ingest/...` and passes everything else on. */
@@ -59,6 +60,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountRouteCircuit(router, deps);
   mountFilters(router, deps);
   mountSchemas(router, deps);
+  mountTransforms(router, deps);
   mountReplays(router, deps);
   mountEvents(router, deps);
   mountDeliveries(router, deps);

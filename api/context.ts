@@ -2,6 +2,7 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
+import type { Transforms } from '../activities/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
@@ -42,6 +43,8 @@ export interface ApiDeps {
   /** Reaches the workflows of deliveries. */
   signals: Signals;
   testSender: TestSender;
+  /** Checks transforms when they are stored, and tries them out. */
+  transforms: Transforms;
   workflowLink: WorkflowLink;
   log: Log;
 }

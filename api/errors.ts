@@ -7,6 +7,9 @@ import type { AppContext, Next } from './context.ts';
 export interface ErrorDetail {
   path: string;
   message: string;
+  /** Where in a text that is code, from 1. */
+  line?: number;
+  column?: number;
 }
 
 /** An answer that is not a success. `code` is undefined where the interface names none. */

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { createServer, type Server } from 'node:http';
 import packageJson from '../package.json' with { type: 'json' };
 import { createSender } from '../activities/http/sender.ts';
+import { createTransforms } from '../activities/transforms/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
@@ -59,6 +60,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const temporal = lazyTemporalClient(temporalSettings);
   const signals = createSignals(temporal, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
+  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
   const ingest = createIngest({ pool: ingestPool, settings, secretBox });
 
   let baseUrl = publicUrl(settings);
@@ -73,6 +75,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
       version: packageJson.version,
     }),
+    transforms,
     workflowLink: workflowLinks(settings, temporalSettings),
     log,
     ingest: ingest.middleware,
@@ -91,7 +94,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     clearInterval(partitions);
     await closeServer(server, settings.HOOKYARD_SHUTDOWN_SECONDS * 1000);
     await ingest.close();
-    await Promise.all([signals.close(), sender.close()]);
+    await Promise.all([signals.close(), sender.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   });
   const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
