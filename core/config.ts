@@ -75,6 +75,8 @@ const variables = {
   TEMPORAL_PORT: { schema: integer(0, 65535), default: '7233' },
   TEMPORAL_UI_PORT: { schema: integer(0, 65535), default: '8233' },
   TEMPORAL_UI_URL: { schema: url(['http:', 'https:']) },
+  SMTP_URL: { schema: url(['smtp:', 'smtps:']), secret: true },
+  HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   LOG_LEVEL: { schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
 } as const satisfies Record<string, { schema: z.ZodType; default?: string; secret?: boolean }>;
@@ -109,6 +111,9 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
       problems.push(
         `${name} ${parsed.error.issues[0]?.message ?? 'cannot be used'}${row.secret ? '' : ` (is "${text}")`}`,
       );
+  }
+  if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
+    problems.push('HOOKYARD_NOTIFY_FROM must be the sender of notifications, because SMTP_URL is set');
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Settings;

@@ -1,6 +1,7 @@
 // What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
 // statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
 import { bounds } from './hot-path/load-attempts.ts';
+import { noteOutcomes } from './notifications.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
 
 /** Which open deliveries of an organization to end, and how. */
@@ -23,7 +24,8 @@ with ended as (
     and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
     and ($4::text is null or d.destination_id = $4)
     and ($5::text is null or d.event_id = $5)
-  returning d.id, d.event_id, d.destination_id, d.priority, d.counted
+  returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
+    coalesce(d.original_destination_id, d.destination_id) as primary_id, d.attempt_count, d.status_code, d.finished_at
 ), unqueued as (
   delete from outbox o using ended e
   where o.destination_id = e.destination_id and o.priority = e.priority and o.delivery_id = e.id
@@ -35,8 +37,12 @@ with ended as (
   set deliveries_count = e.deliveries_count - c.dropped, deliveries_failed = e.deliveries_failed + c.failed,
       status = event_status(e.deliveries_count - c.dropped, e.deliveries_succeeded, e.deliveries_failed + c.failed)
   from change c where e.id = c.event_id
-)
-select id from ended`;
+), failed as (
+  select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, $8 as status,
+         attempt_count as attempts, status_code, $2 as error, finished_at as at
+  from ended where $8 = 'failed'
+), ${noteOutcomes('failed')}
+select id, (select written from noted) as notifications from ended`;
 
 /** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
 export function cancelDeliveries(db: Queryable, selection: EndSelection): Promise<string[]> {
@@ -64,6 +70,14 @@ export async function endDeliveries(
     status,
   ]);
   return rows.map((row) => row.id);
+}
+
+/** Notes when the next attempt of an open delivery may be made, for people to read. */
+export async function postponeDelivery(db: Queryable, deliveryId: string, until: Date): Promise<void> {
+  await db.query(
+    `update deliveries set next_attempt_at = $2 where id = $1 and status in ('pending', 'retrying', 'circuit_open')`,
+    [deliveryId, until],
+  );
 }
 
 /** Deletes an event with its payload, deliveries and attempts; false when the organization has no such event. */

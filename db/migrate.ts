@@ -7,7 +7,15 @@ import { entities } from './entities.ts';
 import { ensurePartitions } from './partitions.ts';
 
 // Numbered SQL files, applied in this order, each in a transaction of its own and never edited after a release.
-const files = ['0001-records', '0002-events', '0003-statistics', '0004-filters-schemas-transforms', '0005-failover'];
+const files = [
+  '0001-records',
+  '0002-events',
+  '0003-statistics',
+  '0004-filters-schemas-transforms',
+  '0005-failover',
+  '0006-notifications',
+  '0007-rate-limits',
+];
 
 // Any constant number; it only has to be the same in every process.
 const MIGRATION_LOCK = 4_865_796_1;

@@ -11,12 +11,14 @@ import { createContextLoader, createResultRecorder } from '../activities/results
 import { createTransforms } from '../activities/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { workflowLinks } from '../core/temporal-link.ts';
 import { loadSecretBox } from '../db/encryption-keys.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { TASK_QUEUE } from '../workflows/messages.ts';
 import { createLatencies } from './latencies.ts';
 import { ensureMaintenanceSchedule } from './maintenance-schedule.ts';
+import { type Notifications, startNotifications } from './notifications.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { temporalLogger } from './temporal-log.ts';
@@ -66,6 +68,7 @@ export async function runWorker(
     contexts: createContextLoader(hotPool),
     configs: createConfigCache(hotPool, secretBox),
     observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
+    onSlot: (destinationId, deliveryId) => relay?.slotTaken(destinationId, deliveryId),
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
     version: ownVersion(),
     onRecorded: (deliveryId) => relay?.recorded(deliveryId),
@@ -97,10 +100,19 @@ export async function runWorker(
     log,
   });
   relay = running;
+  const notifications = await startNotifications({
+    connection,
+    namespace: temporal.namespace,
+    client,
+    pool,
+    settings,
+    workflowLink: workflowLinks(settings, temporal),
+    log,
+  });
   return {
-    ended,
+    ended: Promise.all([ended, notifications.ended]).then(() => undefined),
     stop: () =>
-      stopInOrder(running, shards, worker, ended, [
+      stopInOrder(running, shards, worker, ended, notifications, [
         () => results.idle(),
         () => transforms.close(),
         () => sender.close(),
@@ -114,13 +126,14 @@ async function stopInOrder(
   shards: Shards,
   worker: Worker,
   ended: Promise<void>,
+  notifications: Notifications,
   closers: (() => Promise<void>)[],
 ): Promise<void> {
   await relay.stop();
   await shards.release();
   if (worker.getState() === 'RUNNING') worker.shutdown();
   // A forced end after the grace time rejects; what was cut off is made again by the next worker.
-  await ended.catch(() => undefined);
+  await Promise.all([ended.catch(() => undefined), notifications.stop()]);
   for (const close of closers) await close();
 }
 

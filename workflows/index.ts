@@ -1,3 +1,4 @@
 // What the worker's bundle holds.
 export { delivery } from './delivery.ts';
 export { maintenance } from './maintenance.ts';
+export { notify } from './notify.ts';

@@ -1,4 +1,5 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
+import { noteOutcomes } from '../notifications.ts';
 import type { Queryable } from '../pool.ts';
 import { bounds } from './load-attempts.ts';
 
@@ -47,6 +48,7 @@ export interface NewFailover {
 //   the row (test/db/record-results.test.ts). The join prunes as well: one index probe in one partition per event;
 // - a failover delivery is created in the same statement that ends the one it takes over from, so there is always exactly
 //   one of them open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
+// - what routes notify of is noted here as well (db/notifications.ts), at the price of one look at each ended delivery's route;
 // - two groups may touch the same events in a different order: PostgreSQL then ends one with a deadlock error, which
 //   rolls it back whole, and the caller repeats it. Roll-up rows are written in key order and cannot deadlock.
 const RECORD = `
@@ -64,7 +66,8 @@ with input as (
   from input i
   where d.id = i.delivery_id and d.id between $2 and $3
     and d.status in ('pending', 'retrying', 'circuit_open') and d.attempt_count < i.attempt
-  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.priority, d.counted, i.*
+  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.priority, d.counted,
+    coalesce(d.original_destination_id, d.destination_id) as primary_id, i.*
 ), other as (
   -- the delivery was cancelled while this attempt was running: the attempt is still part of its history
   select i.* from input i join deliveries d on d.id = i.delivery_id and d.id between $2 and $3
@@ -126,8 +129,12 @@ with input as (
   from changed where latency_class is not null
   group by 1, 2, 3 order by 1, 2, 3
   on conflict (destination_id, bucket, latency) do update set attempts = l.attempts + excluded.attempts
-)
-select id from changed`;
+), ended as (
+  select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, delivery_status as status,
+         attempt as attempts, status_code, error, completed_at as at
+  from changed where delivery_status in ('delivered', 'failed')
+), ${noteOutcomes('ended')}
+select id, (select written from noted) as notifications from changed`;
 
 /**
  * Records attempts of distinct deliveries.

@@ -1,0 +1,85 @@
+// Sending mail by SMTP. The address comes from the operator's own settings, so the address guard is not asked.
+import { createTransport } from 'nodemailer';
+import type { MailText } from '../core/notification-mail.ts';
+
+// Deadlines of single steps in ms; the activity around them has one for the whole (workflows/notify.ts).
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 20_000;
+
+export interface Mail extends MailText {
+  messageId: string;
+  from: string;
+  to: string[];
+}
+
+export interface Mailer {
+  /**
+   * Hands a mail to the server.
+   * @returns how many recipients the server took and how many it refused (at least one was taken)
+   * @throws MailError
+   */
+  send(mail: Mail): Promise<{ accepted: number; refused: number }>;
+  close(): void;
+}
+
+/** Why a mail was not taken. The message names no address, so that it may stand in histories; `detail` is for the log. */
+export class MailError extends Error {
+  /** Trying again would not help: the server refuses this mail. */
+  readonly permanent: boolean;
+  /** The server's own words, with addresses masked. */
+  readonly detail: string;
+  constructor(message: string, permanent: boolean, detail: string) {
+    super(message);
+    this.name = 'MailError';
+    this.permanent = permanent;
+    this.detail = detail;
+  }
+}
+
+/** @param url `smtp://` (STARTTLS when the server offers it) or `smtps://`, with credentials if needed */
+export function createMailer(url: string): Mailer {
+  const transport = createTransport({
+    url,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+  });
+  return {
+    async send({ messageId, from, to, subject, text, html }) {
+      try {
+        const sent = await transport.sendMail({
+          messageId,
+          from: { name: 'Hookyard', address: from },
+          to: to.map((address) => ({ name: '', address })),
+          subject,
+          text,
+          html,
+          // RFC 3834: no out-of-office answers, please.
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          disableFileAccess: true,
+          disableUrlAccess: true,
+        });
+        return { accepted: sent.accepted.length, refused: sent.rejected.length };
+      } catch (error) {
+        throw mailError(error);
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+// What the server says to this mail, by nodemailer's codes; everything else (connection, TLS, credentials) is about the
+// server, which its operator can put right.
+const ABOUT_THIS_MAIL = ['EENVELOPE', 'EMESSAGE'];
+
+function mailError(error: unknown): MailError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const reply = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
+  const refused = ABOUT_THIS_MAIL.includes(code);
+  return new MailError(
+    `The mail server ${refused ? 'did not take the mail' : 'could not be used'} (${code}${reply > 0 ? `, reply ${reply}` : ''})`,
+    refused && reply >= 500,
+    String(error).replace(/[^\s<>,;:"']+@[^\s<>,;:"']+/g, '<address>'),
+  );
+}

@@ -1,0 +1,117 @@
+// Mails that tell of deliveries: what is due is frozen, rendered, sent and finished. Delivered at least once, like events.
+import { cancelled } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Log } from '../core/log.ts';
+import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
+import type { WorkflowLink } from '../core/temporal-link.ts';
+import {
+  finishMail,
+  forgetNotification,
+  type FrozenMail,
+  freezeMail,
+  type MailContext,
+  mailContext,
+  type NotificationKey,
+} from '../db/notifications.ts';
+import type { Pool } from '../db/pool.ts';
+import { MailError, type Mailer } from './mail.ts';
+import type { NotificationOutcome, NotifyActivities } from './types.ts';
+
+export interface NotifyDeps {
+  pool: Pool;
+  /** Null when SMTP_URL is not set: notifications are logged. */
+  smtp: { mailer: Mailer; from: string } | null;
+  workflowLink: WorkflowLink;
+  /** Base of the API's addresses; empty when it is not known, paths are shown then. */
+  apiBase: string;
+  log: Log;
+}
+
+export function createNotifyActivities(deps: NotifyDeps): NotifyActivities {
+  return {
+    sendNotification: (key) => sendNotification(deps, key),
+    dropNotification: ({ reason, ...key }) => dropNotification(deps, key, reason),
+  };
+}
+
+async function sendNotification(deps: NotifyDeps, key: NotificationKey): Promise<NotificationOutcome> {
+  const mail = await freezeMail(deps.pool, key);
+  if (mail === null) return { status: 'nothing', count: 0 };
+  const context = await mailContext(deps.pool, key, mail);
+  if (context === null) {
+    await forgetNotification(deps.pool, key);
+    return { status: 'unwanted', count: mail.count };
+  }
+  const status = deps.smtp === null ? 'logged' : 'sent';
+  const line = { ...key, count: mail.count, deliveryId: mail.facts.delivery_id };
+  if (deps.smtp === null) {
+    deps.log.info({ ...line, error: mail.facts.error }, 'notification (set SMTP_URL to have it sent by mail)');
+  } else {
+    const taken = await send(deps, deps.smtp, key, mail, context);
+    deps.log.info({ ...line, ...taken }, 'notification sent');
+  }
+  await finishMail(deps.pool, key, mail);
+  return { status, count: mail.count };
+}
+
+async function send(
+  deps: NotifyDeps,
+  { mailer, from }: { mailer: Mailer; from: string },
+  key: NotificationKey,
+  mail: FrozenMail,
+  context: MailContext,
+): Promise<{ accepted: number; refused: number }> {
+  const deliveryId = mail.facts.delivery_id;
+  try {
+    const sending = mailer.send({
+      ...renderMail(mailFacts(deps, key, mail, context)),
+      messageId: messageId(key.kind, deliveryId, from),
+      from,
+      to: recipients(context.emails),
+    });
+    // A worker that ends does not wait for a silent server; another sends the same mail again.
+    return await Promise.race([sending, cancelled()]);
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    deps.log.warn({ ...key, deliveryId, error: error.detail }, 'notification not sent');
+    if (error.permanent) throw ApplicationFailure.nonRetryable(error.message, 'MailRefused');
+    throw ApplicationFailure.retryable(error.message, 'MailServerAway');
+  }
+}
+
+function mailFacts(
+  { workflowLink, apiBase }: NotifyDeps,
+  { kind }: NotificationKey,
+  { count, since, facts }: FrozenMail,
+  { routeName, sourceName, destinationName }: MailContext,
+) {
+  const failedBefore =
+    facts.failures === undefined || facts.failing_since === undefined
+      ? null
+      : { count: facts.failures, since: new Date(facts.failing_since) };
+  return {
+    kind,
+    routeName,
+    sourceName,
+    destinationName,
+    count,
+    since: new Date(since),
+    eventId: facts.event_id,
+    deliveryId: facts.delivery_id,
+    attempts: facts.attempts,
+    statusCode: facts.status_code,
+    error: facts.error,
+    at: new Date(facts.at),
+    failedBefore,
+    temporalUrl: workflowLink(facts.delivery_id),
+    apiUrl: `${apiBase}/api/deliveries/${facts.delivery_id}`,
+  };
+}
+
+/** Gives up the mail that could not be sent; the next one of the route goes by the usual rules. */
+async function dropNotification(deps: NotifyDeps, key: NotificationKey, reason: string): Promise<void> {
+  const mail = await freezeMail(deps.pool, key);
+  if (mail === null) return;
+  await finishMail(deps.pool, key, mail);
+  deps.log.error({ ...key, count: mail.count, deliveryId: mail.facts.delivery_id, reason }, 'notification dropped');
+}

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type MailFacts, messageId, recipients, renderMail } from '../../core/notification-mail.ts';
+
+const failure: MailFacts = {
+  kind: 'failure',
+  routeName: 'Orders',
+  sourceName: 'Shop',
+  destinationName: 'Acme CRM',
+  count: 1,
+  since: new Date('2026-11-21T10:00:00Z'),
+  eventId: 'evt_1',
+  deliveryId: 'dlv_1',
+  attempts: 6,
+  statusCode: 503,
+  error: 'The destination answered 503',
+  at: new Date('2026-11-21T10:05:00Z'),
+  failedBefore: null,
+  temporalUrl: null,
+  apiUrl: '/api/deliveries/dlv_1',
+};
+
+describe('the mail of a notification', () => {
+  it('says in its subject what happened to which route', () => {
+    const subject = (changes: Partial<MailFacts>) => renderMail({ ...failure, ...changes }).subject;
+    expect(subject({})).to.equal('[Hookyard] Orders: delivery to Acme CRM failed');
+    expect(subject({ count: 12 })).to.equal('[Hookyard] Orders: 12 deliveries failed');
+    expect(subject({ kind: 'success' })).to.equal('[Hookyard] Orders: delivery to Acme CRM succeeded');
+    expect(subject({ kind: 'success', count: 2 })).to.equal('[Hookyard] Orders: 2 deliveries succeeded');
+    expect(subject({ kind: 'recovery' })).to.equal('[Hookyard] Orders: delivering again to Acme CRM');
+    expect(subject({ destinationName: null })).to.equal('[Hookyard] Orders: delivery failed');
+  });
+
+  it('holds the facts of the latest delivery in both forms', () => {
+    const { text, html } = renderMail({ ...failure, temporalUrl: 'https://temporal.example/dlv_1' });
+    const facts = [
+      'Orders',
+      'Shop',
+      'Acme CRM',
+      'evt_1',
+      '6',
+      '503',
+      '2026-11-21T10:05:00.000Z',
+      'temporal.example/dlv_1',
+    ];
+    for (const fact of facts) {
+      expect(text).to.contain(fact);
+      expect(html).to.contain(fact);
+    }
+  });
+
+  it('says how many deliveries it tells of, and since when', () => {
+    expect(renderMail({ ...failure, count: 12 }).text).to.contain(
+      '12 deliveries of the route Orders failed since 2026-11-21T10:00:00.000Z',
+    );
+    const failedBefore = { count: 3, since: new Date('2026-11-21T09:00:00Z') };
+    expect(renderMail({ ...failure, kind: 'recovery', failedBefore }).text).to.contain(
+      'after 3 deliveries that failed since 2026-11-21T09:00:00.000Z',
+    );
+    expect(renderMail({ ...failure, kind: 'recovery', count: 2, failedBefore }).text).to.contain('recovered 2 times');
+  });
+
+  it('leaves out what there is not', () => {
+    const { text, html } = renderMail({ ...failure, statusCode: null, error: null, sourceName: null });
+    expect(text).to.not.contain('Last status').and.not.contain('Error').and.not.contain('Temporal UI');
+    expect(text).to.contain('(deleted)');
+    expect(html).to.not.contain('null');
+  });
+
+  it('cuts long names and errors', () => {
+    const { subject, text } = renderMail({ ...failure, routeName: '𝕏'.repeat(5000), error: 'e'.repeat(50_000) });
+    expect(Array.from(subject).length).to.be.below(200);
+    expect(subject).to.contain('𝕏…');
+    expect(text.length).to.be.below(4000);
+  });
+
+  it('never lets a name or an error add a header, a line or markup', () => {
+    const hostile = fc.string({
+      unit: fc.constantFrom('\r', '\n', '\u2028', '\u0000', '\u202e', '<b>', '"', '&', 'Bcc: x', ' '),
+    });
+    fc.assert(
+      fc.property(hostile, (name) => {
+        const { subject, text, html } = renderMail({
+          ...failure,
+          routeName: name,
+          sourceName: name,
+          destinationName: name,
+          error: name,
+        });
+        expect(subject).to.not.match(/[\p{C}\p{Zl}\p{Zp}]/u);
+        expect(text.split('\n')).to.have.length(renderMail(failure).text.split('\n').length);
+        expect(text).to.not.match(/[^\P{C}\n]/u);
+        expect(html).to.not.contain('<b>');
+      }),
+    );
+  });
+
+  it('goes to every address once', () => {
+    expect(recipients(' a@x.example, b@x.example,a@x.example ')).to.deep.equal(['a@x.example', 'b@x.example']);
+  });
+
+  it('has a Message-ID of its delivery, kind and sender', () => {
+    expect(messageId('failure', 'dlv_1', 'hookyard@ops.example')).to.equal('<failure.dlv_1@ops.example>');
+    expect(messageId('recovery', 'dlv_1', 'hookyard@ops.example')).to.not.equal(
+      messageId('failure', 'dlv_1', 'hookyard@ops.example'),
+    );
+  });
+});
