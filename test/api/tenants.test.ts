@@ -24,6 +24,7 @@ describe('Tenant separation', () => {
   let keyId: string;
   let filterId: string;
   let schemaId: string;
+  let transformId: string;
   let before_: unknown[];
   before(async () => {
     mine = await createOrganization();
@@ -35,6 +36,8 @@ describe('Tenant separation', () => {
     const conditions = [{ field: 'a', operator: 'exists' }];
     filterId = (await theirs.api.create('/api/filters', { name: 'Theirs', conditions })).id;
     schemaId = (await theirs.api.create('/api/schemas', { name: 'Theirs', schema: {} })).id;
+    const transform = { name: 'Theirs', type: 'jsonata', code: '$' };
+    transformId = (await theirs.api.create('/api/transforms', transform)).id;
     before_ = await snapshot();
   });
   after(() => forgetQueued(theirs));
@@ -51,6 +54,7 @@ describe('Tenant separation', () => {
         '/api/api-keys',
         `/api/filters/${filterId}`,
         `/api/schemas/${schemaId}`,
+        `/api/transforms/${transformId}`,
       ].map((path) => theirs.api.get(path)),
     );
 
@@ -66,6 +70,7 @@ describe('Tenant separation', () => {
       'api-keys': keyId,
       filters: filterId,
       schemas: schemaId,
+      transforms: transformId,
     }[kind];
     if (id === undefined) throw new Error(`${path}: this test needs a record of the kind "${kind}"`);
     return path.replace(':id', id);
@@ -101,6 +106,7 @@ describe('Tenant separation', () => {
           keyId,
           filterId,
           schemaId,
+          transformId,
         ]) {
           expect(text).to.not.include(id);
         }
@@ -133,6 +139,7 @@ describe('Tenant separation', () => {
     expectInvalid(await post({ failoverDestinationIds: [records.destination.id] }), 'failoverDestinationIds');
     expectInvalid(await post({ filterId }), 'filterId');
     expectInvalid(await post({ schemaId }), 'schemaId');
+    expectInvalid(await post({ transformId }), 'transformId');
   });
 
   it("events cannot be replayed to another organization's destination", async () => {
