@@ -1,5 +1,5 @@
 // Mails that tell of deliveries: what is due is frozen, rendered, sent and finished. Delivered at least once, like events.
-import { cancelled } from '@temporalio/activity';
+import { cancelled, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
 import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
@@ -17,6 +17,9 @@ import type { Pool } from '../db/pool.ts';
 import { MailError, type Mailer } from './mail.ts';
 import type { NotificationOutcome, NotifyActivities } from './types.ts';
 
+// Well below the heartbeat timeout of the workflow.
+const HEARTBEAT_MS = 4000;
+
 export interface NotifyDeps {
   pool: Pool;
   /** Null when SMTP_URL is not set: notifications are logged. */
@@ -29,7 +32,14 @@ export interface NotifyDeps {
 
 export function createNotifyActivities(deps: NotifyDeps): NotifyActivities {
   return {
-    sendNotification: (key) => sendNotification(deps, key),
+    async sendNotification(key) {
+      const beat = setInterval(heartbeat, HEARTBEAT_MS);
+      try {
+        return await sendNotification(deps, key);
+      } finally {
+        clearInterval(beat);
+      }
+    },
     dropNotification: ({ reason, ...key }) => dropNotification(deps, key, reason),
   };
 }

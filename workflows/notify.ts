@@ -11,6 +11,8 @@ import { mailTaskQueue } from './messages.ts';
 
 // Longer than what the mail client's own deadlines add up to.
 const ONE_TRY_MS = 180_000;
+// A worker that dies while it sends is noticed after this time.
+const HEARTBEAT_TIMEOUT_MS = 15_000;
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
 /**
@@ -22,6 +24,7 @@ export async function notify(request: NotificationRequest): Promise<Notification
   const { sendNotification } = proxyActivities<NotifyActivities>({
     taskQueue,
     startToCloseTimeout: ONE_TRY_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     scheduleToCloseTimeout: GIVE_UP_AFTER_MS,
     retry: { initialInterval: 2000, backoffCoefficient: 2, maximumInterval: 600_000 },
   });

@@ -62,6 +62,17 @@ describe('settings', () => {
     expect(problemsOf({ HOOKYARD_API_KEY: 'supersecret' }).join()).to.not.contain('supersecret');
   });
 
+  it('want a sender for notifications when there is a mail server, and never print its credentials', () => {
+    const SMTP_URL = 'smtps://user:supersecret@mail.example';
+    expect(problemsOf({ SMTP_URL }).join()).to.contain('HOOKYARD_NOTIFY_FROM').and.not.contain('supersecret');
+    expect(problemsOf({ SMTP_URL, HOOKYARD_NOTIFY_FROM: 'nobody' })).to.have.length(1);
+    expect(problemsOf({ SMTP_URL: 'http://user:supersecret@mail.example' }).join())
+      .to.contain('SMTP_URL')
+      .and.not.contain('supersecret');
+    const settings = readSettings({ SMTP_URL, HOOKYARD_NOTIFY_FROM: 'hookyard@ops.example' });
+    expect(describeSettings(settings)).to.include('SMTP_URL=****');
+  });
+
   it('take an empty text as unset', () => {
     expect(readSettings({ HOOKYARD_PORT: '', HOOKYARD_PUBLIC_URL: '' }).HOOKYARD_PORT).to.equal(3000);
   });

@@ -21,17 +21,20 @@ describe('notifications', () => {
   before(async () => {
     [yard, receiver, server] = await Promise.all([startHookyard(), startReceiver(), startMailServer()]);
     records = new Records(yard);
-    await yard.startWorker({
-      SMTP_URL: server.url,
-      HOOKYARD_NOTIFY_FROM: FROM,
-      HOOKYARD_PUBLIC_URL: 'https://hooks.example',
-      TEMPORAL_UI_URL: 'https://temporal.example',
-    });
+    await startWorker();
   });
   after(async () => {
     await yard.close();
     await Promise.all([receiver.close(), server.close()]);
   });
+
+  const startWorker = () =>
+    yard.startWorker({
+      SMTP_URL: server.url,
+      HOOKYARD_NOTIFY_FROM: FROM,
+      HOOKYARD_PUBLIC_URL: 'https://hooks.example',
+      TEMPORAL_UI_URL: 'https://temporal.example',
+    });
 
   let routes = 0;
 
@@ -255,6 +258,21 @@ describe('notifications', () => {
       quiet: 300,
     });
     expect(bad.mails()).to.have.length(1);
+  });
+
+  it('come again, recognisably, when a worker is killed before it knows that the server took the mail', async () => {
+    const { route, deliver, mails } = await telling(receiver.endpoint(500), { notifyOnFailure: true });
+    const { answer } = server.fallSilent();
+    await deliver('failed');
+    await firstMail(mails);
+    await yard.workers.at(-1)?.kill();
+    answer();
+    await startWorker();
+    const again = await until('the mail again', () => mails()[1], 60_000);
+    expect(again.headers['message-id']).to.equal(mails()[0]?.headers['message-id']);
+    expect(again.parts).to.deep.equal(mails()[0]?.parts);
+    await finished(route.id, 'failure');
+    expect(mails()).to.have.length(2);
   });
 
   it('give up visibly when the server refuses the mail for good', async () => {

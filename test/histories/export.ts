@@ -1,6 +1,7 @@
 // Exports one genuine history for each path of the workflows: npm test -- test/histories/export.ts
 // To be run after a workflow was changed on purpose, when no workflow of an earlier version can be open any more (or the
 // change is guarded by `patched`, and then into files beside the old ones). The files are what replay.test.ts replays.
+import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,6 +17,7 @@ import {
   type ScriptedWorker,
   startScriptedWorker,
 } from '../support/scripted-attempts.ts';
+import { type ScriptedMail, startScriptedMail } from '../support/scripted-mail.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -68,6 +70,28 @@ describe('export of histories', () => {
   it('maintenance', async () => {
     const handle = await worker.maintain(2);
     save('maintenance', historyToJSON(await handle.fetchHistory()));
+  });
+});
+
+describe('export of histories of notifications', () => {
+  let mail: ScriptedMail;
+  before(async () => {
+    mail = await startScriptedMail('test-histories-of-notifications');
+  });
+  after(() => mail.stop());
+
+  it('notified', async () => {
+    const away = ApplicationFailure.retryable('The mail server could not be used (ECONNREFUSED)', 'MailServerAway');
+    const { handle } = await mail.start([away, { status: 'sent', count: 1 }]);
+    await handle.result();
+    save('notified', historyToJSON(await handle.fetchHistory()));
+  });
+
+  it('notification-dropped', async () => {
+    const refused = ApplicationFailure.nonRetryable('The mail server did not take the mail', 'MailRefused');
+    const { handle } = await mail.start([refused]);
+    await handle.result().catch(() => undefined);
+    save('notification-dropped', historyToJSON(await handle.fetchHistory()));
   });
 });
 

@@ -107,7 +107,7 @@ export async function startHookyard(): Promise<OwnHookyard> {
 }
 
 /** An empty database beside the stack's own, and how to remove it. */
-async function createDatabase(name: string): Promise<{ databaseUrl: string; drop: () => Promise<void> }> {
+export async function createDatabase(name: string): Promise<{ databaseUrl: string; drop: () => Promise<void> }> {
   const url = new URL(stackAddresses().databaseUrl);
   const administer = async (statement: string) => {
     const pool = createPool(url.href, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });

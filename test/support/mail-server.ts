@@ -18,8 +18,8 @@ export interface MailServer {
   port: number;
   /** In the order in which they arrived. */
   mails: ReceivedMail[];
-  /** Connections made so far. */
-  connections(): number;
+  /** From now on mails are taken and their senders left without an answer, until `answer` is called. */
+  fallSilent(): { answer: () => void };
   close(): Promise<void>;
 }
 
@@ -29,14 +29,10 @@ export const REFUSED_DOMAIN = 'refused.example';
 /** @param options.port a port to take again; by default a free one. `mails`: where to put what arrives */
 export async function startMailServer(options: { port?: number; mails?: ReceivedMail[] } = {}): Promise<MailServer> {
   const mails = options.mails ?? [];
-  let connections = 0;
+  let silence: Promise<void> | undefined;
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
-    onConnect(_session, done) {
-      connections += 1;
-      done();
-    },
     onAuth({ username, password }, _session, done) {
       if (username === 'hookyard' && password === 'mail-secret') done(null, { user: username });
       else done(new Error('wrong credentials'));
@@ -52,7 +48,7 @@ export async function startMailServer(options: { port?: number; mails?: Received
       stream.on('end', () => {
         const to = session.envelope.rcptTo.map(({ address }) => address);
         mails.push({ to, ...parse(Buffer.concat(chunks).toString('latin1')) });
-        done();
+        void Promise.resolve(silence).then(() => done());
       });
     },
   });
@@ -64,7 +60,16 @@ export async function startMailServer(options: { port?: number; mails?: Received
     url: `smtp://hookyard:mail-secret@127.0.0.1:${port}`,
     port,
     mails,
-    connections: () => connections,
+    fallSilent() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      silence = promise;
+      return {
+        answer() {
+          silence = undefined;
+          resolve();
+        },
+      };
+    },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

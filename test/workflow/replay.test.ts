@@ -21,6 +21,8 @@ describe('recorded histories', () => {
       'delivered-regular',
       'failed-parked-replayed',
       'maintenance',
+      'notification-dropped',
+      'notified',
       'own-side-away',
       'retried',
       'retried-now',

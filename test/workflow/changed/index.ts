@@ -1,8 +1,10 @@
 // Workflows that break with the recorded histories on purpose: they show that the replay tests can fail.
 import { sleep } from '@temporalio/workflow';
+import type { NotificationOutcome, NotificationRequest } from '../../../activities/types.ts';
 import { delivery as original } from '../../../workflows/delivery.ts';
 import { maintenance as originalMaintenance } from '../../../workflows/maintenance.ts';
 import type { DeliveryInput, DeliveryResult } from '../../../workflows/messages.ts';
+import { notify as originalNotify } from '../../../workflows/notify.ts';
 
 export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   await sleep(1000);
@@ -12,4 +14,9 @@ export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
 export async function maintenance(): Promise<void> {
   await sleep(1000);
   return originalMaintenance();
+}
+
+export async function notify(request: NotificationRequest): Promise<NotificationOutcome> {
+  await sleep(1000);
+  return originalNotify(request);
 }
