@@ -6,8 +6,9 @@ import { startService } from './service.ts';
 try {
   const settings = readSettings(process.env);
   const log = createLog(settings, 'api');
-  // npm start has printed them already.
-  if (!process.connected) log.info({ settings: describeSettings(settings) }, 'the API starts');
+  // npm start, which names the data folder, has printed them already.
+  if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))
+    log.info({ settings: describeSettings(settings) }, 'the API starts');
   await startService(settings, process.env, log);
 } catch (error) {
   const lines =

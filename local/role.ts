@@ -66,7 +66,7 @@ async function launch({ name, dataDir, env }: RoleOptions): Promise<Running> {
     name,
     dataDir,
     command: process.execPath,
-    args: [join(project, name, 'main.ts'), `--data-dir=${dataDir}`], // the argument only marks whose process this is
+    args: [join(project, name, 'main.ts'), `--data-dir=${dataDir}`], // marks whose process this is, and that its settings are printed
     env,
     cwd: project,
     output: 'inherit',

@@ -1,5 +1,7 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
+// Without files it runs everything, in two lanes side by side, each on a stack of its own: the tests that kill and restart
+// servers mostly wait, and the others must not see their servers vanish.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,31 +16,61 @@ const project = join(import.meta.dirname, '..');
 const testData = join(project, '.test-data');
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 
-let mocha: ChildProcess | undefined;
+const lanes = chooseLanes(process.argv.slice(2));
+
+const running = new Set<ChildProcess>();
 const ending = new AbortController();
 onEndRequest((_reason, count) => {
   ending.abort(new StartupError('the tests were ended before they began'));
-  mocha?.kill(count === 1 ? 'SIGTERM' : 'SIGKILL');
+  for (const mocha of running) mocha.kill(count === 1 ? 'SIGTERM' : 'SIGKILL');
 });
 
 try {
-  process.exitCode = await runTests();
+  mkdirSync(testData, { recursive: true });
+  await removeEarlierRuns();
+  const codes = await Promise.all(lanes.map(runLane));
+  process.exitCode = Math.max(...codes);
 } catch (error) {
   console.error(error instanceof StartupError ? error.message : error);
   process.exitCode = 1;
 }
 process.exit();
 
-async function runTests(): Promise<number> {
-  mkdirSync(testData, { recursive: true });
-  await removeEarlierRuns();
-  const folder = join(testData, `run-${process.pid}`);
+/** One run of mocha: its arguments, and a name when it is not the only one. */
+interface Lane {
+  name: string;
+  args: string[];
+  /** Whether its output is shown when it has ended, so that it does not mix with the other lane's. */
+  collected: boolean;
+}
+
+function chooseLanes(args: string[]): Lane[] {
+  if (args.some((arg) => /^(\.\/)?test\b/.test(arg))) return [{ name: 'tests', args, collected: false }];
+  const folders = readdirSync(join(project, 'test'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !['support', 'histories'].includes(entry.name))
+    .map((entry) => `test/${entry.name}`);
+  const onServers = ['test/faults', 'test/local'];
+  return [
+    { name: 'behaviour', args: [...args, ...folders.filter((name) => !onServers.includes(name))], collected: false },
+    { name: 'faults', args: [...args, ...onServers], collected: true },
+  ];
+}
+
+async function runLane(lane: Lane): Promise<number> {
+  const folder = join(testData, `run-${process.pid}-${lane.name}`);
   let stack: Stack | undefined;
   try {
-    stack = await phase(log, 'the stack is ready', () =>
-      startStack({ dataDir: folder, postgresPort: 0, temporalPort: 0, uiPort: null, log, signal: ending.signal }),
+    stack = await phase(log, `the stack of lane ${lane.name} is ready`, () =>
+      startStack({
+        dataDir: folder,
+        postgresPort: 0,
+        temporalPort: 0,
+        uiPort: null,
+        log: () => {},
+        signal: ending.signal,
+      }),
     );
-    return await runMocha(stack);
+    return await runMocha(stack, lane);
   } finally {
     await stack?.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -61,22 +93,27 @@ async function removeEarlierRuns(): Promise<void> {
   }
 }
 
-/** Runs mocha on the given files or folders, by default all; returns its exit code. */
-async function runMocha(stack: Stack): Promise<number> {
-  const args = process.argv.slice(2);
-  const named = args.some((arg) => !arg.startsWith('-') && /^(\.\/)?test\b/.test(arg));
+/** Runs mocha; returns its exit code. */
+async function runMocha(stack: Stack, { name, args, collected }: Lane): Promise<number> {
   const bin = join(project, 'node_modules', 'mocha', 'bin', 'mocha.js');
-  const child = spawn(process.execPath, [bin, ...args, ...(named ? [] : ['test'])], {
+  const child = spawn(process.execPath, [bin, ...args], {
     cwd: project,
     env: testEnvironment(stack),
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', collected ? 'pipe' : 'inherit', collected ? 'pipe' : 'inherit', 'ipc'],
   });
-  mocha = child;
+  const output: Buffer[] = [];
+  child.stdout?.on('data', (part: Buffer) => output.push(part));
+  child.stderr?.on('data', (part: Buffer) => output.push(part));
+  if (collected) log(`lane ${name} runs beside; its results follow at the end`);
+  running.add(child);
   answerStackRequests(child, stack);
-  return await new Promise<number>((resolve) => {
+  const code = await new Promise<number>((resolve) => {
     child.once('error', () => resolve(1));
-    child.once('exit', (code) => resolve(ending.signal.aborted ? 1 : (code ?? 1)));
+    child.once('close', (exitCode) => resolve(ending.signal.aborted ? 1 : (exitCode ?? 1)));
   });
+  running.delete(child);
+  if (collected) console.log(`\n[lane ${name}, which ran beside]\n${Buffer.concat(output).toString()}`);
+  return code;
 }
 
 /** The caller's environment without Hookyard's settings, pointing at the stack. */

@@ -20,8 +20,9 @@ async function main(): Promise<void> {
     throw new ConfigError([
       'DATABASE_URL must name the PostgreSQL database, for example postgres://user:password@host:5432/hookyard',
     ]);
-  // npm start has printed them already.
-  if (!process.connected) log.info({ settings: describeSettings(settings) }, 'the worker starts');
+  // npm start, which names the data folder, has printed them already.
+  if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))
+    log.info({ settings: describeSettings(settings) }, 'the worker starts');
   Runtime.install({ logger: temporalLogger(log), shutdownSignals: [] });
   const temporal = temporalConnectionOptions();
   await waitFor('PostgreSQL (DATABASE_URL)', log, () => prepareDatabase(settings, databaseUrl));
