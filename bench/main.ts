@@ -1,5 +1,6 @@
 // npm run bench [-- --seconds 20 --rounds 2]: what a delivery costs, beside what Temporal costs by itself, in one run on
 // one throw-away stack. Everything (PostgreSQL, Temporal, API, worker, receiver, load) is on this machine.
+// npm run bench -- transforms: what a transform adds, without any of these.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -12,10 +13,16 @@ import { type HookyardFigures, measureHookyard } from './hookyard.ts';
 import { median } from './measure.ts';
 import { printReport } from './report.ts';
 import { type Receiver, startReceiver } from './traffic.ts';
+import { measureTransforms } from './transforms.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: { seconds: { type: 'string', default: '20' }, rounds: { type: 'string', default: '2' } },
 });
+if (positionals[0] === 'transforms') {
+  await measureTransforms();
+  process.exit(0);
+}
 const seconds = Number(values.seconds);
 const rounds = Number(values.rounds);
 const IN_FLIGHT = 50;

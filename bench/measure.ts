@@ -63,10 +63,10 @@ export async function databaseCounters(pool: Pool): Promise<DatabaseCounters> {
   return counters;
 }
 
-/** Nearest-rank percentiles of numbers, one decimal. */
-export function percentiles(values: number[]): { p50: number; p95: number; p99: number } {
+/** Nearest-rank percentiles of numbers, by default to one decimal. */
+export function percentiles(values: number[], decimals = 1): { p50: number; p95: number; p99: number } {
   const sorted = [...values].sort((a, b) => a - b);
-  const at = (share: number) => Math.round((sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN) * 10) / 10;
+  const at = (share: number) => Number((sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN).toFixed(decimals));
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 

@@ -7,7 +7,7 @@ import { compileWith, type TransformLanguage } from './language.ts';
 const require = createRequire(import.meta.url);
 
 export const liquid: TransformLanguage = {
-  library: () => readFileSync(join(dirname(require.resolve('liquidjs')), 'liquid.browser.min.js'), 'utf8'),
+  library: () => asScript(readFileSync(join(dirname(require.resolve('liquidjs')), 'liquid.browser.mjs'), 'utf8')),
   freshContext: false,
   // `templates`: partials are looked up in this empty set and nowhere else. An unknown filter or tag is an error.
   compile: compileWith(`(code) => {
@@ -24,3 +24,19 @@ export const liquid: TransformLanguage = {
     };
   },
 };
+
+/**
+ * The library's module for browsers as a script. (Its script for browsers emulates generators, which makes rendering
+ * several times slower.) One function of it, the static analysis of templates, trips over a fault in QuickJS's compiler;
+ * nothing here calls it.
+ */
+function asScript(module: string): string {
+  const changes: [what: RegExp, by: string][] = [
+    [/^function\* _analyze\([\s\S]*?^}$/m, 'function* _analyze() {}'],
+    [/^export \{[^}]*\bLiquid\b[^}]*\};$/m, 'globalThis.liquidjs = { Liquid };'],
+  ];
+  return `(() => { 'use strict';\n${changes.reduce((script, [what, by]) => {
+    if (!what.test(script)) throw new Error(`liquidjs has no ${what} any more: see how it is to be loaded now`);
+    return script.replace(what, by);
+  }, module)}\n})();`;
+}
