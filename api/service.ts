@@ -1,10 +1,11 @@
 // Starts and stops the API process: servers it needs, the HTTP server, signals.
-import { Client, Connection } from '@temporalio/client';
+
 import { createServer, type Server } from 'node:http';
-import packageJson from '../package.json' with { type: 'json' };
+import { Client, Connection } from '@temporalio/client';
 import { createSender } from '../activities/http/sender.ts';
 import { createTransforms } from '../activities/transforms/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
+import { onEndRequest } from '../core/end-request.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { loadSecretBox } from '../db/encryption-keys.ts';
@@ -12,11 +13,11 @@ import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { createPool, isTransientDatabaseError, type Pool } from '../db/pool.ts';
 import { prepareDatabase } from '../db/prepare.ts';
+import packageJson from '../package.json' with { type: 'json' };
 import { type TemporalConnection, temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { createApp } from './app.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { requiredServers } from './resources/health.ts';
-import { onEndRequest } from '../local/signals.ts';
 import { createSignals } from './signals.ts';
 import { createTestSender } from './test-send.ts';
 

@@ -1,13 +1,13 @@
 // npm start: the whole of Hookyard on one machine. Starts what is not given by a variable, keeps it running, ends it in order.
 import { resolve } from 'node:path';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
+import { onEndRequest } from '../core/end-request.ts';
 import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/prepare.ts';
 import { oneLine, phase, StartupError, seconds } from './errors.ts';
 import { firstSteps } from './first-steps.ts';
 import { keepUp } from './keep-up.ts';
 import { claimPort } from './ports.ts';
 import { type Role, startRole } from './role.ts';
-import { onEndRequest } from './signals.ts';
 import { type Stack, startStack } from './stack.ts';
 
 // On one machine the first receiver is usually on the same machine; anything more stays refused (see the address guard).

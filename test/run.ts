@@ -5,10 +5,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { onEndRequest } from '../core/end-request.ts';
 import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
-import { onEndRequest } from '../local/signals.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
 

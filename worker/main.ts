@@ -1,9 +1,9 @@
 // The worker process: settings, waiting for PostgreSQL and Temporal, and a clean end.
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
+import { onEndRequest } from '../core/end-request.ts';
 import { createLog, type Log } from '../core/log.ts';
 import { prepareDatabase } from '../db/prepare.ts';
-import { onEndRequest } from '../local/signals.ts';
 import { temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
 import { temporalLogger } from './temporal-log.ts';
