@@ -1,5 +1,5 @@
 // Transforms for the attempt and the API: check code, run it on an event.
-import { createSandboxPool } from './pool.ts';
+import { SandboxPool } from './pool.ts';
 import type { TransformCode, TransformEvent, TransformProblem, TransformResult } from './types.ts';
 
 export type { TransformCode, TransformEvent, TransformOutput, TransformProblem, TransformResult } from './types.ts';
@@ -25,7 +25,7 @@ export interface Transforms {
 
 /** @param threads how many transforms run at once; threads are started when there is something to run */
 export function createTransforms(threads: number): Transforms {
-  const pool = createSandboxPool(threads);
+  const pool = new SandboxPool(threads);
   return {
     async check({ type, code }, group) {
       const result = await pool.submit(

@@ -1,5 +1,6 @@
 // The host's side of the sandbox: a few threads, started when the first transform runs, and a fair queue before them.
 import { Worker } from 'node:worker_threads';
+import { FairQueue, type Waiting } from './fair-queue.ts';
 import type { Job, ThreadMessage } from './thread.ts';
 import {
   LIMITS,
@@ -12,22 +13,9 @@ import {
 
 // What a thread needs to start, or to load a library, on a busy machine.
 const START_DEADLINE_MS = 20_000;
-const WAIT_DEADLINE_MS = 20_000;
-const MAX_WAITING = 1000;
-const MAX_WAITING_PER_GROUP = 500;
-const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 // Beside QuickJS's own memory, which is outside of these: texts on their way in and out.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
-
-interface Waiting {
-  job: Job;
-  /** Whose turn it is: one group's many jobs do not hold up another's one. */
-  group: string;
-  bytes: number;
-  resolve: (result: TransformResult) => void;
-  reject: (error: Error) => void;
-  timer?: NodeJS.Timeout;
-}
+const MAX_REMEMBERED = 1000;
 
 interface Slot {
   worker: Worker;
@@ -40,137 +28,114 @@ interface Slot {
   knows: Set<string>;
 }
 
-export interface SandboxPool {
+/** Runs jobs on threads of its own; none is started before the first job. */
+export class SandboxPool {
+  readonly #threads: number;
+  readonly #slots = new Set<Slot>();
+  readonly #queue = new FairQueue();
+  /** Groups whose last job hit the time or memory limit: together they leave at least one thread to the others. */
+  readonly #suspects = new Set<string>();
+  #closed = false;
+
+  /** @param threads how many run at once, 1 or more */
+  constructor(threads: number) {
+    this.#threads = threads;
+  }
+
   /**
    * Runs a job when a thread is free.
-   * @param group a group whose jobs hit the time or memory limit gets one thread at most until one of them ends well
+   * @param group groups take turns
    * @throws SandboxUnavailableError when too much waits already, or no thread can be started
    */
-  submit(job: Job, group: string): Promise<TransformResult>;
-  close(): Promise<void>;
-}
-
-/** @param threads how many run at once, 1 or more; none is started before the first job */
-export function createSandboxPool(threads: number): SandboxPool {
-  const slots = new Set<Slot>();
-  const queues = new Map<string, Waiting[]>();
-  const suspects = new Set<string>();
-  let waitingCount = 0;
-  let waitingBytes = 0;
-  let closed = false;
-
-  function enqueue(waiting: Waiting): void {
-    const queue = queues.get(waiting.group) ?? [];
-    if (
-      waitingCount >= MAX_WAITING ||
-      queue.length >= MAX_WAITING_PER_GROUP ||
-      waitingBytes + waiting.bytes > MAX_WAITING_BYTES
-    ) {
-      waiting.reject(new SandboxUnavailableError('Too many transforms are waiting for their turn'));
-      return;
-    }
-    waiting.timer = setTimeout(() => {
-      remove(waiting);
-      waiting.reject(new SandboxUnavailableError(`The transform did not get its turn in ${WAIT_DEADLINE_MS / 1000} s`));
-    }, WAIT_DEADLINE_MS);
-    queue.push(waiting);
-    queues.set(waiting.group, queue);
-    waitingCount += 1;
-    waitingBytes += waiting.bytes;
+  submit(job: Job, group: string): Promise<TransformResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new SandboxUnavailableError('The process is ending'));
+      this.#queue.add({ job, group, resolve, reject });
+      this.#dispatch();
+    });
   }
 
-  function remove(waiting: Waiting): void {
-    const queue = queues.get(waiting.group) ?? [];
-    const index = queue.indexOf(waiting);
-    if (index < 0) return;
-    queue.splice(index, 1);
-    queues.delete(waiting.group);
-    // The group goes to the end of the line with what it has left.
-    if (queue.length > 0) queues.set(waiting.group, queue);
-    clearTimeout(waiting.timer);
-    waitingCount -= 1;
-    waitingBytes -= waiting.bytes;
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#queue.refuseAll(new SandboxUnavailableError('The process is ending'));
+    const ending = [...this.#slots];
+    for (const slot of ending) this.#end(slot, new Error('the process is ending'));
+    await Promise.all(ending.map((slot) => slot.worker.terminate()));
   }
 
-  /** The next job by turns among groups; suspects together leave at least one thread to the others. */
-  function next(): Waiting | undefined {
-    let suspectsRunning = 0;
-    for (const slot of slots) if (slot.waiting && suspects.has(slot.waiting.group)) suspectsRunning += 1;
-    const suspectsMayRun = suspectsRunning < Math.max(1, threads - 1);
-    for (const [group, queue] of queues) if (suspectsMayRun || !suspects.has(group)) return queue[0];
-    return undefined;
-  }
-
-  function dispatch(): void {
-    for (let waiting = next(); waiting && !closed; waiting = next()) {
-      const slot = idleSlot(waiting.job.transform.key);
-      if (!slot) {
-        const starting = [...slots].filter((each) => each.state === 'starting').length;
-        if (slots.size < threads && starting < waitingCount) slots.add(start());
-        else return;
-        continue;
+  #dispatch(): void {
+    while (!this.#closed) {
+      const waiting = this.#queue.next((group) => this.#mayRun(group));
+      if (!waiting) return;
+      const slot = this.#idleSlot(waiting.job.transform.key);
+      if (slot) {
+        this.#queue.take(waiting);
+        this.#begin(slot, waiting);
+      } else {
+        const starting = [...this.#slots].filter((each) => each.state === 'starting').length;
+        if (this.#slots.size >= this.#threads || starting >= this.#queue.size) return;
+        this.#slots.add(this.#start());
       }
-      remove(waiting);
-      begin(slot, waiting);
     }
   }
 
-  function idleSlot(key: string | null): Slot | undefined {
-    const idle = [...slots].filter((slot) => slot.state === 'idle');
+  #mayRun(group: string): boolean {
+    if (!this.#suspects.has(group)) return true;
+    const running = [...this.#slots].filter((slot) => slot.waiting && this.#suspects.has(slot.waiting.group));
+    return running.length < Math.max(1, this.#threads - 1);
+  }
+
+  #idleSlot(key: string | null): Slot | undefined {
+    const idle = [...this.#slots].filter((slot) => slot.state === 'idle');
     return idle.find((slot) => key !== null && slot.knows.has(key)) ?? idle[0];
   }
 
-  function begin(slot: Slot, waiting: Waiting): void {
+  #begin(slot: Slot, waiting: Waiting): void {
     slot.state = 'busy';
     slot.waiting = waiting;
     slot.started = false;
     slot.worker.ref();
-    slot.timer = setTimeout(() => end(slot), START_DEADLINE_MS);
+    slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
     const { transform, event } = waiting.job;
-    if (transform.key !== null) slot.knows.add(transform.key);
+    if (transform.key !== null) remember(slot.knows, transform.key);
     // The bytes are copied once and handed over: a Buffer may be a view of a much larger allocation.
     const body = event && new Uint8Array(event.body);
-    slot.worker.postMessage(
-      { transform, event: event && { ...event, body } },
-      body ? [body.buffer as ArrayBuffer] : [],
-    );
+    const handedOver = body ? [body.buffer as ArrayBuffer] : [];
+    slot.worker.postMessage({ transform, event: event && { ...event, body } }, handedOver);
   }
 
-  function start(): Slot {
-    const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-      // No setting and no secret of this process is there to be found.
-      env: {},
-      resourceLimits: RESOURCE_LIMITS,
-    });
+  #start(): Slot {
+    // No setting and no secret of this process is in the thread's environment.
+    const worker = new Worker(new URL('./thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
     const slot: Slot = { worker, state: 'starting', waiting: null, started: false, knows: new Set() };
-    slot.timer = setTimeout(() => end(slot), START_DEADLINE_MS);
-    worker.on('message', (message: ThreadMessage) => heard(slot, message));
-    worker.on('error', (error: Error) => end(slot, error));
-    worker.on('exit', () => end(slot));
+    slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
+    worker.on('message', (message: ThreadMessage) => this.#heard(slot, message));
+    worker.on('error', (error: Error) => this.#end(slot, error));
+    worker.on('exit', () => this.#end(slot));
     return slot;
   }
 
-  function heard(slot: Slot, message: ThreadMessage): void {
-    if (!slots.has(slot)) return;
+  #heard(slot: Slot, message: ThreadMessage): void {
+    if (!this.#slots.has(slot)) return;
     clearTimeout(slot.timer);
+    const { waiting } = slot;
     if (message.type === 'started') {
       slot.started = true;
-      const { waiting } = slot;
       // The check waits for messages that came in while this process itself was busy.
-      slot.timer = setTimeout(() => setImmediate(() => slot.waiting === waiting && end(slot)), LIMITS.terminateMs);
+      const check = () => setImmediate(() => slot.waiting === waiting && this.#end(slot));
+      slot.timer = setTimeout(check, LIMITS.terminateMs);
       return;
     }
-    const { waiting } = slot;
     slot.state = 'idle';
     slot.waiting = null;
     slot.worker.unref();
-    if (message.type === 'done' && waiting) settle(waiting, message.result);
-    dispatch();
+    if (message.type === 'done' && waiting) this.#settle(waiting, message.result);
+    this.#dispatch();
   }
 
-  function settle(waiting: Waiting, result: TransformResult): void {
-    if (result.ok) suspects.delete(waiting.group);
-    else if (result.problem.reason === 'time' || result.problem.reason === 'memory') suspects.add(waiting.group);
+  #settle(waiting: Waiting, result: TransformResult): void {
+    if (result.ok) this.#suspects.delete(waiting.group);
+    else if (['time', 'memory'].includes(result.problem.reason)) remember(this.#suspects, waiting.group);
     waiting.resolve(result);
   }
 
@@ -178,41 +143,25 @@ export function createSandboxPool(threads: number): SandboxPool {
    * Ends a thread that overran its deadline or died. Failure policy: while the transform's own code was running that is
    * the transform's failure; before, it is our own and nothing is said about the transform.
    */
-  function end(slot: Slot, error?: Error): void {
-    if (!slots.delete(slot)) return;
+  #end(slot: Slot, error?: Error): void {
+    if (!this.#slots.delete(slot)) return;
     clearTimeout(slot.timer);
     void slot.worker.terminate();
     const { waiting } = slot;
-    if (waiting && slot.started && !closed)
-      settle(waiting, { ok: false, problem: diedOf(error), durationMs: LIMITS.terminateMs });
-    else if (waiting) waiting.reject(unavailable(error));
-    else if (slot.state === 'starting') refuseAll(unavailable(error));
-    dispatch();
-  }
-
-  function refuseAll(error: Error): void {
-    for (const waiting of [...queues.values()].flat()) {
-      remove(waiting);
-      waiting.reject(error);
+    if (waiting && slot.started && !this.#closed) {
+      this.#settle(waiting, { ok: false, problem: diedOf(error), durationMs: LIMITS.terminateMs });
+    } else if (waiting) {
+      waiting.reject(unavailable(error));
+    } else if (slot.state === 'starting') {
+      this.#queue.refuseAll(unavailable(error));
     }
+    this.#dispatch();
   }
+}
 
-  return {
-    submit: (job, group) =>
-      new Promise((resolve, reject) => {
-        if (closed) return reject(new SandboxUnavailableError('The process is ending'));
-        const bytes = (job.event?.body.byteLength ?? 0) + job.transform.code.length;
-        enqueue({ job, group, bytes, resolve, reject });
-        dispatch();
-      }),
-    async close() {
-      closed = true;
-      refuseAll(new SandboxUnavailableError('The process is ending'));
-      const ending = [...slots];
-      for (const slot of ending) end(slot, new Error('the process is ending'));
-      await Promise.all(ending.map((slot) => slot.worker.terminate()));
-    },
-  };
+function remember(names: Set<string>, name: string): void {
+  if (names.size >= MAX_REMEMBERED) names.clear();
+  names.add(name);
 }
 
 /** Why a thread ended while the code of a transform was running in it. */
@@ -223,7 +172,6 @@ function diedOf(error: Error | undefined): TransformProblem {
 }
 
 function unavailable(error: Error | undefined): SandboxUnavailableError {
-  return new SandboxUnavailableError(
-    `The sandbox for transforms failed: ${error?.message ?? 'it did not answer in time'}`,
-  );
+  const reason = error?.message ?? 'it did not answer in time';
+  return new SandboxUnavailableError(`The sandbox for transforms failed: ${reason}`);
 }
