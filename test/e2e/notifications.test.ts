@@ -32,6 +32,7 @@ describe('notifications', () => {
     yard.startWorker({
       SMTP_URL: server.url,
       HOOKYARD_NOTIFY_FROM: FROM,
+      HOOKYARD_SHUTDOWN_SECONDS: '2',
       HOOKYARD_PUBLIC_URL: 'https://hooks.example',
       TEMPORAL_UI_URL: 'https://temporal.example',
     });
@@ -260,20 +261,23 @@ describe('notifications', () => {
     expect(bad.mails()).to.have.length(1);
   });
 
-  it('come again, recognisably, when a worker is killed before it knows that the server took the mail', async () => {
-    const { route, deliver, mails } = await telling(receiver.endpoint(500), { notifyOnFailure: true });
-    const { answer } = server.fallSilent();
-    await deliver('failed');
-    await firstMail(mails);
-    await yard.workers.at(-1)?.kill();
-    answer();
-    await startWorker();
-    const again = await until('the mail again', () => mails()[1], 60_000);
-    expect(again.headers['message-id']).to.equal(mails()[0]?.headers['message-id']);
-    expect(again.parts).to.deep.equal(mails()[0]?.parts);
-    await finished(route.id, 'failure');
-    expect(mails()).to.have.length(2);
-  });
+  for (const end of ['kill', 'stop'] as const) {
+    it(`come again, recognisably, after a ${end} of the worker that does not know yet that they were taken`, async () => {
+      const { route, deliver, mails } = await telling(receiver.endpoint(500), { notifyOnFailure: true });
+      const { answer } = server.fallSilent();
+      await deliver('failed');
+      await firstMail(mails);
+      const ended = await yard.workers.at(-1)?.[end]();
+      expect(ended, 'a silent server holds up no orderly end').to.equal(end === 'stop' ? 0 : undefined);
+      answer();
+      await startWorker();
+      const again = await until('the mail again', () => mails()[1], 60_000);
+      expect(again.headers['message-id']).to.equal(mails()[0]?.headers['message-id']);
+      expect(again.parts).to.deep.equal(mails()[0]?.parts);
+      await finished(route.id, 'failure');
+      expect(mails()).to.have.length(2);
+    });
+  }
 
   it('give up visibly when the server refuses the mail for good', async () => {
     const address = `nobody@${REFUSED_DOMAIN}`;
