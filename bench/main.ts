@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { onEndRequest } from '../local/signals.ts';
+import { onEndRequest } from '../core/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { measureBare } from './bare/measure.ts';
 import type { BareResult } from './bare/worker.ts';
