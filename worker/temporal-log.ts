@@ -10,10 +10,13 @@ const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = 
   ERROR: 'error',
 };
 
+// The worker of the mails runs activities only, and the SDK thinks that this may be a mistake.
+const EXPECTED = /^No workflows registered/;
+
 /** A logger for the SDK. Its information lines about ordinary operation are shown at level `debug` only. */
 export function temporalLogger(log: Log): Logger {
   const write = (level: LogLevel, message: string, meta?: object): void => {
-    const quieter = level === 'INFO' ? 'debug' : levels[level];
+    const quieter = level === 'INFO' || EXPECTED.test(message) ? 'debug' : levels[level];
     // The SDK reports every workflow and activity: what is not shown must not cost anything.
     if (!log.isLevelEnabled(quieter)) return;
     log[quieter]({ ...facts(meta), component: 'temporal' }, message);
