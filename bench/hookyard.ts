@@ -59,6 +59,7 @@ export async function measureHookyard(
     const after = await snapshot(stack, service);
     const cost = costPerDelivery(before, after, receiver.received() - receivedBefore);
     const memoryMiB = { worker: residentMiB(service.worker.pid), api: residentMiB(service.api.pid) };
+    await drained(service.pool);
     const half = await atHalfLoad(sender.send, receiver, perSecond / 2, options.seconds);
     return { perSecond, cost, memoryMiB, half };
   } finally {
@@ -81,6 +82,17 @@ async function atHalfLoad(send: () => Promise<Sent>, receiver: Receiver, perSeco
     ack: percentiles(sent.map((event) => event.ack)),
     endToEnd: percentiles(sent.map((event) => (receiver.arrivals.get(event.eventId) ?? Number.NaN) - event.sentAt)),
   };
+}
+
+/** Waits until nothing of the saturation is left to deliver: it would stand before the deliveries at half load. */
+async function drained(pool: Pool): Promise<void> {
+  const until = performance.now() + ARRIVAL_DEADLINE_MS;
+  for (;;) {
+    const { rows } = await pool.query<{ waiting: number }>('select count(*)::int as waiting from outbox');
+    if (rows[0]?.waiting === 0) return;
+    if (performance.now() > until) throw new Error(`${rows[0]?.waiting} deliveries are still waiting`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 type Snapshot = DatabaseCounters & { worker: number; api: number; temporal: number; postgres: number };
