@@ -1,5 +1,6 @@
 // Replays: new deliveries of events that are already stored.
 import { newId, shardOf } from '../core/ids.ts';
+import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import { bounds } from './hot-path/load-attempts.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
 import { findMismatches, type MismatchOf } from './replay-schemas.ts';
@@ -180,6 +181,7 @@ async function requirePayloads(db: Queryable, request: ReplayRequest): Promise<v
 }
 
 async function insertReplays(db: Queryable, organizationId: string, targets: Target[]): Promise<ReplayResult> {
+  await db.query(`select pg_notify($1, '')`, [OUTBOX_CHANNEL]);
   if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   const events = bounds(targets.map((target) => target.eventId));
   const mismatchOf = await findMismatches(db, targets);

@@ -12,7 +12,8 @@ import type { Shards } from './shards.ts';
 import { startDelivery } from './start-delivery.ts';
 import { createStartPolicies, type StartPolicy } from './start-policies.ts';
 
-// How long the relay rests when there is nothing to start: doubles from the first to the second, ms.
+// How long the relay rests when there is nothing to start and nobody tells it of more: doubles from the first to the
+// second, ms.
 const MIN_REST_MS = 5;
 const MAX_REST_MS = 100;
 // After an error of the database or of Temporal.
@@ -33,6 +34,8 @@ export interface RelayDeps {
 }
 
 export interface Relay {
+  /** Tells that there may be new deliveries in the outbox. */
+  nudge(): void;
   /** Tells that a delivery's first result is recorded: its place is free. */
   recorded(deliveryId: string): void;
   /** Tells that an attempt has reserved a slot of its destination's rate limit. */
@@ -48,19 +51,28 @@ export function startRelay(deps: RelayDeps): Relay {
   let stopping = false;
   let afterDestination = '';
   let wake: () => void = () => {};
+  // News that came while a round was under way, or right after it: the rest is short then.
+  let news = false;
+  let roundEndedAt = 0;
+  let failing = false;
   const ended = run();
 
   async function run(): Promise<void> {
     let rest = MIN_REST_MS;
     while (!stopping) {
       try {
+        news = false;
         const started = await round();
         rest = started > 0 ? MIN_REST_MS : Math.min(MAX_REST_MS, rest * 2);
+        failing = false;
       } catch (error) {
         deps.log.warn({ error: String(error) }, 'relay waits: the database or Temporal is away');
         rest = ERROR_REST_MS;
+        failing = true;
       }
-      await pause(rest);
+      roundEndedAt = performance.now();
+      // At least the shortest rest: with every destination full, news alone would keep the relay claiming in vain.
+      await pause(news && !failing ? MIN_REST_MS : rest);
     }
   }
 
@@ -160,6 +172,13 @@ export function startRelay(deps: RelayDeps): Relay {
   }
 
   return {
+    nudge() {
+      news = true;
+      if (failing) return;
+      const rested = performance.now() - roundEndedAt;
+      if (rested >= MIN_REST_MS) wake();
+      else setTimeout(() => wake(), MIN_REST_MS - rested).unref();
+    },
     recorded(deliveryId) {
       const wasFull = inFlight.free <= 0;
       if (inFlight.delete(deliveryId) && wasFull) wake();

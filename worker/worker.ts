@@ -19,6 +19,7 @@ import { TASK_QUEUE } from '../workflows/messages.ts';
 import { createLatencies } from './latencies.ts';
 import { ensureMaintenanceSchedule } from './maintenance-schedule.ts';
 import { type Notifications, startNotifications } from './notifications.ts';
+import { listenForDeliveries } from './outbox-listener.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { temporalLogger } from './temporal-log.ts';
@@ -100,6 +101,7 @@ export async function runWorker(
     log,
   });
   relay = running;
+  const listener = listenForDeliveries(databaseUrl, running.nudge, log);
   const notifications = await startNotifications({
     connection,
     namespace: temporal.namespace,
@@ -113,6 +115,7 @@ export async function runWorker(
     ended: Promise.all([ended, notifications.ended]).then(() => undefined),
     stop: () =>
       stopInOrder(running, shards, worker, ended, notifications, [
+        () => listener.close(),
         () => results.idle(),
         () => transforms.close(),
         () => sender.close(),

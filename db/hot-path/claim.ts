@@ -1,6 +1,9 @@
 // Claiming: which deliveries a relay starts next, and which shards are its own.
 import type { Queryable } from '../pool.ts';
 
+/** Every commit that brings deliveries to the outbox notifies on this channel. */
+export const OUTBOX_CHANNEL = 'hookyard_outbox';
+
 /** A delivery whose first attempt has no result yet. */
 export interface OutboxRow {
   deliveryId: string;

@@ -1,5 +1,6 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
 import type { Queryable } from '../pool.ts';
+import { OUTBOX_CHANNEL } from './claim.ts';
 
 /** One delivery of a new event. */
 export interface NewDelivery {
@@ -106,7 +107,9 @@ with fresh as (
     set events = s.events + excluded.events, filtered = s.filtered + excluded.filtered,
         last_event_at = greatest(s.last_event_at, excluded.last_event_at)
 )
-select (select yes from fresh) as fresh, array(select id from accepted) as stored`;
+select (select yes from fresh) as fresh, array(select id from accepted) as stored,
+       -- wakes the relays when this commits
+       case when exists (select from delivery where status = 'pending') then pg_notify('${OUTBOX_CHANNEL}', '')::text end`;
 
 /**
  * Stores a group of events with payloads, deliveries, outbox rows and counters: all of it or nothing, in one commit.

@@ -1,0 +1,60 @@
+// The relay hears of new deliveries at their commit; should it not, it polls.
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { listenForDeliveries } from '../../worker/outbox-listener.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+describe('news of the outbox', () => {
+  let yard: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  let news = 0;
+  let listener: ReturnType<typeof listenForDeliveries>;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+    listener = listenForDeliveries(stackAddresses().databaseUrl, () => (news += 1), pino({ level: 'silent' }));
+    await until('the listener to be connected', () => news > 0);
+  });
+  after(() => Promise.all([listener.close(), yard.close(), receiver.close()]));
+
+  it('comes with an event that is routed, and with its replay', async () => {
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const before = news;
+    const eventId = await records.accepted(source, '{}');
+    await until('news of the event', () => news > before);
+    await records.eventWith('delivered', eventId);
+    const beforeReplay = news;
+    await yard.client.post(`${yard.base}/events/${eventId}/replay`, {});
+    await until('news of the replay', () => news > beforeReplay);
+  });
+
+  it('does not come with an event that goes nowhere', async () => {
+    const [unrouted, { source: routed }] = await Promise.all([
+      records.source(),
+      records.pipe(receiver.endpoint(200).url),
+    ]);
+    const before = news;
+    await records.accepted(unrouted, '{}');
+    await records.accepted(routed, '{}');
+    await until('news of the second event', () => news > before);
+    expect(news - before).to.equal(1);
+  });
+
+  it('comes again after the connection was lost', async () => {
+    const { rows } = await yard.pool.query<{ pid: number }>(
+      `select pid from pg_stat_activity where query like 'listen %' and pg_terminate_backend(pid)`,
+    );
+    expect(rows).to.not.have.length(0);
+    const before = news;
+    await until('the listener to be connected again', () => news > before);
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const again = news;
+    await records.accepted(source, '{}');
+    await until('news', () => news > again);
+  });
+});
