@@ -19,6 +19,8 @@ const MAX_REST_MS = 100;
 // After an error of the database or of Temporal.
 const ERROR_REST_MS = 1000;
 const MAX_DESTINATIONS_PER_CLAIM = 200;
+// A relay with this much in flight claims in groups, by its rests, and is not woken for every single commit.
+const BUSY_IN_FLIGHT = 10;
 
 export interface RelayDeps {
   /** Runs the claims. */
@@ -72,7 +74,7 @@ export function startRelay(deps: RelayDeps): Relay {
       }
       roundEndedAt = performance.now();
       // At least the shortest rest: with every destination full, news alone would keep the relay claiming in vain.
-      await pause(news && !failing ? MIN_REST_MS : rest);
+      await pause(news && !failing && inFlight.size < BUSY_IN_FLIGHT ? MIN_REST_MS : rest);
     }
   }
 
@@ -174,7 +176,7 @@ export function startRelay(deps: RelayDeps): Relay {
   return {
     nudge() {
       news = true;
-      if (failing) return;
+      if (failing || inFlight.size >= BUSY_IN_FLIGHT) return;
       const rested = performance.now() - roundEndedAt;
       if (rested >= MIN_REST_MS) wake();
       else setTimeout(() => wake(), MIN_REST_MS - rested).unref();
