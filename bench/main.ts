@@ -10,7 +10,6 @@ import { type Stack, startStack } from '../local/stack.ts';
 import { measureBare } from './bare/measure.ts';
 import type { BareResult } from './bare/worker.ts';
 import { type HookyardFigures, measureHookyard } from './hookyard.ts';
-import { median } from './measure.ts';
 import { printReport } from './report.ts';
 import { type Receiver, startReceiver } from './traffic.ts';
 import { measureTransforms } from './transforms.ts';
@@ -63,13 +62,7 @@ try {
     console.log(`round ${round} of ${rounds}: Hookyard saturated, then at half of that, ${seconds} s each`);
     hookyard.push(await measureHookyard(stack, receiver, { body, warmUpSeconds: WARM_UP_SECONDS, seconds }));
   }
-  printReport({
-    cores: cpus().length,
-    seconds,
-    bare,
-    hookyard,
-    ratio: median(hookyard.map((h) => h.perSecond)) / median(bare.map((b) => b.perSecond)),
-  });
+  printReport({ cores: cpus().length, seconds, bare, hookyard });
 } finally {
   await receiver?.close();
   await stack?.stop();

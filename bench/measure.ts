@@ -70,7 +70,10 @@ export function percentiles(values: number[], decimals = 1): { p50: number; p95:
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
+/** The middle of numbers; of an even count, the mean of the two in the middle. */
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
+  const upper = sorted.length >> 1;
+  const lower = (sorted.length - 1) >> 1;
+  return ((sorted[lower] ?? Number.NaN) + (sorted[upper] ?? Number.NaN)) / 2;
 }
