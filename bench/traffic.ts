@@ -3,8 +3,10 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
+import { percentiles } from './measure.ts';
 
 const ANSWER_DEADLINE_MS = 30_000;
+const ARRIVAL_DEADLINE_MS = 30_000;
 
 export interface Receiver {
   url: string;
@@ -120,6 +122,32 @@ export async function sendAtRate(
     answers.push(send());
   }
   return Promise.all(answers);
+}
+
+/** ms */
+export type Percentiles = { p50: number; p95: number; p99: number };
+
+/**
+ * Sends at a constant rate and waits until all of it has arrived.
+ * @returns from the request to its answer, and from the request to its arrival at the receiver
+ * @throws when an acknowledged event does not arrive
+ */
+export async function measureLatency(
+  send: () => Promise<Sent>,
+  receiver: Receiver,
+  perSecond: number,
+  seconds: number,
+): Promise<{ ack: Percentiles; endToEnd: Percentiles }> {
+  const sent = await sendAtRate(send, perSecond, seconds);
+  const until = performance.now() + ARRIVAL_DEADLINE_MS;
+  while (sent.some((event) => !receiver.arrivals.has(event.eventId))) {
+    if (performance.now() > until) throw new Error('an acknowledged event did not arrive');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return {
+    ack: percentiles(sent.map((event) => event.ack)),
+    endToEnd: percentiles(sent.map((event) => (receiver.arrivals.get(event.eventId) ?? Number.NaN) - event.sentAt)),
+  };
 }
 
 function endOf(at: number): Promise<void> {
