@@ -13,7 +13,8 @@ import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
 import { showDelivery, timelineAttempt } from './delivery-view.ts';
 
-const OPEN = ['pending', 'retrying', 'circuit_open'];
+// Deliveries whose workflow may be open: those under way, and failed ones, which wait for a replay.
+const WITH_WORKFLOW = ['pending', 'retrying', 'circuit_open', 'failed'];
 
 const listSchema = z.object({
   ...pageParams,
@@ -63,7 +64,7 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const event = await requireEvent(ctx, deps);
   const deliveries = await deliveriesOfEvent(deps.pool, organizationId(ctx), event.id);
   if (!(await deleteEvent(deps.pool, organizationId(ctx), event.id))) throw notFound('event', event.id);
-  deps.signals.cancelAll(deliveries.filter((delivery) => OPEN.includes(delivery.status)).map(({ id }) => id));
+  deps.signals.cancelAll(deliveries.filter(({ status }) => WITH_WORKFLOW.includes(status)).map(({ id }) => id));
   ctx.status = 204;
 }
 

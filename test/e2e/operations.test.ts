@@ -261,6 +261,17 @@ describe('operations', () => {
       expect(await records.queued()).to.equal(0);
     });
 
+    it('an event closes the workflows of its failed deliveries, which waited for a replay', async () => {
+      const { source } = await records.pipe(receiver.endpoint(410).url);
+      const eventId = await records.accepted(source, '{}');
+      const failed = await records.deliveryWith('failed', eventId);
+      const parked = yard.temporal.workflow.getHandle(failed.id);
+      await until('the workflow to wait', async () => (await parked.query(status)).status === 'failed');
+      await yard.client.delete(`${yard.base}/events/${eventId}`);
+      await records.workflowsEnd([failed.id]);
+      expect((await parked.describe()).status.name).to.equal('FAILED');
+    });
+
     it('a source hides its events at once and ends their deliveries at their next attempt', async () => {
       const [running, waiting] = [await runningDelivery({ status: 500 }), await waitingDelivery(1000)];
       for (const { source, eventId } of [running, waiting]) {
