@@ -1,7 +1,9 @@
-// The parts that query strings share: pages, booleans, times, search texts.
+// The parts that query strings share: pages, booleans, times, search texts. Bodies with the same members use them too.
 import { z } from 'zod';
 
-const once = z.string({ error: 'must be given once' });
+const once = z.string({
+  error: ({ input }) => (Array.isArray(input) ? 'must be given once' : 'must be a string'),
+});
 
 /** `true` or `false`. */
 export const booleanParam = once

@@ -16,7 +16,8 @@ export type IdPrefix =
   | 'org'
   | 'key'
   | 'bat'
-  | 'req';
+  | 'req'
+  | 'rpl';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TEXT_LENGTH = 26;

@@ -41,7 +41,8 @@ export interface EventFilter {
 
 // `case` keeps convert_from away from bytes that are no text, whatever order the planner chooses. Its result takes the
 // collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit one.
-const MATCHING = `
+/** Which events `e` a filter selects: `from` and `where`, with the parameters $1 to $6 of `matchingValues`. */
+export const MATCHING = `
 from events e join sources s on s.id = e.source_id
 where e.organization_id = $1 and e.id >= $2 and e.id < $3
   and ($4::text is null or e.source_id = $4)
@@ -58,13 +59,7 @@ export async function listEvents(
   filter: EventFilter,
   page: { limit: number; offset: number },
 ): Promise<{ events: EventRecord[]; total: number }> {
-  const values = [
-    organizationId,
-    ...idRange('evt', filter),
-    filter.sourceId ?? null,
-    filter.status ?? null,
-    filter.payloadPattern ?? null,
-  ];
+  const values = matchingValues(organizationId, idRange('evt', filter), filter);
   const [events, count] = await Promise.all([
     db.query<EventRecord>(`select ${COLUMNS} ${MATCHING} order by e.id desc limit $7 offset $8`, [
       ...values,
@@ -74,6 +69,15 @@ export async function listEvents(
     db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values),
   ]);
   return { events: events.rows, total: count.rows[0]?.total ?? 0 };
+}
+
+/** The parameters of `MATCHING`; the range of ids is given as it is, with an upper bound that is not part of it. */
+export function matchingValues(
+  organizationId: string,
+  range: [low: string, high: string],
+  { sourceId, status, payloadPattern }: EventFilter,
+): unknown[] {
+  return [organizationId, ...range, sourceId ?? null, status ?? null, payloadPattern ?? null];
 }
 
 /** The ids made inside a time range, as a lower bound and an upper bound that is not part of it. */
