@@ -62,7 +62,7 @@ describe('circuit', () => {
   });
 
   it('opens again when a probe fails: the cooldown and the count of probes start anew', () => {
-    const circuit = after(
+    const circuit = circuitAfter(
       ...halfOpened,
       probe('p', 99_000),
       succeeded(60_100, 'p'),
@@ -193,7 +193,10 @@ class Model {
 
   see(event: CircuitEvent, now: number): void {
     const { state, since } = this.#phase;
-    if (event.type === 'reset') return this.#enter('closed', now);
+    if (event.type === 'reset') {
+      this.#enter('closed', now);
+      return;
+    }
     const current = this.#current();
     if (event.type === 'succeeded' || event.type === 'failed') {
       const success = event.type === 'succeeded';
