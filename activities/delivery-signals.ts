@@ -1,0 +1,46 @@
+// Signals to the workflows of deliveries. PostgreSQL has every decision that they tell of, so one that is lost costs little.
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { ReplayedDelivery } from '../db/replay.ts';
+
+const DEADLINE_MS = 5000;
+
+/** One signal to be sent. */
+export type Send = () => Promise<unknown>;
+
+/**
+ * Signals the workflow with this id: of a delivery, or of a replay.
+ * @returns false when it does not run (any more)
+ * @throws when Temporal cannot be reached within 5 s
+ */
+export async function signalWorkflow(
+  client: Client,
+  id: string,
+  name: 'retryNow' | 'cancel' | 'replay',
+  ...args: string[]
+): Promise<boolean> {
+  try {
+    await client.connection.withDeadline(Date.now() + DEADLINE_MS, () =>
+      client.workflow.getHandle(id).signal(name, ...args),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** The signals that tell failed deliveries, which wait for that, by which delivery they were replayed. */
+export function replayedSignals(client: Client, replays: ReplayedDelivery[]): Send[] {
+  return replays.flatMap(({ id, replacesFailed }) =>
+    replacesFailed === null ? [] : [() => signalWorkflow(client, replacesFailed, 'replay', id)],
+  );
+}
+
+/** Sends signals, so many at a time. @throws when one cannot be sent; others may have been sent then */
+export async function sendAll(sends: Send[], concurrency: number): Promise<void> {
+  const next = sends.values();
+  const sender = async () => {
+    for (const send of next) await send();
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, sends.length) }, sender));
+}
