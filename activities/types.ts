@@ -1,4 +1,5 @@
 // The activities as workflows see them. Ids and small facts only: what goes in and comes out stands in a history.
+import type { ReplayProgress } from '../core/event-replay.ts';
 
 /** One attempt to make. */
 export interface AttemptRequest {
@@ -56,4 +57,21 @@ export interface NotifyActivities {
   sendNotification(request: NotificationRequest): Promise<NotificationOutcome>;
   /** Gives up the mail that could not be sent. */
   dropNotification(request: NotificationRequest & { reason: string }): Promise<void>;
+}
+
+/** A replay of events chosen by a filter. */
+export interface ReplayReference {
+  organizationId: string;
+  replayId: string;
+}
+
+/** Run by a worker of their own, so that replays never take places that deliveries need. */
+export interface ReplayActivities {
+  /**
+   * Makes the page with this number unless it was made before. With fewer pages in the answer while the replay is
+   * running, it goes on at the next call. Throws when our own side is away.
+   */
+  replayPage(page: ReplayReference & { page: number }): Promise<ReplayProgress>;
+  /** Ends the replay as cancelled, unless it has ended. @returns how it ended */
+  cancelReplay(replay: ReplayReference): Promise<ReplayProgress>;
 }

@@ -15,6 +15,7 @@ const files = [
   '0005-failover',
   '0006-notifications',
   '0007-rate-limits',
+  '0009-event-replays',
 ];
 
 // Any constant number; it only has to be the same in every process.

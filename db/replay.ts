@@ -34,6 +34,7 @@ export interface ReplayRequest {
 }
 
 export interface ReplayResult {
+  /** Events of which there is a new delivery. */
   eventsQueued: number;
   deliveriesCreated: number;
   deliveries: ReplayedDelivery[];
@@ -130,19 +131,32 @@ from created c join input i on i.id = c.id left join superseded s on s.id = i.re
 export async function createReplays(pool: Pool, request: ReplayRequest): Promise<ReplayResult> {
   return inTransaction(pool, async (db) => {
     await requirePayloads(db, request);
-    const { low, high } = bounds(request.eventIds);
-    const { rows: targets } = await db.query<Target>(TARGETS, [
-      request.organizationId,
-      request.eventIds,
-      request.destinationIds ?? null,
-      low,
-      high,
-    ]);
+    const targets = await findTargets(db, request);
     const reachable = new Set(targets.map((target) => target.destinationId));
     const unroutable = (request.destinationIds ?? []).filter((id) => !reachable.has(id));
     if (unroutable.length > 0 && request.eventIds.length > 0) throw new UnroutableDestinationError(unroutable);
     return insertReplays(db, request.organizationId, targets);
   });
+}
+
+/**
+ * Like `createReplays`, inside the caller's transaction and for events that have their payloads. Events and destinations
+ * that lead nowhere are left out.
+ */
+export async function replayEvents(db: Queryable, request: ReplayRequest): Promise<ReplayResult> {
+  return insertReplays(db, request.organizationId, await findTargets(db, request));
+}
+
+async function findTargets(db: Queryable, request: ReplayRequest): Promise<Target[]> {
+  const { low, high } = bounds(request.eventIds);
+  const { rows } = await db.query<Target>(TARGETS, [
+    request.organizationId,
+    request.eventIds,
+    request.destinationIds ?? null,
+    low,
+    high,
+  ]);
+  return rows;
 }
 
 /**
@@ -181,8 +195,8 @@ async function requirePayloads(db: Queryable, request: ReplayRequest): Promise<v
 }
 
 async function insertReplays(db: Queryable, organizationId: string, targets: Target[]): Promise<ReplayResult> {
-  await db.query(`select pg_notify($1, '')`, [OUTBOX_CHANNEL]);
   if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
+  await db.query(`select pg_notify($1, '')`, [OUTBOX_CHANNEL]);
   const events = bounds(targets.map((target) => target.eventId));
   const mismatchOf = await findMismatches(db, targets);
   const replayed = bounds(targets.flatMap((target) => target.replayOf ?? []));

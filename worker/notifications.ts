@@ -13,6 +13,7 @@ import type { Pool } from '../db/pool.ts';
 import { mailTaskQueue, TASK_QUEUE } from '../workflows/messages.ts';
 import type { notify } from '../workflows/notify.ts';
 import { organizationIdAttribute, routeIdAttribute } from '../workflows/search-attributes.ts';
+import { type Watch, watch } from './watch.ts';
 
 // How often due notifications are looked for, and how many are started at once.
 const LOOK_EVERY_MS = 1000;
@@ -52,11 +53,11 @@ export async function startNotifications(deps: NotificationDeps): Promise<Notifi
     shutdownForceTime: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000 + 2000,
   });
   const ended = worker.run();
-  const watch = watchDue(deps);
+  const due = watchDue(deps);
   return {
     ended,
     async stop() {
-      await watch.stop();
+      await due.stop();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       // A forced end rejects; the mail that was cut off is sent again by another worker.
       await ended.catch(() => undefined);
@@ -71,39 +72,10 @@ function apiBase(settings: Settings): string {
 }
 
 /** Failure policy: while the database or Temporal is away, notifications wait; a claim that led to nothing lapses. */
-function watchDue(deps: NotificationDeps): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      let full = false;
-      try {
-        full = (await startDue(deps)) === MAX_PER_LOOK;
-      } catch (error) {
-        deps.log.warn({ error: String(error) }, 'notifications wait: the database or Temporal is away');
-      }
-      if (!full) await rest(signal);
-    }
-  }
-  const ended = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await ended;
-    },
-  };
-}
-
-function rest(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, LOOK_EVERY_MS);
-    signal.addEventListener('abort', end);
+function watchDue(deps: NotificationDeps): Watch {
+  return watch(async () => (await startDue(deps)) === MAX_PER_LOOK, {
+    everyMs: LOOK_EVERY_MS,
+    onError: (error) => deps.log.warn({ error: String(error) }, 'notifications wait: the database or Temporal is away'),
   });
 }
 

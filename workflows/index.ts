@@ -2,3 +2,4 @@
 export { delivery } from './delivery.ts';
 export { maintenance } from './maintenance.ts';
 export { notify } from './notify.ts';
+export { replay } from './replay.ts';

@@ -1,12 +1,16 @@
 // Every signal and query of Hookyard's workflows, with their types: what the API, operators and tests may send.
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { RetryPolicy } from '../core/backoff.ts';
+import type { ReplayProgress } from '../core/event-replay.ts';
 
 /** The task queue of all workflows and of their activities, but for those that send mail. */
 export const TASK_QUEUE = 'hookyard';
 
 /** The task queue of the activities that send mail, beside the queue of their workflows. */
 export const mailTaskQueue = (taskQueue: string): string => `${taskQueue}-mail`;
+
+/** The task queue of the activities that replay events, beside the queue of their workflows. */
+export const replayTaskQueue = (taskQueue: string): string => `${taskQueue}-replay`;
 
 /** What a delivery workflow is started with: ids and the policy as it was then. Never bodies, headers or secrets. */
 export interface DeliveryInput {
@@ -34,6 +38,16 @@ export interface DeliveryResult {
   takenOverBy?: string;
 }
 
+/** What a replay workflow is started with; which events it is about stands in the database only. */
+export interface ReplayInput {
+  organizationId: string;
+  replayId: string;
+  /** Events per second. */
+  ratePerSecond: number;
+  /** Where a long replay goes on after its history was cut: how far it was. */
+  resumeFrom?: ReplayProgress;
+}
+
 /** What the query `status` answers. */
 export interface DeliveryStatusView {
   deliveryId: string;
@@ -48,7 +62,7 @@ export interface DeliveryStatusView {
 
 /** Makes the next attempt now instead of at the end of the wait; during an attempt: right after it, should it fail. */
 export const retryNow = defineSignal('retryNow');
-/** Ends the delivery; a running attempt is not interrupted, but no other follows. */
+/** Ends the delivery or replay; a running attempt or page is not interrupted, but no other follows. */
 export const cancel = defineSignal('cancel');
 /**
  * Delivers a failed delivery again as a new delivery. Without an argument the workflow creates it; the API, which has
@@ -56,3 +70,5 @@ export const cancel = defineSignal('cancel');
  */
 export const replay = defineSignal<[replayedAs?: string]>('replay');
 export const status = defineQuery<DeliveryStatusView>('status');
+/** How far a replay is. */
+export const progress = defineQuery<ReplayProgress>('progress');

@@ -1,0 +1,65 @@
+// The pages of replays: made in the database, and told to the workflows of the failed deliveries they take the place of.
+import { heartbeat } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import type { ReplayProgress } from '../core/event-replay.ts';
+import type { Log } from '../core/log.ts';
+import { makePage, readProgress } from '../db/event-replay-pages.ts';
+import { type EventReplayKey, endEventReplay } from '../db/event-replays.ts';
+import type { Pool } from '../db/pool.ts';
+import type { ReplayedDelivery } from '../db/replay.ts';
+import { replayedSignals, sendAll } from './delivery-signals.ts';
+import type { ReplayActivities } from './types.ts';
+
+// Well below the heartbeat timeout of the workflow.
+const HEARTBEAT_MS = 4000;
+// How long one activity goes on where no event matches; then the workflow may hear of a cancel.
+const LOOKING_MS = 5000;
+const CONCURRENT_SIGNALS = 5;
+
+export interface ReplayDeps {
+  pool: Pool;
+  client: Client;
+  log: Log;
+}
+
+export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
+  return {
+    async replayPage({ page, ...key }) {
+      const beat = setInterval(heartbeat, HEARTBEAT_MS);
+      try {
+        return await replayPage(deps, key, page);
+      } catch (error) {
+        deps.log.error({ ...key, page, error: String(error) }, 'page of a replay not made');
+        throw error;
+      } finally {
+        clearInterval(beat);
+      }
+    },
+    async cancelReplay(key) {
+      await endEventReplay(deps.pool, key, 'cancelled');
+      return readProgress(deps.pool, key);
+    },
+  };
+}
+
+async function replayPage(deps: ReplayDeps, key: EventReplayKey, page: number): Promise<ReplayProgress> {
+  const until = performance.now() + LOOKING_MS;
+  for (;;) {
+    const { progress, deliveries } = await makePage(deps.pool, key, page);
+    await tellReplaced(deps, key, deliveries);
+    if (progress.status !== 'running') deps.log.info({ ...key, ...progress }, `replay ${progress.status}`);
+    if (progress.status !== 'running' || progress.pages >= page || performance.now() > until) return progress;
+  }
+}
+
+/**
+ * Failure policy: the deliveries exist, so a failed one that is not told only stays open until its replay window ends.
+ * Waiting here is what keeps the signals of a large replay few at a time.
+ */
+async function tellReplaced({ client, log }: ReplayDeps, key: EventReplayKey, replays: ReplayedDelivery[]) {
+  try {
+    await sendAll(replayedSignals(client, replays), CONCURRENT_SIGNALS);
+  } catch (error) {
+    log.warn({ ...key, error: String(error) }, 'failed deliveries could not be told that they were replayed');
+  }
+}

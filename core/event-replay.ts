@@ -1,0 +1,57 @@
+// Replays of events chosen by a filter: their limits, how they keep their rate, and how their progress reads.
+
+/** Events per second. */
+export const REPLAY_RATE = { min: 1, max: 1000, default: 50 };
+
+/** Replays of one organization that may be under way at the same time. */
+export const MAX_OPEN_REPLAYS = 3;
+
+// As many as a bulk replay takes.
+const MAX_PAGE_EVENTS = 100;
+
+/** How many events a page has at most: those of one second, so that a slow replay is no series of bursts. */
+export function pageSize(ratePerSecond: number): number {
+  return Math.min(ratePerSecond, MAX_PAGE_EVENTS);
+}
+
+/** How far a replay is. Counts and ids only: this stands in histories. */
+export interface ReplayProgress {
+  status: 'pending' | 'running' | 'completed' | 'cancelled' | 'failed';
+  /** Pages made so far; the next one has the next number. */
+  pages: number;
+  /** Events that matched when the replay was asked for; null when counting them took too long. */
+  eventsTotal: number | null;
+  eventsReplayed: number;
+  deliveriesCreated: number;
+  /** Matching events whose payload was gone. */
+  eventsExpired: number;
+  /** Matching events that go nowhere now. */
+  eventsUnroutable: number;
+  /** Events received before this time have been judged, ISO 8601. */
+  replayedUntil: string | null;
+}
+
+/**
+ * How long to wait after a page so that the rate is kept, in ms.
+ * @param events replayed since the page was begun; a workflow that was started anew learns of many pages at once
+ * @param tookMs since the page was begun
+ */
+export function pauseAfterPage(events: number, ratePerSecond: number, tookMs: number): number {
+  const paced = Math.min(events, pageSize(ratePerSecond));
+  return Math.max(0, Math.round((paced * 1000) / ratePerSecond - tookMs));
+}
+
+/** One or two sentences for people. */
+export function describeProgress(progress: ReplayProgress): string {
+  const { eventsReplayed, eventsTotal, deliveriesCreated, eventsExpired, eventsUnroutable, replayedUntil } = progress;
+  const total = eventsTotal === null ? '' : ` of ${eventsTotal}`;
+  const left = [
+    ...(eventsExpired > 0 ? [`${eventsExpired} had no payload any more`] : []),
+    ...(eventsUnroutable > 0 ? [`${eventsUnroutable} go nowhere now`] : []),
+  ];
+  return [
+    `${eventsReplayed}${total} events replayed, ${deliveriesCreated} deliveries created.`,
+    ...(left.length > 0 ? [`${left.join(', ')}.`] : []),
+    ...(replayedUntil === null ? [] : [`Received until ${replayedUntil}.`]),
+  ].join(' ');
+}

@@ -1,0 +1,145 @@
+// A replay of events chosen by a filter: one page, a pause that keeps the rate, the next page, until no event is left.
+// The row in PostgreSQL is the record; this workflow is what drives it, and it may be started anew at any time.
+import {
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ReplayActivities } from '../activities/types.ts';
+import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/event-replay.ts';
+import { cancel, progress, type ReplayInput, replayTaskQueue } from './messages.ts';
+
+// A page whose worker is alive beats; one that takes longer is made by another worker, or found to be made.
+const PAGE_TIMEOUT_MS = 120_000;
+const HEARTBEAT_TIMEOUT_MS = 15_000;
+const MAX_OWN_SIDE_WAIT_MS = 30_000;
+
+/** One run of the workflow. */
+interface Run {
+  input: ReplayInput;
+  view: ReplayProgress;
+  wishes: { cancel: boolean };
+  activities: ReplayActivities;
+}
+
+/**
+ * @returns how the replay ended: its row says the same
+ * @throws CancelledFailure when it was cancelled in Temporal, so that it shows as cancelled there
+ */
+export async function replay(input: ReplayInput): Promise<ReplayProgress> {
+  const run: Run = {
+    input,
+    view: input.resumeFrom ?? NOT_BEGUN,
+    wishes: { cancel: false },
+    activities: replayActivities(),
+  };
+  setHandler(progress, () => run.view);
+  setHandler(cancel, () => {
+    run.wishes.cancel = true;
+  });
+  CancellationScope.current().cancelRequested.catch(() => {
+    run.wishes.cancel = true;
+  });
+  // Nothing below is interrupted half-way: a cancellation request is a wish like the signal `cancel`.
+  const result = await CancellationScope.nonCancellable(() => replayPages(run));
+  if (result.status === 'cancelled' && CancellationScope.current().consideredCancelled) {
+    throw new CancelledFailure('The replay was cancelled');
+  }
+  return result;
+}
+
+// None has a retry policy of its own: this file's own code repeats them, and says so to whoever looks.
+function replayActivities(): ReplayActivities {
+  return proxyActivities<ReplayActivities>({
+    taskQueue: replayTaskQueue(workflowInfo().taskQueue),
+    startToCloseTimeout: PAGE_TIMEOUT_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+    retry: { maximumAttempts: 1 },
+  });
+}
+
+async function replayPages(run: Run): Promise<ReplayProgress> {
+  const { input, wishes } = run;
+  while (!wishes.cancel) {
+    const before = run.view;
+    const begunAt = Date.now();
+    const after = await makePage(run, before.pages + 1);
+    if (after === null) break;
+    if (after.status !== 'running') return ended(run, after);
+    run.view = after;
+    const events = after.eventsReplayed - before.eventsReplayed;
+    await pause(run, pauseAfterPage(events, input.ratePerSecond, Date.now() - begunAt));
+    if (!wishes.cancel) await continueWhenLong(run);
+  }
+  return cancelled(run);
+}
+
+/** Makes a page; waits out what only our own side can fail. @returns null when a cancel came meanwhile */
+async function makePage(run: Run, page: number): Promise<ReplayProgress | null> {
+  const { organizationId, replayId } = run.input;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await run.activities.replayPage({ organizationId, replayId, page });
+    } catch {
+      await pauseForOwnSide(run, failures);
+      if (run.wishes.cancel) return null;
+      await continueWhenLong(run);
+    }
+  }
+}
+
+/** The database decides: a replay whose last page has been made is completed. */
+async function cancelled(run: Run): Promise<ReplayProgress> {
+  const { organizationId, replayId } = run.input;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return ended(run, await run.activities.cancelReplay({ organizationId, replayId }));
+    } catch {
+      await pauseForOwnSide(run, failures);
+    }
+  }
+}
+
+function ended(run: Run, view: ReplayProgress): ReplayProgress {
+  run.view = view;
+  setCurrentDetails(`${view.status}: ${describeProgress(view)}`);
+  return view;
+}
+
+async function pause({ input, view, wishes }: Run, waitMs: number): Promise<void> {
+  setCurrentDetails(
+    `${describeProgress(view)} At most ${input.ratePerSecond} events per second. Signal \`cancel\` ends the replay.`,
+  );
+  if (waitMs > 0) await condition(() => wishes.cancel, waitMs, { summary: `After page ${view.pages}` });
+}
+
+async function pauseForOwnSide({ view, wishes }: Run, failures: number): Promise<void> {
+  const waitMs = Math.min(MAX_OWN_SIDE_WAIT_MS, 1000 * 2 ** failures);
+  setCurrentDetails(
+    `Hookyard cannot reach its database or a worker at the moment; trying again in ${waitMs / 1000} s. ${describeProgress(view)}`,
+  );
+  // Once there is a cancel to record, nothing shortens the wait.
+  const cancelling = wishes.cancel;
+  await condition(() => wishes.cancel && !cancelling, waitMs, { summary: 'Waiting for our own side' });
+}
+
+/** Many pages fill the history; the replay then goes on in a new run with the same id. */
+async function continueWhenLong({ input, view }: Run): Promise<void> {
+  if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof replay>({ ...input, resumeFrom: view });
+}
+
+const NOT_BEGUN: ReplayProgress = {
+  status: 'pending',
+  pages: 0,
+  eventsTotal: null,
+  eventsReplayed: 0,
+  deliveriesCreated: 0,
+  eventsExpired: 0,
+  eventsUnroutable: 0,
+  replayedUntil: null,
+};
