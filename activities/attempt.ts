@@ -4,7 +4,9 @@ import type { Batcher } from '../core/batcher.ts';
 import { latencyClass } from '../core/latency-classes.ts';
 import type { Log } from '../core/log.ts';
 import { judge } from '../core/verdict.ts';
+import { isBlocked } from '../db/circuits.ts';
 import { endDeliveries } from '../db/delivery-commands.ts';
+import { divertBlocked } from '../db/held-deliveries.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { AttemptResult } from '../db/hot-path/record-results.ts';
 import type { Pool } from '../db/pool.ts';
@@ -15,6 +17,7 @@ import { buildOutboundRequest, type OutboundRequest } from './http/outbound-requ
 import type { Sender, SendResult } from './http/sender.ts';
 import type { Transforms } from './transforms/index.ts';
 import { awaitSlot } from './rate-limit.ts';
+import type { RecordedResult } from './results.ts';
 import type { AttemptOutcome, AttemptRequest } from './types.ts';
 
 export interface AttemptDeps {
@@ -24,8 +27,8 @@ export interface AttemptDeps {
   configs: ConfigCache;
   transforms: Transforms;
   sender: Sender;
-  /** Records results in groups; true when the delivery changed. */
-  results: Batcher<AttemptResult, boolean>;
+  /** Records results in groups. */
+  results: Batcher<AttemptResult, RecordedResult>;
   /** Hears when an attempt has its slot of a rate limit. */
   onSlot: (destinationId: string, deliveryId: string) => void;
   /** Learns how quickly each destination answers. */
@@ -47,11 +50,17 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
   if (!OPEN.includes(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
+  // What is no longer blocked (or has ended) meanwhile is looked at anew.
+  if (context.blocked) return (await divert(deps, context)) ?? attemptDelivery(deps, request);
   const ready = await prepare(deps, context);
   if ('ending' in ready) return endWithoutAttempt(deps, context, ready.ending, ready.reason);
 
   const deferral = await awaitSlot(deps, context, ready.destination, request);
   if (deferral) return deferral;
+  // The circuit may have opened during the wait for the slot.
+  if (ready.destination.rateLimitPerMinute !== null && (await isBlockedNow(deps, context))) {
+    return attemptDelivery(deps, request);
+  }
 
   const content = await applyTransform(deps, context, ready);
   // Making the attempt again would fail in the same way: a transform is a pure function of its event.
@@ -83,7 +92,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
         });
   const status = failover === null ? verdict.status : 'failed_over';
   const waitMs = failover === null && verdict.status === 'retrying' ? verdict.waitMs : null;
-  const changed = await deps.results.submit({
+  const recorded = await deps.results.submit({
     deliveryId: context.deliveryId,
     eventId: context.eventId,
     attemptNumber: request.attempt,
@@ -97,11 +106,30 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
     ...answerFacts(sent),
   });
   logAttempt(deps.log, context, request, sent, status);
-  if (!changed) return CLOSED;
+  if (!recorded.changed) return CLOSED;
   const facts = { statusCode: sent.kind === 'response' ? sent.statusCode : null, error: verdict.error };
   if (failover) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
-  if (verdict.status === 'retrying') return { status: 'retrying', ...facts, waitMs: verdict.waitMs };
+  // With the circuit open, there is no retry to wait for: the next step finds out where the delivery goes instead.
+  if (verdict.status === 'retrying') {
+    return { status: 'retrying', ...facts, waitMs: recorded.blocked ? 0 : verdict.waitMs };
+  }
   return { status: verdict.status, ...facts };
+}
+
+async function isBlockedNow(deps: AttemptDeps, { routeId, deliveryId, originalDestinationId }: AttemptContext) {
+  return routeId !== null && originalDestinationId === null && (await isBlocked(deps.pool, routeId, deliveryId));
+}
+
+/** What became of a delivery that the circuit of its route keeps from being attempted; null: it does so no more. */
+async function divert(deps: AttemptDeps, context: AttemptContext): Promise<AttemptOutcome | null> {
+  const { deliveryId, eventId, routeId, statusCode, error } = context;
+  if (routeId === null) return null;
+  const diversions = await divertBlocked(deps.pool, [{ deliveryId, routeId, hasWorkflow: true }]);
+  const diversion = diversions.get(deliveryId);
+  if (!diversion) return null;
+  deps.log.info({ deliveryId, eventId, routeId, ...diversion }, 'not attempted: the circuit of the route is open');
+  if (diversion.status === 'held') return { status: 'held' };
+  return { status: 'failed_over', statusCode, error, takenOverBy: diversion.takenOverBy };
 }
 
 type Ready = { destination: DestinationConfig; headers: Record<string, string>; body: Buffer; sourceSlug: string };

@@ -15,7 +15,7 @@ export type Send = () => Promise<unknown>;
 export async function signalWorkflow(
   client: Client,
   id: string,
-  name: 'retryNow' | 'cancel' | 'replay',
+  name: 'retryNow' | 'cancel' | 'replay' | 'release',
   ...args: string[]
 ): Promise<boolean> {
   try {

@@ -3,13 +3,15 @@ import { activityInfo, heartbeat } from '@temporalio/activity';
 import { cancelDeliveries } from '../db/delivery-commands.ts';
 import { PayloadExpiredError, replayDelivery } from '../db/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
+import { advanceCircuit, type CircuitDeps } from './circuit.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 
 // Well below the heartbeat timeout of the workflow, so that one late beat does not look like a dead worker.
 const HEARTBEAT_MS = 4000;
 
-export interface ActivityDeps extends AttemptDeps, MaintenanceDeps {
+export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps {
+  settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
   /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;
 }
@@ -28,6 +30,14 @@ export function createActivities(deps: ActivityDeps): Activities {
           'attempt not recorded',
         );
         throw error;
+      } finally {
+        clearInterval(beat);
+      }
+    },
+    async advanceCircuit(request) {
+      const beat = setInterval(heartbeat, HEARTBEAT_MS);
+      try {
+        return await advanceCircuit(deps, request);
       } finally {
         clearInterval(beat);
       }

@@ -17,6 +17,8 @@ export interface AttemptRequest {
 export type AttemptOutcome =
   | { status: 'delivered' | 'failed' | 'closed'; statusCode: number | null; error: string | null }
   | { status: 'retrying'; statusCode: number | null; error: string | null; waitMs: number }
+  /** Not made: the circuit of its route keeps it; to be made when the signal `release` says so. */
+  | { status: 'held' }
   /** Not made: the destination's rate limit has no slot now. To be made in `waitMs`, in the slot that is reserved (if any). */
   | { status: 'deferred'; waitMs: number; slotAt?: number }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
@@ -27,9 +29,31 @@ export interface DeliveryReference {
   deliveryId: string;
 }
 
+export interface CircuitRequest {
+  routeId: string;
+  /** An operator has asked for a reset. */
+  reset: boolean;
+}
+
+/** What a circuit is, and when its workflow looks again: in `waitMs`, or (null) when it hears of a change. */
+export type CircuitAdvice =
+  /** `held` is what is left to release; 0: done. */
+  | { state: 'closed'; held: number; waitMs: 0 }
+  | {
+      state: 'open' | 'half_open';
+      held: number;
+      failureCount: number;
+      probeSuccessCount: number;
+      probeSuccessThreshold: number;
+      probeDeliveryId: string | null;
+      waitMs: number | null;
+    };
+
 export interface Activities {
   /** Sends one attempt and records it; recorded attempts are not sent again. Throws when our own side is away. */
   attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome>;
+  /** Brings a route's circuit as far as it can go now: half-open, probe, release. */
+  advanceCircuit(request: CircuitRequest): Promise<CircuitAdvice>;
   /** Ends an open delivery as cancelled. */
   cancelDelivery(delivery: DeliveryReference): Promise<void>;
   /** Creates a new delivery of the same event; its id, or undefined when that is not possible any more. */

@@ -67,6 +67,7 @@ const variables = {
   },
   HOOKYARD_MAX_IN_FLIGHT: { schema: integer(1, 2000), default: '200' },
   HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 2000), default: '50' },
+  HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: { schema: integer(1, 10_000), default: '50' },
   HOOKYARD_TRANSFORM_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
   HOOKYARD_SHUTDOWN_SECONDS: { schema: integer(1, 600), default: '15' },

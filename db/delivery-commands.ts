@@ -1,5 +1,6 @@
 // What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
 // statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
+import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import { bounds } from './hot-path/load-attempts.ts';
 import { noteOutcomes } from './notifications.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
@@ -29,6 +30,13 @@ with ended as (
 ), unqueued as (
   delete from outbox o using ended e
   where o.destination_id = e.destination_id and o.priority = e.priority and o.delivery_id = e.id
+), unheld as (
+  delete from held_deliveries h using ended e where h.route_id = e.route_id and h.delivery_id = e.id
+), unprobed as (
+  -- a probe that ended without an attempt makes room for the next one
+  update circuits c set probe_delivery_id = null, probe_until = null, version = c.version + 1, wake_at = now()
+  from ended e where c.probe_delivery_id = e.id
+  returning c.route_id
 ), change as (
   select event_id, (count(*) filter (where counted))::int as failed, (count(*) filter (where not counted))::int as dropped
   from ended group by event_id
@@ -42,7 +50,9 @@ with ended as (
          attempt_count as attempts, status_code, $2 as error, finished_at as at
   from ended where $8 = 'failed'
 ), ${noteOutcomes('failed')}
-select id, (select written from noted) as notifications from ended`;
+select id, (select written from noted) as notifications,
+       case when exists (select from unprobed) then pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text end
+from ended`;
 
 /** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
 export function cancelDeliveries(db: Queryable, selection: EndSelection): Promise<string[]> {
@@ -100,7 +110,9 @@ export async function removeEventsChildren(db: Queryable, eventIds: string[]): P
     `with payloads as (
        delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3
      ), gone as (
-       delete from deliveries where event_id = any($1::text[]) returning id, destination_id, priority
+       delete from deliveries where event_id = any($1::text[]) returning id, route_id, destination_id, priority
+     ), unheld as (
+       delete from held_deliveries h using gone g where h.route_id = g.route_id and h.delivery_id = g.id
      ), unqueued as (
        delete from outbox o using gone g
        where o.destination_id = g.destination_id and o.priority = g.priority and o.delivery_id = g.id

@@ -15,6 +15,7 @@ const files = [
   '0005-failover',
   '0006-notifications',
   '0007-rate-limits',
+  '0008-circuits',
   '0009-event-replays',
 ];
 

@@ -12,10 +12,10 @@ export interface OutboxListener {
 
 /**
  * Listens on a connection of its own and makes it anew when it breaks.
- * Failure policy: while it is away, or where a pooler does not pass notifications on, the relay finds new deliveries by polling.
- * @param onNews called at every commit that brought deliveries
+ * Failure policy: while it is away, or where a pooler does not pass notifications on, the relay and the watch over circuits poll.
+ * @param onNews called at every commit that brought deliveries (with ''), or a change of a circuit (with 'circuits')
  */
-export function listenForDeliveries(databaseUrl: string, onNews: () => void, log: Log): OutboxListener {
+export function listenForDeliveries(databaseUrl: string, onNews: (news: string) => void, log: Log): OutboxListener {
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
@@ -27,7 +27,7 @@ export function listenForDeliveries(databaseUrl: string, onNews: () => void, log
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
     client = next;
-    next.on('notification', onNews);
+    next.on('notification', ({ payload }) => onNews(payload ?? ''));
     // Without a listener, an error event would end the process. A broken connection ends as well.
     next.on('error', () => undefined);
     try {
@@ -35,7 +35,8 @@ export function listenForDeliveries(databaseUrl: string, onNews: () => void, log
       next.once('end', connectLater);
       await next.query(`listen ${OUTBOX_CHANNEL}`);
       // What was committed while nobody listened.
-      onNews();
+      onNews('');
+      onNews('circuits');
     } catch (error) {
       log.debug({ error: String(error) }, 'the relay polls until it can listen again');
       await next.end().catch(() => undefined);

@@ -7,6 +7,7 @@ import { claimDeliveries, type OutboxRow, stillQueued } from '../db/hot-path/cla
 import type { Pool } from '../db/pool.ts';
 import { InFlight } from './in-flight.ts';
 import type { Latencies } from './latencies.ts';
+import { divertNew } from './diversion.ts';
 import { createPacing } from './pacing.ts';
 import type { Shards } from './shards.ts';
 import { startDelivery } from './start-delivery.ts';
@@ -91,8 +92,10 @@ export function startRelay(deps: RelayDeps): Relay {
   /** Claims and starts once. @returns how many were started */
   async function round(): Promise<number> {
     await checkOverdue();
-    const rows = await claim();
-    if (rows.length === 0) return 0;
+    const claimed = await claim();
+    const rows = claimed.filter((row) => row.blockedBy === null);
+    await divert(claimed.filter((row) => row.blockedBy !== null));
+    if (rows.length === 0) return claimed.length;
     const policyOf = await policiesOf(rows);
     const starts = await pacing.pace(rows, (row) => policyOf(row).rateLimitPerMinute);
     const starting = new Set(starts);
@@ -100,7 +103,17 @@ export function startRelay(deps: RelayDeps): Relay {
     const outcomes = await Promise.allSettled(starts.map((row) => start(row, policyOf(row))));
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failure) throw failure.reason;
-    return starts.length;
+    return starts.length + claimed.length - rows.length;
+  }
+
+  /** Deliveries that the circuit of their route keeps from being attempted go to a failover destination, or are held. */
+  async function divert(blocked: OutboxRow[]): Promise<void> {
+    if (blocked.length === 0) return;
+    try {
+      await divertNew(deps.pool, blocked);
+    } finally {
+      for (const row of blocked) inFlight.delete(row.deliveryId);
+    }
   }
 
   async function start(row: OutboxRow, policy: StartPolicy): Promise<void> {

@@ -16,6 +16,7 @@ import { loadSecretBox } from '../db/encryption-keys.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { TASK_QUEUE } from '../workflows/messages.ts';
+import { watchCircuits } from './circuits.ts';
 import { createLatencies } from './latencies.ts';
 import { ensureMaintenanceSchedule } from './maintenance-schedule.ts';
 import { type Notifications, startNotifications } from './notifications.ts';
@@ -73,6 +74,7 @@ export async function runWorker(
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
     version: ownVersion(),
     onRecorded: (deliveryId) => relay?.recorded(deliveryId),
+    client,
   });
   const worker = await Worker.create({
     connection,
@@ -101,7 +103,12 @@ export async function runWorker(
     log,
   });
   relay = running;
-  const listener = listenForDeliveries(databaseUrl, running.nudge, log);
+  const circuits = watchCircuits({ pool, client, log });
+  const listener = listenForDeliveries(
+    databaseUrl,
+    (news) => (news === 'circuits' ? circuits.nudge() : running.nudge()),
+    log,
+  );
   const notifications = await startNotifications({
     connection,
     namespace: temporal.namespace,
@@ -116,6 +123,7 @@ export async function runWorker(
     stop: () =>
       stopInOrder(running, shards, worker, ended, notifications, [
         () => listener.close(),
+        () => circuits.stop(),
         () => results.idle(),
         () => transforms.close(),
         () => sender.close(),

@@ -21,6 +21,7 @@ import {
   type DeliveryInput,
   type DeliveryResult,
   type DeliveryStatusView,
+  release,
   replay,
   retryNow,
   status,
@@ -38,7 +39,7 @@ const once = { maximumAttempts: 1 };
 const { cancelDelivery, replayDelivery } = proxyActivities<Activities>({ startToCloseTimeout: 30_000, retry: once });
 
 /** An outcome after which the attempt is recorded. */
-type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' }>;
+type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' }>;
 
 /** What signals have asked for so far. */
 interface Wishes {
@@ -46,6 +47,7 @@ interface Wishes {
   cancel: boolean;
   replay: boolean;
   replayedAs: string | undefined;
+  release: boolean;
 }
 
 /** One run of the workflow. */
@@ -59,7 +61,7 @@ export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   const run: Run = {
     input,
     view: initialView(input),
-    wishes: { retry: false, cancel: false, replay: false, replayedAs: undefined },
+    wishes: { retry: false, cancel: false, replay: false, replayedAs: undefined, release: false },
   };
   listen(run);
   // Nothing below is interrupted half-way: a cancellation request is a wish like the signal `cancel`.
@@ -81,6 +83,9 @@ function listen({ view, wishes }: Run): void {
   setHandler(replay, (replayedAs) => {
     wishes.replay = true;
     wishes.replayedAs = replayedAs;
+  });
+  setHandler(release, () => {
+    wishes.release = true;
   });
   CancellationScope.current().cancelRequested.catch(() => {
     wishes.cancel = true;
@@ -130,6 +135,10 @@ async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAtte
     const quick = input.quick && attempt === 1 && failures === 0;
     try {
       const outcome = await (quick ? local : regular).attemptDelivery(request);
+      if (outcome.status === 'held') {
+        if (await cancelledWhileHeld(run)) return null;
+        continue;
+      }
       if (outcome.status !== 'deferred') return outcome;
       if (await cancelledBeforeSlot(run, outcome.waitMs)) return null;
       request.slotAt = outcome.slotAt;
@@ -147,6 +156,25 @@ async function cancelledBeforeSlot({ view, wishes }: Run, waitMs: number): Promi
   setCurrentDetails(`The destination's rate limit lets the next attempt go at ${view.nextAttemptAt}.`);
   if (waitMs > 0) await condition(() => wishes.cancel, waitMs, { summary: 'Rate limit of the destination' });
   view.nextAttemptAt = null;
+  return wishes.cancel;
+}
+
+/**
+ * Waits until the route's circuit lets the delivery go on: as a probe, because it is closed, or to find that a failover
+ * destination took over. @returns whether a cancel came first
+ */
+async function cancelledWhileHeld({ view, wishes }: Run): Promise<boolean> {
+  const before = view.status;
+  view.status = 'circuit_open';
+  showStatus('circuit_open');
+  setCurrentDetails(
+    "Held: the circuit of its route is open, so nothing is sent to the route's destinations. It goes on when the circuit closes; see the workflow `circuit` of this RouteId. Signal `cancel` ends the delivery.",
+  );
+  // A `release` that came before the outcome did counts. One too many only leads to another look.
+  await condition(() => wishes.release || wishes.cancel || wishes.retry);
+  wishes.release = false;
+  wishes.retry = false;
+  view.status = before;
   return wishes.cancel;
 }
 

@@ -1,5 +1,6 @@
 // Every signal and query of Hookyard's workflows, with their types: what the API, operators and tests may send.
 import { defineQuery, defineSignal } from '@temporalio/workflow';
+import type { CircuitAdvice } from '../activities/types.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { ReplayProgress } from '../core/event-replay.ts';
 
@@ -51,7 +52,7 @@ export interface ReplayInput {
 /** What the query `status` answers. */
 export interface DeliveryStatusView {
   deliveryId: string;
-  status: 'pending' | 'retrying' | 'failed' | 'failed_over' | 'delivered' | 'cancelled' | 'closed';
+  status: 'pending' | 'retrying' | 'circuit_open' | 'failed' | 'failed_over' | 'delivered' | 'cancelled' | 'closed';
   attempts: number;
   maxAttempts: number;
   lastError: string | null;
@@ -69,6 +70,22 @@ export const cancel = defineSignal('cancel');
  * created it already, names it.
  */
 export const replay = defineSignal<[replayedAs?: string]>('replay');
+/** Lets a delivery go on that its route's circuit held. Sent by the circuit's workflow; when the circuit still holds it, it waits on. */
+export const release = defineSignal('release');
 export const status = defineQuery<DeliveryStatusView>('status');
 /** How far a replay is. */
 export const progress = defineQuery<ReplayProgress>('progress');
+
+/** A circuit's workflow is known by its route. */
+export const circuitWorkflowId = (routeId: string): string => `circuit:${routeId}`;
+
+export interface CircuitInput {
+  routeId: string;
+}
+
+/** Tells that the circuit has changed in PostgreSQL. */
+export const circuitChanged = defineSignal('circuitChanged');
+/** Closes the circuit and releases what it holds, as `POST /api/routes/{id}/reset-circuit` does. */
+export const resetCircuit = defineSignal('resetCircuit');
+/** What the workflow knows of the circuit; null before its first look. */
+export const circuitStatus = defineQuery<CircuitAdvice | null>('circuitStatus');

@@ -12,8 +12,6 @@ import { parseQuery } from '../validation.ts';
 import { DELIVERY_STATUSES, showAttempt, showDelivery } from './delivery-view.ts';
 import { payloadExpired } from './events.ts';
 
-const WAITING = ['retrying', 'circuit_open'];
-
 const listSchema = z.object({
   ...pageParams,
   eventId: textParam,
@@ -54,8 +52,15 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   if (delivery.status === 'pending') {
     throw invalidState(delivery, 'its first attempt is under way or about to start; there is no wait to end');
   }
-  if (!WAITING.includes(delivery.status))
+  if (delivery.status === 'circuit_open') {
+    throw invalidState(
+      delivery,
+      `the circuit of its route holds it; it goes on when that closes (POST /api/routes/${delivery.routeId}/reset-circuit closes it now)`,
+    );
+  }
+  if (delivery.status !== 'retrying') {
     throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
+  }
   if (!(await signalRetry(deps, delivery.id))) {
     throw invalidState(
       delivery,

@@ -1,8 +1,10 @@
 // A route's circuit breaker and statistics (interface.md, "Circuit status object", "Route statistics object").
 import { z } from 'zod';
-import { routeStatistics } from '../../db/history/statistics.ts';
+import { loadCircuits, resetCircuit as closeCircuit } from '../../db/circuits.ts';
+import { lastAttempts, routeStatistics } from '../../db/history/statistics.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, param } from '../context.ts';
-import { findRoute } from '../records.ts';
+import { notFound } from '../errors.ts';
+import { findRoute, isoTime } from '../records.ts';
 import { choiceParam } from '../query.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import * as field from './fields.ts';
@@ -25,24 +27,32 @@ async function stats(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = { ...(await routeStatistics(deps.pool, id, PERIOD_HOURS[period])), period };
 }
 
-// The breaker does not open yet: its state is always closed and nothing has been counted.
 async function circuitStatus(ctx: Context, deps: ApiDeps): Promise<void> {
-  const route = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
+  const { id, destinationIds } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
+  const [circuits, attempts] = await Promise.all([
+    loadCircuits(deps.pool, [id]),
+    lastAttempts(deps.pool, id, destinationIds),
+  ]);
+  const found = circuits.get(id);
+  if (!found) throw notFound('route', id);
+  const { circuit, rule } = found;
   ctx.body = {
-    circuitState: 'closed',
-    failureCount: 0,
-    failureThreshold: route.circuitFailureThreshold,
-    cooldownSeconds: route.circuitCooldownSeconds,
-    lastFailureAt: null,
-    lastSuccessAt: null,
-    openedAt: null,
-    probeSuccessCount: 0,
-    probeSuccessThreshold: route.circuitProbeSuccessThreshold,
+    circuitState: circuit.state,
+    failureCount: circuit.failureCount,
+    failureThreshold: rule.failureThreshold,
+    cooldownSeconds: rule.cooldownSeconds,
+    lastFailureAt: isoTime(attempts.lastFailureAt),
+    lastSuccessAt: isoTime(attempts.lastSuccessAt),
+    openedAt: circuit.openedAt === null ? null : new Date(circuit.openedAt).toISOString(),
+    probeSuccessCount: circuit.probeSuccessCount,
+    probeSuccessThreshold: rule.probeSuccessThreshold,
   };
 }
 
+/** Closes the circuit at once; its workflow hears of it and releases what was held. */
 async function resetCircuit(ctx: Context, deps: ApiDeps): Promise<void> {
-  await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
+  const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
+  await closeCircuit(deps.pool, id);
   ctx.body = { message: 'Circuit breaker reset successfully', circuitState: 'closed' };
 }
 

@@ -3,6 +3,8 @@ import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { isId, newId } from '../../core/ids.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
+import type { CircuitState } from '../../core/circuit.ts';
+import { circuitStates } from '../../db/circuits.ts';
 import { ingestTotals, type IngestTotals } from '../../db/history/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
@@ -172,21 +174,20 @@ async function showOne(em: EntityManager, deps: ApiDeps, route: Route) {
 async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
   const sourceIds = [...new Set(routes.map((route) => route.sourceId))];
   const destinationIds = [...new Set(routes.flatMap((route) => route.destinationIds))];
-  const [sources, destinations, references, totals] = await Promise.all([
+  const ids = routes.map((route) => route.id);
+  const [sources, destinations, references, totals, circuits] = await Promise.all([
     em.fork().find(Source, { id: { $in: sourceIds } }, { fields: ['id', 'name'] }),
     em.fork().find(Destination, { id: { $in: destinationIds } }, { fields: ['id', 'name'] }),
     referenceNames(em, routes),
-    ingestTotals(
-      deps.pool,
-      routes.map((route) => route.id),
-    ),
+    ingestTotals(deps.pool, ids),
+    circuitStates(deps.pool, ids),
   ]);
   const names = new Map([...sources, ...destinations].map((record) => [record.id, record.name]));
   for (const [id, name] of references) names.set(id, name);
-  return routes.map((route) => show(route, names, totals.get(route.id)));
+  return routes.map((route) => show(route, names, totals.get(route.id), circuits.get(route.id) ?? 'closed'));
 }
 
-function show(route: Route, names: Map<string, string>, totals: IngestTotals) {
+function show(route: Route, names: Map<string, string>, totals: IngestTotals, circuitState: CircuitState) {
   const expand = (id: string) => ({ id, name: names.get(id) ?? '' });
   const expandIfAny = (id: string | null | undefined) => (id ? expand(id) : null);
   return {
@@ -203,7 +204,7 @@ function show(route: Route, names: Map<string, string>, totals: IngestTotals) {
     filterLogic: route.filterLogic,
     failoverDestinationIds: route.failoverDestinationIds,
     failoverAfterAttempts: route.failoverAfterAttempts,
-    circuitState: 'closed',
+    circuitState,
     circuitCooldownSeconds: route.circuitCooldownSeconds,
     circuitFailureThreshold: route.circuitFailureThreshold,
     circuitProbeSuccessThreshold: route.circuitProbeSuccessThreshold,

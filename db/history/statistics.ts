@@ -207,3 +207,17 @@ function lookup<Value>(entries: [string, Value][], fallback: Value): Lookup<Valu
   const map = new Map(entries);
   return { get: (id) => map.get(id) ?? fallback };
 }
+
+/** When attempts of a route's deliveries to these destinations last succeeded and failed. */
+export async function lastAttempts(
+  db: Queryable,
+  routeId: string,
+  destinationIds: string[],
+): Promise<{ lastSuccessAt: Date | null; lastFailureAt: Date | null }> {
+  const { rows } = await db.query<{ lastSuccessAt: Date | null; lastFailureAt: Date | null }>(
+    `select max(last_success_at) as "lastSuccessAt", max(last_failure_at) as "lastFailureAt" from delivery_stats
+     where route_id = $1 and bucket = timestamptz 'epoch' and destination_id = any($2::text[])`,
+    [routeId, destinationIds],
+  );
+  return rows[0] ?? { lastSuccessAt: null, lastFailureAt: null };
+}

@@ -15,6 +15,8 @@ export interface OutboxRow {
   priority: number;
   /** The delivery this one takes over from. */
   failoverOf: string | null;
+  /** The state of its route's circuit when that does not admit it; null: it may be attempted. */
+  blockedBy: 'open' | 'half_open' | null;
 }
 
 // A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of
@@ -22,6 +24,7 @@ export interface OutboxRow {
 // hands meanwhile, both start the same workflow id and the second is told that it exists already.
 // The recursive part hops from destination to destination through the index (one probe each), so the cost follows the
 // number of destinations with work, not the length of the backlog; and no destination can hide another.
+// The circuits are few rows, looked up by key for each claimed row; only primary deliveries have one to obey.
 const CLAIM = `
 with recursive destination(id) as (
   (select destination_id from outbox where destination_id > $1 order by destination_id limit 1)
@@ -33,7 +36,11 @@ select o.* from (select id from destination where id is not null and id <> all($
 cross join lateral (
   select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
          event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
-         failover_of as "failoverOf"
+         failover_of as "failoverOf",
+         case when failover_of is null then
+           (select c.state from circuits c
+            where c.route_id = outbox.route_id and c.state <> 'closed' and c.probe_delivery_id is distinct from outbox.delivery_id)
+         end as "blockedBy"
   from outbox
   where destination_id = d.id and shard = any($4::smallint[]) and delivery_id <> all($5::text[])
   order by priority desc, delivery_id

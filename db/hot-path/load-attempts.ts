@@ -19,6 +19,8 @@ export interface AttemptContext {
   /** Set on a delivery to a failover destination: where the event was to go first, and why it did not get there. */
   originalDestinationId: string | null;
   failoverReason: string | null;
+  /** Whether the circuit of its route keeps it from being attempted. */
+  blocked: boolean;
   /** Null when the event is gone. */
   eventHeaders: Record<string, string> | null;
   /** Null when the payload was removed by the retention. */
@@ -44,7 +46,8 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
        e.headers as "eventHeaders", p.body, s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
        r.transform_id as "transformId", tf.version as "transformVersion",
-       e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt"
+       e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt",
+       coalesce(d.original_destination_id is null and c.state <> 'closed' and c.probe_delivery_id is distinct from d.id, false) as blocked
 from deliveries d
 left join events e on e.id = d.event_id and e.id between $4 and $5
 left join event_payloads p on p.event_id = d.event_id and p.event_id between $4 and $5
@@ -52,6 +55,7 @@ left join sources s on s.id = d.source_id
 left join destinations t on t.id = d.destination_id
 left join routes r on r.id = d.route_id
 left join transforms tf on tf.id = r.transform_id
+left join circuits c on c.route_id = d.route_id
 where d.id = any($1::text[]) and d.id between $2 and $3`;
 
 /** Loads deliveries by id; one that does not exist (any more) is missing from the map. */

@@ -134,21 +134,34 @@ with input as (
          attempt as attempts, status_code, error, completed_at as at
   from changed where delivery_status in ('delivered', 'failed')
 ), ${noteOutcomes('ended')}
-select id, (select written from noted) as notifications from changed`;
+select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId",
+       -- only attempts of primary deliveries count in the circuit, and a success only where there is something to change
+       ch.route_id is not null and ch.primary_id = ch.destination_id
+         and (ch.delivery_status <> 'delivered' or coalesce(c.failure_count > 0 or c.state <> 'closed', false)) as "countsInCircuit",
+       (select written from noted) as notifications
+from changed ch left join circuits c on c.route_id = ch.route_id`;
+
+/** A delivery that an attempt changed. */
+export interface ChangedDelivery {
+  destinationId: string;
+  routeId: string | null;
+  /** Whether the circuit of its route is to hear of the attempt. */
+  countsInCircuit: boolean;
+}
 
 /**
  * Records attempts of distinct deliveries.
- * @returns the deliveries that changed; one that is missing was closed, deleted or already recorded
+ * @returns the deliveries that changed, by id; one that is missing was closed, deleted or already recorded
  * @throws a database error; nothing is recorded then and the same call may be repeated
  */
-export async function recordResults(db: Queryable, results: AttemptResult[]): Promise<Set<string>> {
+export async function recordResults(db: Queryable, results: AttemptResult[]): Promise<Map<string, ChangedDelivery>> {
   const deliveries = bounds(results.map((result) => result.deliveryId));
-  const { rows } = await db.query<{ id: string }>({
+  const { rows } = await db.query<ChangedDelivery & { id: string }>({
     name: 'record-results',
     text: RECORD,
     values: [JSON.stringify(results.map(resultRow)), deliveries.low, deliveries.high],
   });
-  return new Set(rows.map((row) => row.id));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 function resultRow(result: AttemptResult) {

@@ -4,12 +4,20 @@ import { activityInfo } from '@temporalio/activity';
 import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import type { Activities, AttemptOutcome, AttemptRequest, DeliveryReference } from '../../activities/types.ts';
+import type {
+  Activities,
+  AttemptOutcome,
+  AttemptRequest,
+  CircuitAdvice,
+  CircuitRequest,
+  DeliveryReference,
+} from '../../activities/types.ts';
 import { newId } from '../../core/ids.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import type { circuit } from '../../workflows/circuit.ts';
 import type { delivery } from '../../workflows/delivery.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
-import type { DeliveryInput } from '../../workflows/messages.ts';
+import { circuitWorkflowId, type DeliveryInput } from '../../workflows/messages.ts';
 import { destinationIdAttribute, eventIdAttribute } from '../../workflows/search-attributes.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';
@@ -30,6 +38,7 @@ export const failedOver: AttemptOutcome = {
   error: 'The destination answered 500',
   takenOverBy: 'dlv_00000000000000000000000000',
 };
+export const held: AttemptOutcome = { status: 'held' };
 export const deferred = (waitMs: number, slotAt?: number): AttemptOutcome => ({ status: 'deferred', waitMs, slotAt });
 export const retrying = (waitMs: number): AttemptOutcome => ({
   status: 'retrying',
@@ -53,10 +62,18 @@ interface Script extends Pick<ScriptedDelivery, 'attempts' | 'cancels' | 'replay
   replayedAs: string | undefined;
 }
 
+/** One circuit under test: its workflow and what its activity was asked for. */
+export interface ScriptedCircuit {
+  handle: WorkflowHandleWithFirstExecutionRunId<typeof circuit>;
+  looks: CircuitRequest[];
+}
+
 export interface ScriptedWorker {
   client: Client;
   /** Starts a delivery whose attempts follow `steps`; `replayedAs` is what its activity `replayDelivery` creates. */
   start(steps: Step[], input?: Partial<DeliveryInput>, replayedAs?: string): Promise<ScriptedDelivery>;
+  /** Starts a circuit whose looks find `steps`, one after the other. */
+  startCircuit(steps: (CircuitAdvice | Error)[]): Promise<ScriptedCircuit>;
   /** Runs housekeeping of so many rounds; returns the handle of the finished workflow. */
   maintain(rounds: number): Promise<WorkflowHandleWithFirstExecutionRunId<typeof maintenance>>;
   stop(): Promise<void>;
@@ -76,6 +93,7 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
   const clientConnection = await Connection.connect({ address });
   const client = new Client({ connection: clientConnection, namespace, identity: IDENTITY });
   const scripts = new Map<string, Script>();
+  const circuits = new Map<string, { steps: (CircuitAdvice | Error)[]; looks: CircuitRequest[] }>();
   let roundsLeft = 0;
   const worker = await Worker.create({
     connection,
@@ -83,10 +101,14 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
     taskQueue,
     identity: IDENTITY,
     workflowBundle: await bundleWorkflows(quietLogger),
-    activities: scriptedActivities(scripts, async () => {
-      roundsLeft -= 1;
-      return roundsLeft > 0;
-    }),
+    activities: {
+      ...scriptedActivities(scripts),
+      ...scriptedCircuits(circuits),
+      maintain: async () => {
+        roundsLeft -= 1;
+        return roundsLeft > 0;
+      },
+    },
   });
   const ended = worker.run();
 
@@ -109,6 +131,18 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
       });
       const { attempts, cancels, replays } = script;
       return { handle, input, destinationId, attempts, cancels, replays };
+    },
+    async startCircuit(steps) {
+      const routeId = newId('rte');
+      const looks: CircuitRequest[] = [];
+      circuits.set(routeId, { steps: [...steps], looks });
+      const handle = await client.workflow.start<typeof circuit>('circuit', {
+        taskQueue,
+        workflowId: circuitWorkflowId(routeId),
+        args: [{ routeId }],
+        staticSummary: 'Circuit breaker of Orders to CRM',
+      });
+      return { handle, looks };
     },
     async maintain(rounds) {
       roundsLeft = rounds;
@@ -138,7 +172,22 @@ function deliveryInput(changes: Partial<DeliveryInput>): DeliveryInput {
   };
 }
 
-function scriptedActivities(scripts: Map<string, Script>, maintain: Activities['maintain']): Activities {
+function scriptedCircuits(
+  circuits: Map<string, { steps: (CircuitAdvice | Error)[]; looks: CircuitRequest[] }>,
+): Pick<Activities, 'advanceCircuit'> {
+  return {
+    async advanceCircuit(request) {
+      const script = circuits.get(request.routeId);
+      script?.looks.push(request);
+      const step = script?.steps.shift();
+      if (step === undefined) throw new Error('The script has no further look');
+      if (step instanceof Error) throw step;
+      return step;
+    },
+  };
+}
+
+function scriptedActivities(scripts: Map<string, Script>): Omit<Activities, 'advanceCircuit' | 'maintain'> {
   const scriptOf = (deliveryId: string): Script => {
     const script = scripts.get(deliveryId);
     if (!script) throw new Error(`No script for ${deliveryId}`);
@@ -161,6 +210,5 @@ function scriptedActivities(scripts: Map<string, Script>, maintain: Activities['
       replays.push(reference);
       return replayedAs;
     },
-    maintain,
   };
 }

@@ -1,0 +1,178 @@
+// What the workflow of a route's circuit does: looks what is due, elects probes, and releases what was held.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { changesAt } from '../core/circuit.ts';
+import type { Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import {
+  changeCircuits,
+  electProbe,
+  forgetCircuit,
+  loadCircuits,
+  resetCircuit,
+  setWakeTime,
+  type StoredCircuit,
+} from '../db/circuits.ts';
+import { countHeld, divertBlocked, endHold, findHeld, type HeldDelivery, oldestHeld } from '../db/held-deliveries.ts';
+import type { Pool } from '../db/pool.ts';
+import { sendAll, signalWorkflow } from './delivery-signals.ts';
+import type { CircuitAdvice, CircuitRequest } from './types.ts';
+
+export interface CircuitDeps {
+  pool: Pool;
+  client: Client;
+  settings: Pick<Settings, 'HOOKYARD_CIRCUIT_RELEASE_PER_SECOND'>;
+  log: Log;
+}
+
+// How long one call releases, so that the workflow can show its progress and a change is seen.
+const RELEASE_MS = 5000;
+// The shortest step of a release; with a higher rate, a step releases several.
+const STEP_MS = 20;
+// Should the workflow be lost, it is started again so long after it should have acted.
+const GRACE_MS = 10_000;
+const COUNT_UP_TO = 100_000;
+const DIVERT_STEP = 500;
+const CONCURRENT_SIGNALS = 10;
+
+/**
+ * Brings a circuit as far as it can go now. May be called at any time and any number of times.
+ * @returns what the circuit is now and when to look again
+ */
+export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest): Promise<CircuitAdvice> {
+  const { routeId } = request;
+  if (request.reset) await resetCircuit(deps.pool, routeId);
+  const now = Date.now();
+  const changed = await changeCircuits(deps.pool, [routeId], () => [{ type: 'elapsed', at: now }]);
+  const current = changed.get(routeId);
+  if (!current || current.circuit.state === 'closed') return releaseHeld(deps, request, current);
+  if (current.circuit.state === 'half_open') await probe(deps, current);
+  await failOverHeld(deps, routeId);
+  return advise(deps, routeId);
+}
+
+/** What the circuit is after everything above, and when it changes by itself. */
+async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice> {
+  const [current, held] = await Promise.all([
+    loadCircuits(deps.pool, [routeId]).then((found) => found.get(routeId)),
+    countHeld(deps.pool, routeId, COUNT_UP_TO),
+  ]);
+  if (!current) return { state: 'closed', held, waitMs: 0 };
+  const { circuit, rule, version } = current;
+  const { state } = circuit;
+  // Closed meanwhile: what it held is released at the next look, which the change has asked for.
+  if (state === 'closed') return { state, held, waitMs: 0 };
+  const dueAt = changesAt(circuit, rule);
+  await setWakeTime(deps.pool, routeId, version, dueAt === null ? null : new Date(dueAt + GRACE_MS));
+  return {
+    state,
+    held,
+    failureCount: circuit.failureCount,
+    probeSuccessCount: circuit.probeSuccessCount,
+    probeSuccessThreshold: rule.probeSuccessThreshold,
+    probeDeliveryId: circuit.probe?.deliveryId ?? null,
+    waitMs: dueAt === null ? null : Math.max(0, dueAt - Date.now()),
+  };
+}
+
+/** Sends the next probe: the delivery that waits the longest. Without one, the next new delivery is the probe. */
+async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Promise<void> {
+  let deliveryId = circuit.probe?.deliveryId;
+  if (deliveryId === undefined) {
+    const [oldest] = await oldestHeld(deps.pool, routeId, { limit: 1 });
+    if (!oldest) return;
+    const elected = await electProbe(deps.pool, routeId, oldest.deliveryId);
+    deliveryId = elected?.circuit.probe?.deliveryId;
+    deps.log.info({ routeId, deliveryId }, 'probe of a half-open circuit');
+  }
+  // Also when it was elected before: this process or another may have died between the election and the release.
+  const held = deliveryId === undefined ? undefined : await findHeld(deps.pool, routeId, deliveryId);
+  if (held) await release(deps, routeId, [held]);
+}
+
+/** The route may have been given failover destinations while it held deliveries. */
+async function failOverHeld(deps: CircuitDeps, routeId: string): Promise<void> {
+  if (!(await hasFailover(deps.pool, routeId))) return;
+  for (let after = ''; ; ) {
+    const held = await oldestHeld(deps.pool, routeId, { after, limit: DIVERT_STEP });
+    const last = held.at(-1);
+    if (!last) return;
+    const diversions = await divertBlocked(
+      deps.pool,
+      held.map(({ deliveryId, hasWorkflow }) => ({ routeId, deliveryId, hasWorkflow })),
+    );
+    const taken = held.filter(({ deliveryId }) => diversions.get(deliveryId)?.status === 'failed_over');
+    await sendAll(
+      taken.flatMap((each) =>
+        each.hasWorkflow ? [() => signalWorkflow(deps.client, each.deliveryId, 'release')] : [],
+      ),
+      CONCURRENT_SIGNALS,
+    );
+    after = last.deliveryId;
+  }
+}
+
+async function hasFailover(pool: Pool, routeId: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select from routes r join destinations d on d.organization_id = r.organization_id and d.id = any(r.failover_destination_ids) and d.enabled
+     where r.id = $1 limit 1`,
+    [routeId],
+  );
+  return rowCount !== 0;
+}
+
+/**
+ * Releases held deliveries in order of receipt at the set rate, for a few seconds, or until the circuit opens again.
+ * @returns `held` 0: all of them are released
+ */
+async function releaseHeld(
+  deps: CircuitDeps,
+  { routeId }: CircuitRequest,
+  current: StoredCircuit | undefined,
+): Promise<CircuitAdvice> {
+  const startedAt = performance.now();
+  let released = 0;
+  for (;;) {
+    const elapsedMs = performance.now() - startedAt;
+    const due = Math.floor((elapsedMs / 1000) * deps.settings.HOOKYARD_CIRCUIT_RELEASE_PER_SECOND) + 1 - released;
+    if (due > 0) {
+      const held = await oldestHeld(deps.pool, routeId, { limit: due });
+      await release(deps, routeId, held);
+      released += held.length;
+      if (held.length < due) return ended(deps, routeId, current);
+    }
+    if (elapsedMs > RELEASE_MS || (await hasOpened(deps.pool, routeId))) break;
+    await delay(STEP_MS);
+  }
+  deps.log.info({ routeId, released }, 'released held deliveries');
+  return { state: 'closed', held: await countHeld(deps.pool, routeId, COUNT_UP_TO), waitMs: 0 };
+}
+
+async function hasOpened(pool: Pool, routeId: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`select from circuits where route_id = $1 and state <> 'closed'`, [routeId]);
+  return rowCount !== 0;
+}
+
+/** Nothing is held and the circuit is closed: its workflow is not needed any more. */
+async function ended(
+  { pool }: CircuitDeps,
+  routeId: string,
+  current: StoredCircuit | undefined,
+): Promise<CircuitAdvice> {
+  if (current) await setWakeTime(pool, routeId, current.version, null);
+  else await forgetCircuit(pool, routeId);
+  return { state: 'closed', held: 0, waitMs: 0 };
+}
+
+// A workflow is told first and its row goes afterwards: a crash in between repeats the signal, which changes nothing. A
+// delivery whose workflow is gone goes through the outbox, where the relay finds that out and ends it visibly.
+async function release(deps: CircuitDeps, routeId: string, held: HeldDelivery[]): Promise<void> {
+  if (held.length === 0) return;
+  const released = await Promise.all(
+    held.map(async (each) => ({
+      ...each,
+      queue: !each.hasWorkflow || !(await signalWorkflow(deps.client, each.deliveryId, 'release')),
+    })),
+  );
+  await endHold(deps.pool, routeId, released);
+}

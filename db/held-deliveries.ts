@@ -1,0 +1,171 @@
+// Deliveries that a circuit keeps from being attempted: handed to a failover destination, or held until it closes.
+import { newId, shardOf } from '../core/ids.ts';
+import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
+import type { Queryable } from './pool.ts';
+
+/** A primary delivery whose route's circuit does not admit it. */
+export interface BlockedDelivery {
+  deliveryId: string;
+  routeId: string;
+  /** Whether its workflow runs, and will wait for the signal `release`. */
+  hasWorkflow: boolean;
+}
+
+/** What became of a blocked delivery. */
+export type Diversion = { status: 'held' } | { status: 'failed_over'; takenOverBy: string };
+
+const REASON = "The circuit of the delivery's route is open";
+
+// The lock on the circuit orders this against its change: either this sees it closed and diverts nothing, or whoever closes
+// it waits, and finds the held delivery afterwards. A delivery changes only while it is open, as everywhere; one that
+// went to a failover destination stops counting in its event and its successor counts instead. No attempt was made, so
+// nothing is added to the statistics.
+const DIVERT = `
+with input as (
+  select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, has_workflow bool, shard int, next_id text, next_shard int)
+), circuit as (
+  select route_id, state, probe_delivery_id from circuits
+  where route_id in (select route_id from input) and state <> 'closed'
+  order by route_id for share
+), due as (
+  select i.*, t.id as target
+  from input i join circuit c on c.route_id = i.route_id
+  left join lateral (
+    select d.id from routes r
+    cross join unnest(r.failover_destination_ids) with ordinality as f(id, position)
+    join destinations d on d.id = f.id and d.organization_id = r.organization_id and d.enabled
+    where r.id = i.route_id order by f.position limit 1
+  ) t on true
+  where c.state = 'open' or c.probe_delivery_id is distinct from i.delivery_id
+), changed as (
+  update deliveries d
+  set status = case when u.target is null then 'circuit_open' else 'failed_over' end,
+      error = case when u.target is null then d.error else coalesce(d.error, $2) end,
+      next_attempt_at = null, counted = d.counted and u.target is null,
+      finished_at = case when u.target is not null then now() end
+  from due u
+  where d.id = u.delivery_id and d.status in ('pending', 'retrying', 'circuit_open')
+  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.priority, u.*
+), unqueued as (
+  delete from outbox o using changed c
+  where o.destination_id = c.destination_id and o.priority = c.priority and o.delivery_id = c.id
+), held as (
+  insert into held_deliveries as h (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow)
+  select route_id, id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow
+  from changed where target is null
+  on conflict (route_id, delivery_id) do update
+    set version = h.version + 1, has_workflow = h.has_workflow or excluded.has_workflow
+), unheld as (
+  delete from held_deliveries h using changed c
+  where c.target is not null and h.route_id = c.route_id and h.delivery_id = c.id
+), taking_over as (
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted,
+                          failover_of, original_destination_id, failover_reason)
+  select next_id, organization_id, event_id, source_id, route_id, target, priority, 'pending', true, id, destination_id, $2
+  from changed where target is not null
+), queued as (
+  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of)
+  select next_id, target, organization_id, event_id, source_id, route_id, priority, next_shard, id
+  from changed where target is not null
+)
+select id, case when target is not null then next_id end as "takenOverBy",
+       case when target is not null then pg_notify('${OUTBOX_CHANNEL}', '')::text end
+from changed`;
+
+/**
+ * Takes blocked deliveries out of the way of those that may be attempted.
+ * @returns what became of each; one that is missing may be attempted, or has ended
+ */
+export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): Promise<Map<string, Diversion>> {
+  const rows = blocked.map(({ deliveryId, routeId, hasWorkflow }) => {
+    const nextId = newId('dlv');
+    // A delivery that is held keeps its own shard; the failover delivery has the shard of its own id.
+    return {
+      delivery_id: deliveryId,
+      route_id: routeId,
+      has_workflow: hasWorkflow,
+      shard: shardOf(deliveryId),
+      next_id: nextId,
+      next_shard: shardOf(nextId),
+    };
+  });
+  const changed = await db.query<{ id: string; takenOverBy: string | null }>(DIVERT, [JSON.stringify(rows), REASON]);
+  return new Map(
+    changed.rows.map(({ id, takenOverBy }) => [
+      id,
+      takenOverBy === null ? { status: 'held' } : { status: 'failed_over', takenOverBy },
+    ]),
+  );
+}
+
+/** A held delivery as its release needs it. */
+export interface HeldDelivery {
+  deliveryId: string;
+  hasWorkflow: boolean;
+  version: number;
+}
+
+const HELD = `delivery_id as "deliveryId", has_workflow as "hasWorkflow", version`;
+
+/** The deliveries that wait the longest, in order of receipt. */
+export async function oldestHeld(
+  db: Queryable,
+  routeId: string,
+  { after = '', limit }: { after?: string; limit: number },
+): Promise<HeldDelivery[]> {
+  const { rows } = await db.query<HeldDelivery>(
+    `select ${HELD} from held_deliveries where route_id = $1 and delivery_id > $2 order by delivery_id limit $3`,
+    [routeId, after, limit],
+  );
+  return rows;
+}
+
+/** A delivery, if it is held. */
+export async function findHeld(db: Queryable, routeId: string, deliveryId: string): Promise<HeldDelivery | undefined> {
+  const { rows } = await db.query<HeldDelivery>(
+    `select ${HELD} from held_deliveries where route_id = $1 and delivery_id = $2`,
+    [routeId, deliveryId],
+  );
+  return rows[0];
+}
+
+/** How many deliveries of a route are held, counted up to `most`. */
+export async function countHeld(db: Queryable, routeId: string, most: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*) from (select from held_deliveries where route_id = $1 limit $2) h',
+    [routeId, most],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+// One that was held again since it was read (its version is another) stays.
+const RELEASE = `
+with gone as (
+  delete from held_deliveries h
+  using json_to_recordset($2::json) as i(delivery_id text, version int, queue bool)
+  where h.route_id = $1 and h.delivery_id = i.delivery_id and h.version = i.version
+  returning h.*, i.queue
+), freed as (
+  update deliveries d set status = 'pending' from gone g
+  where d.id = g.delivery_id and g.queue and d.status = 'circuit_open'
+  returning d.id
+), queued as (
+  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
+  select g.delivery_id, g.destination_id, g.organization_id, g.event_id, g.source_id, g.route_id, g.priority, g.shard
+  from gone g join freed f on f.id = g.delivery_id
+  on conflict do nothing
+)
+select count(*), pg_notify('${OUTBOX_CHANNEL}', '')::text from freed`;
+
+/**
+ * Ends the hold of deliveries.
+ * @param released `queue`: goes (back) to the outbox; the others have been told by a signal
+ */
+export async function endHold(
+  db: Queryable,
+  routeId: string,
+  released: (HeldDelivery & { queue: boolean })[],
+): Promise<void> {
+  const rows = released.map(({ deliveryId, version, queue }) => ({ delivery_id: deliveryId, version, queue }));
+  await db.query(RELEASE, [routeId, JSON.stringify(rows)]);
+}

@@ -1,0 +1,23 @@
+// What the relay does with new deliveries that the circuit of their route does not admit: they get no workflow, so a long
+// outage costs rows and not histories.
+import { electProbe } from '../db/circuits.ts';
+import type { OutboxRow } from '../db/hot-path/claim.ts';
+import { divertBlocked, oldestHeld } from '../db/held-deliveries.ts';
+import type { Pool } from '../db/pool.ts';
+
+/**
+ * Hands deliveries to a failover destination, or holds them. When a circuit is half-open and nothing is held, the oldest
+ * of them is made the probe and stays in the outbox.
+ */
+export async function divertNew(pool: Pool, blocked: OutboxRow[]): Promise<void> {
+  const rows = blocked.flatMap(({ deliveryId, routeId, blockedBy }) =>
+    routeId === null ? [] : [{ deliveryId, routeId, blockedBy, hasWorkflow: false }],
+  );
+  const halfOpen = rows.filter((row) => row.blockedBy === 'half_open');
+  for (const [routeId, waiting] of Map.groupBy(halfOpen, (row) => row.routeId)) {
+    const held = await oldestHeld(pool, routeId, { limit: 1 });
+    const oldest = waiting.map((row) => row.deliveryId).toSorted()[0];
+    if (held.length === 0 && oldest !== undefined) await electProbe(pool, routeId, oldest);
+  }
+  await divertBlocked(pool, rows);
+}
