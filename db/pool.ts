@@ -42,6 +42,12 @@ export function createPool(
 export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // The pool listens to idle connections only, and an error event without a listener ends the process. The statement
+  // under way rejects as well, which is how the caller learns of it.
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', onError);
   try {
     await client.query('begin');
     const result = await work(client);
@@ -53,6 +59,7 @@ export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => 
     });
     throw error;
   } finally {
+    client.off('error', onError);
     client.release(broken);
   }
 }
