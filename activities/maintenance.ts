@@ -2,6 +2,7 @@
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { removeEventsChildren } from '../db/delivery-commands.ts';
+import { forgetEventReplays } from '../db/event-replays.ts';
 import { dropExpiredPartitions, ensurePartitions } from '../db/partitions.ts';
 import { inTransaction, type Pool } from '../db/pool.ts';
 
@@ -27,6 +28,7 @@ export async function maintain({ pool, settings, log }: MaintenanceDeps): Promis
   ];
   if (dropped.length > 0) log.info({ dropped }, 'retention dropped partitions');
   await pool.query('delete from idempotency_keys where expires_at < now()');
+  await forgetEventReplays(pool, eventDays);
   return purgeDeletedSource(pool);
 }
 
