@@ -9,6 +9,7 @@ import { mountApiKeys } from './resources/api-keys.ts';
 import { mountAuth } from './resources/auth-me.ts';
 import { mountDeliveries } from './resources/deliveries.ts';
 import { mountDestinations } from './resources/destinations.ts';
+import { mountEventReplays } from './resources/event-replays.ts';
 import { mountEvents } from './resources/events.ts';
 import { mountFilters } from './resources/filters.ts';
 import { mountHealth } from './resources/health.ts';
@@ -62,6 +63,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountSchemas(router, deps);
   mountTransforms(router, deps);
   mountReplays(router, deps);
+  mountEventReplays(router, deps);
   mountEvents(router, deps);
   mountDeliveries(router, deps);
   return router;

@@ -17,6 +17,7 @@ import { createPool, type Pool } from '../db/pool.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { TASK_QUEUE } from '../workflows/messages.ts';
 import { watchCircuits } from './circuits.ts';
+import { type EventReplays, startEventReplays } from './event-replays.ts';
 import { createLatencies } from './latencies.ts';
 import { ensureMaintenanceSchedule } from './maintenance-schedule.ts';
 import { type Notifications, startNotifications } from './notifications.ts';
@@ -118,10 +119,12 @@ export async function runWorker(
     workflowLink: workflowLinks(settings, temporal),
     log,
   });
+  const replays = await startEventReplays({ connection, namespace: temporal.namespace, client, pool, settings, log });
+  const others = [notifications, replays];
   return {
-    ended: Promise.all([ended, notifications.ended]).then(() => undefined),
+    ended: Promise.all([ended, ...others.map((other) => other.ended)]).then(() => undefined),
     stop: () =>
-      stopInOrder(running, shards, worker, ended, notifications, [
+      stopInOrder(running, shards, worker, ended, others, [
         () => listener.close(),
         () => circuits.stop(),
         () => results.idle(),
@@ -137,14 +140,14 @@ async function stopInOrder(
   shards: Shards,
   worker: Worker,
   ended: Promise<void>,
-  notifications: Notifications,
+  others: (Notifications | EventReplays)[],
   closers: (() => Promise<void>)[],
 ): Promise<void> {
   await relay.stop();
   await shards.release();
   if (worker.getState() === 'RUNNING') worker.shutdown();
   // A forced end after the grace time rejects; what was cut off is made again by the next worker.
-  await Promise.all([ended.catch(() => undefined), notifications.stop()]);
+  await Promise.all([ended.catch(() => undefined), ...others.map((other) => other.stop())]);
   for (const close of closers) await close();
 }
 

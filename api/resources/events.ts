@@ -4,7 +4,7 @@ import { idTime } from '../../core/ids.ts';
 import { viewPayload } from '../../core/payload.ts';
 import { deleteEvent } from '../../db/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
-import { type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
+import { type EventFilter, type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
@@ -16,14 +16,15 @@ import { showDelivery, timelineAttempt } from './delivery-view.ts';
 // Deliveries whose workflow may be open: those under way, and failed ones, which wait for a replay.
 const WITH_WORKFLOW = ['pending', 'retrying', 'circuit_open', 'failed'];
 
-const listSchema = z.object({
-  ...pageParams,
+/** Which events: the query of the list, and the body of a replay. */
+export const eventFilterParams = {
   sourceId: textParam,
   status: choiceParam(['pending', 'delivered', 'partial', 'failed']),
   from: timeParam,
   to: timeParam,
   search: textParam,
-});
+};
+const listSchema = z.object({ ...pageParams, ...eventFilterParams });
 const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
 
 export function mountEvents(router: ApiRouter, deps: ApiDeps): void {
@@ -36,14 +37,15 @@ export function mountEvents(router: ApiRouter, deps: ApiDeps): void {
 }
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { search, ...query } = parseQuery(ctx, listSchema);
-  const { events, total } = await listEvents(
-    deps.pool,
-    organizationId(ctx),
-    { ...query, payloadPattern: search && containsPattern(search) },
-    limitOf(query),
-  );
+  const query = parseQuery(ctx, listSchema);
+  const { events, total } = await listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
   ctx.body = listAnswer(events.map(show), total, query);
+}
+
+/** The filter that parsed `eventFilterParams` ask for. */
+export function eventFilter(params: Omit<EventFilter, 'payloadPattern'> & { search?: string }): EventFilter {
+  const { sourceId, status, from, to, search } = params;
+  return { sourceId, status, from, to, payloadPattern: search && containsPattern(search) };
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {

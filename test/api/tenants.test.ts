@@ -25,6 +25,7 @@ describe('Tenant separation', () => {
   let filterId: string;
   let schemaId: string;
   let transformId: string;
+  let replayId: string;
   let before_: unknown[];
   before(async () => {
     mine = await createOrganization();
@@ -38,6 +39,8 @@ describe('Tenant separation', () => {
     schemaId = (await theirs.api.create('/api/schemas', { name: 'Theirs', schema: {} })).id;
     const transform = { name: 'Theirs', type: 'jsonata', code: '$' };
     transformId = (await theirs.api.create('/api/transforms', transform)).id;
+    // Of nothing, so that it changes nothing.
+    replayId = String((await theirs.api.post(`${theirs.base}/events/replay`, { sourceId: 'src_none' })).id);
     before_ = await snapshot();
   });
   after(() => forgetQueued(theirs));
@@ -71,6 +74,7 @@ describe('Tenant separation', () => {
       filters: filterId,
       schemas: schemaId,
       transforms: transformId,
+      replays: replayId,
     }[kind];
     if (id === undefined) throw new Error(`${path}: this test needs a record of the kind "${kind}"`);
     return path.replace(':id', id);
@@ -107,6 +111,7 @@ describe('Tenant separation', () => {
           filterId,
           schemaId,
           transformId,
+          replayId,
         ]) {
           expect(text).to.not.include(id);
         }

@@ -1,0 +1,257 @@
+// Replays of events chosen by the filters of the event list: what the API accepts, counts and shows.
+import { expect } from 'chai';
+import { REPLAY_RATE } from '../../core/event-replay.ts';
+import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import {
+  deliveryOf,
+  expirePayload,
+  forgetQueued,
+  ingest,
+  makePipeline,
+  makeSource,
+  type Pipeline,
+  recordAttempt,
+} from '../support/api-records.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+
+const ISO_MS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('Replays by filter', () => {
+  let organization: TestOrganization;
+  let replay: string;
+  let replays: string;
+  let pipeline: Pipeline;
+  before(async () => {
+    organization = await createOrganization();
+    replay = `${organization.base}/events/replay`;
+    replays = `${organization.base}/events/replays`;
+    pipeline = await makePipeline(organization);
+  });
+  afterEach(async () => {
+    // Whether a worker runs beside these tests or not, none of their replays goes on.
+    await testPool().query(
+      `update event_replays set status = 'cancelled', finished_at = now(), due_at = null
+       where organization_id = $1 and due_at is not null`,
+      [organization.id],
+    );
+    await forgetQueued(organization);
+  });
+
+  const post = (body: object) => organization.api.request('POST', replay, body);
+
+  describe('the body', () => {
+    for (const [what, body] of [
+      ['nothing', {}],
+      ['filters that are empty', { sourceId: '', search: '' }],
+      ['a filter whose name was mistyped', { sourceID: 'src_1' }],
+      ['all: false', { all: false }],
+      ['nothing, as a dry run', { dryRun: true }],
+    ] as const) {
+      it(`must choose: ${what} is refused`, async () => {
+        const answer = await post(body);
+        expectInvalid(answer, 'all');
+        expect(answer.body.message).to.match(/sourceId, status, from, to, search/);
+      });
+    }
+
+    it('may not choose everything and filter at the same time', async () => {
+      expectInvalid(await post({ all: true, status: 'failed' }), 'all');
+    });
+
+    for (const [body, path] of [
+      [{ status: 'done' }, 'status'],
+      [{ from: 'yesterday' }, 'from'],
+      [{ to: 5 }, 'to'],
+      [{ sourceId: 5 }, 'sourceId'],
+      [{ sourceId: ['src_1'] }, 'sourceId'],
+      [{ search: 'x'.repeat(1001) }, 'search'],
+      [{ all: 'yes' }, 'all'],
+      [{ all: true, dryRun: 'yes' }, 'dryRun'],
+      [{ all: true, ratePerSecond: REPLAY_RATE.min - 1 }, 'ratePerSecond'],
+      [{ all: true, ratePerSecond: REPLAY_RATE.max + 1 }, 'ratePerSecond'],
+      [{ all: true, ratePerSecond: 1.5 }, 'ratePerSecond'],
+      [{ all: true, destinationIds: [] }, 'destinationIds'],
+      [{ all: true, destinationIds: ['dst_unknown'] }, 'destinationIds'],
+    ] as const) {
+      it(`answers 400 to ${JSON.stringify(body).slice(0, 60)}`, async () => {
+        expectInvalid(await post(body), path);
+      });
+    }
+
+    it('is told what a filter must be', async () => {
+      expectError(await post({ sourceId: 5 }), 400, 'VALIDATION_ERROR', /^sourceId must be a string$/);
+    });
+
+    it("cannot name another organization's destination", async () => {
+      const other = await createOrganization();
+      const { destination } = await makePipeline(other);
+      expectInvalid(await post({ all: true, destinationIds: [destination.id] }), 'destinationIds');
+    });
+  });
+
+  describe('a dry run', () => {
+    let own: TestOrganization;
+    let first: Pipeline;
+    let second: Pipeline;
+    const ids: Record<string, string> = {};
+    before(async () => {
+      own = await createOrganization();
+      [first, second] = [await makePipeline(own), await makePipeline(own)];
+      ids.failed = await ingest(own, first.source, '{"order":"A-1"}');
+      await recordAttempt({
+        eventId: ids.failed,
+        deliveryId: (await deliveryOf(own, ids.failed)).id,
+        deliveryStatus: 'failed',
+      });
+      ids.expired = await ingest(own, first.source, '{"order":"A-2"}');
+      await expirePayload(ids.expired);
+      ids.other = await ingest(own, second.source, '{"order":"A-3"}');
+      const stranger = await createOrganization();
+      await ingest(stranger, await makeSource(stranger), '{"order":"A-4"}');
+    });
+    after(() => forgetQueued(own));
+
+    const count = (body: object) =>
+      own.api.post<{ eventsTotal: number; eventsExpired: number; filter: Json }>(`${own.base}/events/replay`, {
+        ...body,
+        dryRun: true,
+      });
+
+    it('counts what each filter finds, and what has no payload any more', async () => {
+      expect(await count({ all: true })).to.deep.equal({
+        dryRun: true,
+        filter: {},
+        eventsTotal: 3,
+        eventsExpired: 1,
+      });
+      const expectations: [object, number, number][] = [
+        [{ sourceId: first.source.id }, 2, 1],
+        [{ status: 'failed' }, 1, 0],
+        [{ status: 'pending' }, 2, 1],
+        // What is gone cannot be searched.
+        [{ search: 'a-' }, 2, 0],
+        [{ search: 'A-3', sourceId: first.source.id }, 0, 0],
+        [{ sourceId: 'src_unknown' }, 0, 0],
+        [{ from: '2100-01-01' }, 0, 0],
+        [{ to: '2100-01-01' }, 3, 1],
+      ];
+      for (const [filter, total, expired] of expectations) {
+        const answer = await count(filter);
+        expect([answer.eventsTotal, answer.eventsExpired], JSON.stringify(filter)).to.deep.equal([total, expired]);
+      }
+    });
+
+    it('finds exactly what the list finds', async () => {
+      const { receivedAt } = await own.api.get<{ receivedAt: string }>(`${own.base}/events/${ids.expired}`);
+      const filters: Record<string, string>[] = [
+        { from: receivedAt },
+        { to: receivedAt },
+        { from: receivedAt, to: receivedAt },
+      ];
+      for (const filter of filters) {
+        const { pagination } = await own.api.list(`${own.base}/events?${new URLSearchParams(filter)}`);
+        const answer = await count(filter);
+        expect(answer.eventsTotal).to.equal(pagination.total);
+        expect(answer.filter).to.deep.equal(filter);
+      }
+    });
+
+    it('starts nothing', async () => {
+      await count({ all: true });
+      const { pagination } = await own.api.list(`${own.base}/events/replays`);
+      expect(pagination.total).to.equal(0);
+      expect((await own.api.list(`/api/deliveries?pageSize=1`)).pagination.total).to.equal(3);
+    });
+  });
+
+  it('answers 200 with the record, which is read and listed as well', async () => {
+    await ingest(organization, pipeline.source, '{"n":1}');
+    const filter = {
+      sourceId: pipeline.source.id,
+      status: 'pending',
+      from: '2026-01-01T00:00:00.000Z',
+      to: '2100-01-01T00:00:00.000Z',
+      search: '"n"',
+    };
+    const answer = await post({ ...filter, destinationIds: [pipeline.destination.id], ratePerSecond: 7 });
+    expect(answer.status).to.equal(200);
+    const made = answer.body;
+    expect(made.id).to.match(/^rpl_/);
+    expect(made).to.deep.include({
+      filter,
+      destinationIds: [pipeline.destination.id],
+      ratePerSecond: 7,
+      eventsTotal: 1,
+      error: null,
+      workflowId: made.id,
+    });
+    expect(made.createdAt).to.match(ISO_MS);
+    expect(made).to.include.all.keys(
+      'status',
+      'eventsReplayed',
+      'eventsExpired',
+      'eventsUnroutable',
+      'deliveriesCreated',
+      'replayedUntil',
+      'startedAt',
+      'finishedAt',
+      'temporalUrl',
+    );
+    expect(await organization.api.get(`${replays}/${made.id}`)).to.include({ id: made.id, ratePerSecond: 7 });
+    const { data } = await organization.api.list<{ id: string }>(replays);
+    expect(data[0]?.id).to.equal(made.id);
+  });
+
+  it('has a default rate, and no destinations of its own choice', async () => {
+    const { body } = await post({ all: true });
+    expect(body).to.deep.include({ ratePerSecond: REPLAY_RATE.default, destinationIds: null, filter: {} });
+  });
+
+  it('lists newest first, in pages', async () => {
+    const own = await createOrganization();
+    const made: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      made.push(String((await own.api.post(`${own.base}/events/replay`, { all: true })).id));
+    }
+    const page = await own.api.list<{ id: string }>(`${own.base}/events/replays?pageSize=2&page=2`);
+    expect(page.data.map(({ id }) => id)).to.deep.equal([made[0]]);
+    expect(page.pagination).to.deep.equal({ total: 3, page: 2, pageSize: 2 });
+    expectInvalid(await own.api.request('GET', `${own.base}/events/replays?page=0`), 'page');
+  });
+
+  it('refuses a fourth replay while three are under way, and says what to do', async () => {
+    // Slow ones, so that a worker that may run beside this test does not end them.
+    for (let n = 0; n < 30; n += 1) await ingest(organization, pipeline.source, '{}');
+    const slow = { sourceId: pipeline.source.id, ratePerSecond: 1 };
+    const made = [await post(slow), await post(slow), await post(slow)];
+    expect(made.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    expectError(await post(slow), 409, 'TOO_MANY_REPLAYS', /3 replays are under way.*cancel one/);
+    expect((await post({ ...slow, dryRun: true })).status).to.equal(200);
+    const cancelled = await organization.api.post(`${replays}/${made[0]?.body.id}/cancel`);
+    expect(cancelled).to.include({ id: made[0]?.body.id, status: 'cancelled' });
+    expect(cancelled.finishedAt).to.match(ISO_MS);
+    expect((await post(slow)).status).to.equal(200);
+    expectError(
+      await organization.api.request('POST', `${replays}/${made[0]?.body.id}/cancel`),
+      409,
+      'INVALID_STATE',
+      /is cancelled/,
+    );
+  });
+
+  it('knows "replay" and "replays" from the ids of events and replays', async () => {
+    expectError(await organization.api.request('GET', `${replays}/evt_1`), 404, 'RESOURCE_NOT_FOUND', /replay/);
+    expectError(await organization.api.request('POST', `${replays}/rpl_1/cancel`), 404, 'RESOURCE_NOT_FOUND');
+    expectError(await organization.api.request('DELETE', replays), 404, 'RESOURCE_NOT_FOUND');
+    expectError(await organization.api.request('GET', replay), 404, 'RESOURCE_NOT_FOUND', /event with id replay/);
+  });
+
+  it('needs the scope to write, and to read', async () => {
+    const key = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'r', scopes: ['read'] });
+    const headers = { Authorization: `Bearer ${key.token}` };
+    const read = await organization.api.request('GET', replays, undefined, { headers });
+    expect(read.status).to.equal(200);
+    const write = await organization.api.request('POST', replay, { all: true, dryRun: true }, { headers });
+    expectError(write, 403, 'FORBIDDEN');
+  });
+});

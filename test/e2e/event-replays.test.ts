@@ -1,0 +1,263 @@
+// Replays of events chosen by a filter, through API, Temporal and receiver.
+import { expect } from 'chai';
+import { progress as progressQuery } from '../../workflows/messages.ts';
+import { expectError } from '../support/api-client.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Answer, type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records, type SourceView } from '../support/records.ts';
+import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
+import { until } from '../support/until.ts';
+
+interface ReplayView {
+  id: string;
+  status: string;
+  filter: Record<string, string>;
+  eventsTotal: number;
+  eventsReplayed: number;
+  eventsExpired: number;
+  eventsUnroutable: number;
+  deliveriesCreated: number;
+  replayedUntil: string | null;
+  startedAt: string | null;
+  finishedAt: string | null;
+  workflowId: string;
+  error: string | null;
+}
+
+describe('replays by filter', () => {
+  let yard: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(() => Promise.all([yard.close(), receiver.close()]));
+
+  /** A source with so many events that were stored before it had a route: nothing is delivered yet. */
+  async function unrouted(count: number): Promise<{ source: SourceView; eventIds: string[] }> {
+    const source = await records.source();
+    const bodies = Array.from({ length: count }, (_, n) => `{"n":${n},"mark":"${PLANTED}"}`);
+    const eventIds = await Promise.all(bodies.map((body) => records.accepted(source, body)));
+    // Ids sort by their time.
+    eventIds.sort();
+    return { source, eventIds };
+  }
+
+  async function routeTo(source: SourceView, ...answers: (Answer | number)[]) {
+    const endpoint = receiver.endpoint(...answers);
+    const destination = await records.destination(endpoint.url);
+    // Whatever fails here fails on purpose; the circuit stays closed.
+    const route = await records.route(source.id, [destination.id], { circuitFailureThreshold: 100 });
+    return { endpoint, destination, route };
+  }
+
+  const start = (body: object) => yard.client.post<ReplayView>(`${yard.base}/events/replay`, body);
+  const read = (id: string) => yard.client.get<ReplayView>(`${yard.base}/events/replays/${id}`);
+  const cancelReplay = (id: string) => yard.client.request('POST', `${yard.base}/events/replays/${id}/cancel`);
+
+  const reach = (id: string, what: string, look: (replay: ReplayView) => boolean) =>
+    until(`the replay to ${what}`, async () => {
+      const replay = await read(id);
+      if (!look(replay)) throw new Error(`it is ${replay.status} with ${replay.eventsReplayed} events`);
+      return replay;
+    });
+  const end = (id: string, status = 'completed') => reach(id, `be ${status}`, (replay) => replay.status === status);
+
+  const arrivals = (endpoint: Endpoint) => endpoint.requests.map(({ headers }) => headers['x-hookyard-event-id']);
+
+  it('deliver every event that matches once, oldest first, and none that came later', async () => {
+    const { source, eventIds } = await unrouted(25);
+    const { endpoint } = await routeTo(source);
+    const started = await start({ sourceId: source.id, ratePerSecond: 10 });
+    expect(started).to.deep.include({ status: 'pending', eventsTotal: 25, filter: { sourceId: source.id } });
+    expect(started.workflowId).to.equal(started.id);
+    const later = await records.accepted(source, '{"later":true}');
+    const ended = await end(started.id);
+    expect(ended).to.include({
+      eventsReplayed: 25,
+      deliveriesCreated: 25,
+      eventsExpired: 0,
+      eventsUnroutable: 0,
+      error: null,
+    });
+    expect(ended.startedAt).to.be.a('string');
+    expect(ended.finishedAt).to.be.a('string');
+    for (const id of eventIds) {
+      expect(await records.eventWith('delivered', id)).to.include({ deliveriesCount: 1, routed: true });
+    }
+    await records.eventWith('delivered', later);
+    expect(arrivals(endpoint).toSorted()).to.deep.equal([...eventIds, later].toSorted());
+    const made = await deliveriesInOrder(source.id);
+    expect(made.filter((id) => id !== later)).to.deep.equal(eventIds);
+  });
+
+  it('of failed events deliver all of them, and close the workflows that waited for that', async () => {
+    const source = await records.source();
+    const { endpoint } = await routeTo(source, ...Array.from({ length: 12 }, () => 410), 200);
+    const failed = await Promise.all(Array.from({ length: 12 }, () => records.accepted(source, '{}')));
+    const parked = await Promise.all(failed.map(async (id) => (await records.deliveryWith('failed', id)).id));
+    const fine = await records.accepted(source, '{}');
+    await records.eventWith('delivered', fine);
+    const { id } = await start({ sourceId: source.id, status: 'failed', ratePerSecond: 5 });
+    expect(await end(id)).to.include({ eventsTotal: 12, eventsReplayed: 12, deliveriesCreated: 12 });
+    for (const eventId of failed) {
+      const event = await records.eventWith('delivered', eventId);
+      expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
+      expect(event.deliveries).to.have.length(2);
+    }
+    expect((await records.event(fine)).deliveries).to.have.length(1);
+    expect(endpoint.requests).to.have.length(12 + 1 + 12);
+    await records.workflowsEnd(parked);
+    for (const deliveryId of parked) {
+      expect(await yard.temporal.workflow.getHandle(deliveryId).result()).to.include({ status: 'failed' });
+    }
+  });
+
+  it('keep their rate: a page holds the events of a second, and is followed by a wait', async () => {
+    const { source } = await unrouted(6);
+    await routeTo(source);
+    const { id } = await start({ sourceId: source.id, ratePerSecond: 2 });
+    await end(id);
+    const { events } = await yard.temporal.workflow.getHandle(id).fetchHistory();
+    const pages = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes);
+    const waits = (events ?? []).filter((event) => event.timerStartedEventAttributes);
+    expect(pages).to.have.length(3);
+    // A page that took a second itself is followed by none.
+    expect(waits).to.have.length.within(1, 2);
+  });
+
+  it('are cancelled in the middle: what was replayed is delivered, the rest is left alone', async () => {
+    const { source, eventIds } = await unrouted(30);
+    const { endpoint } = await routeTo(source);
+    const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
+    const underWay = await reach(id, 'replay two events', (replay) => replay.eventsReplayed >= 2);
+    expect(underWay).to.include({ status: 'running', eventsTotal: 30, finishedAt: null });
+    const workflow = yard.temporal.workflow.getHandle(id);
+    const seen = await until('the workflow to know', async () => {
+      const view = await workflow.query(progressQuery);
+      return view.eventsReplayed >= 2 && view;
+    });
+    expect(seen).to.include({ status: 'running', eventsTotal: 30 });
+    const answer = await cancelReplay(id);
+    expect(answer.body).to.include({ id, status: 'cancelled' });
+    const replayed = Number(answer.body.eventsReplayed);
+    expect(replayed).to.be.within(2, 29);
+    await records.workflowsEnd([id]);
+    expect(await workflow.result()).to.include({ status: 'cancelled', eventsReplayed: replayed });
+    expect(await read(id)).to.include({ status: 'cancelled', eventsReplayed: replayed });
+    for (const eventId of eventIds.slice(0, replayed)) await records.eventWith('delivered', eventId);
+    expect(await deliveriesInOrder(source.id)).to.deep.equal(eventIds.slice(0, replayed));
+    expect(endpoint.requests).to.have.length(replayed);
+    expectError(await cancelReplay(id), 409, 'INVALID_STATE');
+  });
+
+  it('are cancelled by the cancel button of the Temporal UI as well', async () => {
+    const { source } = await unrouted(30);
+    await routeTo(source);
+    const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
+    await reach(id, 'begin', (replay) => replay.eventsReplayed >= 1);
+    const workflow = yard.temporal.workflow.getHandle(id);
+    await workflow.cancel();
+    const ended = await end(id, 'cancelled');
+    expect(ended.eventsReplayed).to.be.below(30);
+    await until('the workflow to end', async () => (await workflow.describe()).status.name === 'CANCELLED');
+  });
+
+  it('tell an operator in the Temporal UI what they are and how far', async () => {
+    const { source } = await unrouted(30);
+    await routeTo(source);
+    const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
+    await reach(id, 'begin', (replay) => replay.eventsReplayed >= 1);
+    const workflow = yard.temporal.workflow.getHandle(id);
+    const details = await until('the details', async () => {
+      const { currentDetails } = await workflow.query<{ currentDetails: string }, []>('__temporal_workflow_metadata');
+      return currentDetails.includes('events replayed') && currentDetails;
+    });
+    expect(details).to.match(
+      /^\d+ of 30 events replayed, \d+ deliveries created\. Received until .*Z\. At most 1 event/,
+    );
+    expect(await (await workflow.describe()).staticSummary()).to.equal('Replay of 30 events, 1 per second');
+    await workflow.signal('cancel');
+    await end(id, 'cancelled');
+  });
+
+  it('skip and count what has no payload any more', async () => {
+    const { source, eventIds } = await unrouted(5);
+    await routeTo(source);
+    const gone = [eventIds[1], eventIds[3]];
+    await yard.pool.query('delete from event_payloads where event_id = any($1)', [gone]);
+    const dry = await start({ sourceId: source.id, dryRun: true });
+    expect(dry).to.include({ dryRun: true, eventsTotal: 5, eventsExpired: 2 });
+    const { id } = await start({ sourceId: source.id });
+    expect(await end(id)).to.include({ eventsTotal: 5, eventsReplayed: 3, eventsExpired: 2, deliveriesCreated: 3 });
+    for (const eventId of gone) {
+      expectError(await yard.client.request('POST', `${yard.base}/events/${eventId}/replay`), 410, 'PAYLOAD_EXPIRED');
+    }
+  });
+
+  it('find events by what their payloads say', async () => {
+    const source = await records.source();
+    const wanted: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const id = await records.accepted(source, `{"order":"${PLANTED}-${n % 2 === 0 ? 'even' : 'odd'}"}`);
+      if (n % 2 === 0) wanted.push(id);
+    }
+    await routeTo(source);
+    const { id } = await start({ search: `${PLANTED}-EVEN`, sourceId: source.id });
+    const ended = await end(id);
+    expect(ended).to.include({ eventsTotal: 2, eventsReplayed: 2 });
+    expect(ended.filter).to.deep.equal({ sourceId: source.id, search: `${PLANTED}-EVEN` });
+    expect(await deliveriesInOrder(source.id)).to.deep.equal(wanted);
+  });
+
+  it('go to the named destinations, and skip what is disabled as every replay does', async () => {
+    const { source, eventIds } = await unrouted(3);
+    const [first, second] = [await routeTo(source), await routeTo(source)];
+    await yard.client.patch(`/api/destinations/${second.destination.id}`, { enabled: false });
+    const { id } = await start({ sourceId: source.id, destinationIds: [second.destination.id] });
+    expect(await end(id)).to.include({ eventsReplayed: 3, deliveriesCreated: 3 });
+    expect(first.endpoint.requests).to.have.length(0);
+    for (const eventId of eventIds) {
+      const [delivery, ...others] = await records.deliveries(eventId);
+      expect(delivery).to.include({ status: 'skipped', destinationId: second.destination.id });
+      expect(others).to.deep.equal([]);
+    }
+  });
+
+  it('end in order when their source is deleted in the middle', async () => {
+    const { source } = await unrouted(20);
+    await routeTo(source);
+    const { id } = await start({ sourceId: source.id, ratePerSecond: 2 });
+    await reach(id, 'begin', (replay) => replay.eventsReplayed >= 2);
+    await yard.client.delete(`${yard.base}/sources/${source.id}`);
+    const ended = await end(id);
+    expect(ended.eventsReplayed).to.be.below(20);
+    await records.workflowsEnd([id]);
+  });
+
+  it('fail visibly when their workflow was terminated in Temporal', async () => {
+    const { source } = await unrouted(30);
+    await routeTo(source);
+    const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
+    await reach(id, 'begin', (replay) => replay.eventsReplayed >= 1);
+    await yard.temporal.workflow.getHandle(id).terminate('by an operator');
+    // As if the minute had passed in which a replay without a page is left alone.
+    await until('the page under way to end', async () => {
+      await yard.pool.query('update event_replays set due_at = now() where id = $1 and due_at is not null', [id]);
+      return (await read(id)).status === 'failed';
+    });
+    expect(await read(id)).to.include({ status: 'failed', error: 'Its workflow was ended in Temporal' });
+  });
+
+  /** The events of a source's deliveries, in the order in which these were made. */
+  async function deliveriesInOrder(sourceId: string): Promise<string[]> {
+    const { rows } = await yard.pool.query<{ event_id: string }>(
+      'select event_id from deliveries where source_id = $1 order by id',
+      [sourceId],
+    );
+    return rows.map((row) => row.event_id);
+  }
+
+  describeNoTraces(() => yard);
+});
