@@ -13,7 +13,15 @@ import {
   setWakeTime,
   type StoredCircuit,
 } from '../db/circuits.ts';
-import { countHeld, divertBlocked, endHold, findHeld, type HeldDelivery, oldestHeld } from '../db/held-deliveries.ts';
+import {
+  countHeld,
+  divertBlocked,
+  endHold,
+  findHeld,
+  type HeldDelivery,
+  oldestHeld,
+  releaseState,
+} from '../db/held-deliveries.ts';
 import type { Pool } from '../db/pool.ts';
 import { sendAll, signalWorkflow } from './delivery-signals.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';
@@ -122,7 +130,8 @@ async function hasFailover(pool: Pool, routeId: string): Promise<boolean> {
 }
 
 /**
- * Releases held deliveries in order of receipt at the set rate, for a few seconds, or until the circuit opens again.
+ * Releases held deliveries in order of receipt, at the set rate or as quickly as they are started if that is slower, for a
+ * few seconds or until the circuit opens again.
  * @returns `held` 0: all of them are released
  */
 async function releaseHeld(
@@ -130,27 +139,25 @@ async function releaseHeld(
   { routeId }: CircuitRequest,
   current: StoredCircuit | undefined,
 ): Promise<CircuitAdvice> {
+  // At most a second's worth of released deliveries is on its way, so that they stay in order however busy workers are.
+  const perSecond = deps.settings.HOOKYARD_CIRCUIT_RELEASE_PER_SECOND;
   const startedAt = performance.now();
   let released = 0;
   for (;;) {
     const elapsedMs = performance.now() - startedAt;
-    const due = Math.floor((elapsedMs / 1000) * deps.settings.HOOKYARD_CIRCUIT_RELEASE_PER_SECOND) + 1 - released;
+    const before = await releaseState(deps.pool, routeId, perSecond);
+    if (before.opened || elapsedMs > RELEASE_MS) break;
+    const due = Math.min(Math.floor((elapsedMs / 1000) * perSecond) + 1 - released, perSecond - before.onTheWay);
     if (due > 0) {
       const held = await oldestHeld(deps.pool, routeId, { limit: due });
       await release(deps, routeId, held);
       released += held.length;
       if (held.length < due) return ended(deps, routeId, current);
     }
-    if (elapsedMs > RELEASE_MS || (await hasOpened(deps.pool, routeId))) break;
     await delay(STEP_MS);
   }
   deps.log.info({ routeId, released }, 'released held deliveries');
   return { state: 'closed', held: await countHeld(deps.pool, routeId, COUNT_UP_TO), waitMs: 0 };
-}
-
-async function hasOpened(pool: Pool, routeId: string): Promise<boolean> {
-  const { rowCount } = await pool.query(`select from circuits where route_id = $1 and state <> 'closed'`, [routeId]);
-  return rowCount !== 0;
 }
 
 /** Nothing is held and the circuit is closed: its workflow is not needed any more. */

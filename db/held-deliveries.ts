@@ -169,3 +169,25 @@ export async function endHold(
   const rows = released.map(({ deliveryId, version, queue }) => ({ delivery_id: deliveryId, version, queue }));
   await db.query(RELEASE, [routeId, JSON.stringify(rows)]);
 }
+
+// Held deliveries are released in order, so what is older than the oldest of them has been released.
+const RELEASE_STATE = `
+select exists (select from circuits where route_id = $1 and state <> 'closed') as opened,
+       (select count(*) from (
+          select from outbox
+          where destination_id = any ((select destination_ids from routes where id = $1)::text[]) and route_id = $1
+            and delivery_id < (select min(delivery_id) from held_deliveries where route_id = $1)
+          limit $2) o) as "onTheWay"`;
+
+/**
+ * How a release goes: whether the circuit has opened again, and how many released deliveries have no first result yet.
+ * @param most where counting ends
+ */
+export async function releaseState(
+  db: Queryable,
+  routeId: string,
+  most: number,
+): Promise<{ opened: boolean; onTheWay: number }> {
+  const { rows } = await db.query<{ opened: boolean; onTheWay: number }>(RELEASE_STATE, [routeId, most]);
+  return rows[0] ?? { opened: false, onTheWay: 0 };
+}

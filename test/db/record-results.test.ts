@@ -27,7 +27,7 @@ describe('recording results', () => {
         const recording = recordResults(second, [success(eventId, deliveryIds[1] ?? '')]);
         await until('the second to wait for the first', () => waitsForLock(second));
         await first.query('commit');
-        expect([...(await recording)]).to.deep.equal([deliveryIds[1]]);
+        expect([...(await recording).keys()]).to.deep.equal([deliveryIds[1]]);
       } finally {
         for (const client of [first, second]) client.release(true);
       }

@@ -5,13 +5,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
+import { cancel, circuitChanged, release, replay, resetCircuit, retryNow, status } from '../../workflows/messages.ts';
 import {
   closed,
   deferred,
   delivered,
   failed,
   failedOver,
+  held,
   retrying,
   type ScriptedDelivery,
   type ScriptedWorker,
@@ -49,6 +50,14 @@ const paths: Record<string, (worker: ScriptedWorker) => Promise<ScriptedDelivery
   },
   'failed-over': async (worker) => (await worker.start([retrying(10), failedOver], { quick: true })).handle,
   deferred: async (worker) => (await worker.start([deferred(10), deferred(20, 1_795_000_000_000), delivered])).handle,
+  held: async (worker) => {
+    const { handle, attempts } = await worker.start([retrying(10), held, held, delivered]);
+    await untilStatus(handle, 'circuit_open');
+    await handle.signal(release);
+    await until('the second hold', () => attempts.length === 3);
+    await handle.signal(release);
+    return handle;
+  },
   closed: async (worker) => (await worker.start([retrying(10), closed])).handle,
 };
 
@@ -66,6 +75,29 @@ describe('export of histories', () => {
       save(name, historyToJSON(await handle.fetchHistory()));
     });
   }
+
+  it('circuit', async () => {
+    const open = { failureCount: 5, probeSuccessCount: 0, probeSuccessThreshold: 2, probeDeliveryId: null, held: 3 };
+    const probe = 'dlv_00000000000000000000000000';
+    const { handle, looks } = await worker.startCircuit([
+      { ...open, state: 'open', waitMs: 20 },
+      { ...open, state: 'half_open', waitMs: null },
+      new Error('The database is away'),
+      { ...open, state: 'half_open', probeDeliveryId: probe, waitMs: HOUR_MS },
+      { ...open, state: 'open', waitMs: HOUR_MS },
+      { state: 'closed', held: 2, waitMs: 0 },
+      { state: 'closed', held: 0, waitMs: 0 },
+    ]);
+    const looked = (times: number) => until(`${times} looks`, async () => looks.length >= times);
+    await looked(2);
+    await handle.signal(circuitChanged);
+    await looked(4);
+    await handle.signal(circuitChanged);
+    await looked(5);
+    await handle.signal(resetCircuit);
+    await handle.result();
+    save('circuit', historyToJSON(await handle.fetchHistory()));
+  });
 
   it('maintenance', async () => {
     const handle = await worker.maintain(2);

@@ -3,18 +3,20 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect } from 'chai';
-import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
+import { cancel, release, replay, retryNow, status } from '../../workflows/messages.ts';
 import {
   closed,
   deferred,
   delivered,
   failed,
   failedOver,
+  held,
   retrying,
   type ScriptedDelivery,
   type ScriptedWorker,
   startScriptedWorker,
 } from '../support/scripted-attempts.ts';
+import type { AttemptOutcome } from '../../activities/types.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -100,6 +102,36 @@ describe('delivery workflow', () => {
     expect(planned[2]).to.be.within(2700, 3300);
     expect(planned[3], 'the last attempt has no successor').to.equal(null);
     expect(await timerLengths(delivery)).to.deep.equal([5, 7, 11]);
+  });
+
+  it('waits while the circuit of its route holds it, and goes on with the same attempt when it is released', async () => {
+    const delivery = await worker.start([retrying(1), held, held, delivered]);
+    await until('the hold', async () => (await delivery.handle.query(status)).status === 'circuit_open');
+    await delivery.handle.signal(release);
+    await until('the second hold', () => delivery.attempts.length === 3);
+    await delivery.handle.signal(release);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
+    expect(delivery.attempts.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 2, 2]);
+  });
+
+  it('does not miss a release that is sent before it knows that it is held', async () => {
+    let hold: (outcome: AttemptOutcome) => void = () => undefined;
+    const delivery = await worker.start([new Promise<AttemptOutcome>((resolve) => (hold = resolve)), delivered]);
+    await until('the attempt', () => delivery.attempts.length === 1);
+    await delivery.handle.signal(release);
+    hold(held);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
+  });
+
+  it('can be cancelled while it is held, and ends as failed over when a failover destination took over', async () => {
+    const cancelled = await worker.start([held]);
+    await until('the hold', async () => (await cancelled.handle.query(status)).status === 'circuit_open');
+    await cancelled.handle.signal(cancel);
+    expect(await cancelled.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 0 });
+    const handedOver = await worker.start([held, failedOver]);
+    await until('the hold', async () => (await handedOver.handle.query(status)).status === 'circuit_open');
+    await handedOver.handle.signal(release);
+    expect(await handedOver.handle.result()).to.include({ status: 'failed_over' });
   });
 
   it('stays open as failed when the policy is exhausted, found by its search attributes', async () => {

@@ -16,10 +16,13 @@ describe('recorded histories', () => {
   it('are there for every path', () => {
     expect(names).to.include.members([
       'cancelled',
+      'circuit',
       'closed',
       'delivered-first-attempt',
       'delivered-regular',
+      'failed-over',
       'failed-parked-replayed',
+      'held',
       'maintenance',
       'notification-dropped',
       'notified',

@@ -1,14 +1,20 @@
 // Workflows that break with the recorded histories on purpose: they show that the replay tests can fail.
 import { sleep } from '@temporalio/workflow';
 import type { NotificationOutcome, NotificationRequest } from '../../../activities/types.ts';
+import { circuit as originalCircuit } from '../../../workflows/circuit.ts';
 import { delivery as original } from '../../../workflows/delivery.ts';
 import { maintenance as originalMaintenance } from '../../../workflows/maintenance.ts';
-import type { DeliveryInput, DeliveryResult } from '../../../workflows/messages.ts';
+import type { CircuitInput, DeliveryInput, DeliveryResult } from '../../../workflows/messages.ts';
 import { notify as originalNotify } from '../../../workflows/notify.ts';
 
 export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   await sleep(1000);
   return original(input);
+}
+
+export async function circuit(input: CircuitInput): Promise<void> {
+  await sleep(1000);
+  return originalCircuit(input);
 }
 
 export async function maintenance(): Promise<void> {

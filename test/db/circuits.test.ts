@@ -1,0 +1,147 @@
+// Circuits under concurrency: whoever counts at the same time, every attempt counts once and a circuit opens once.
+import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { newId } from '../../core/ids.ts';
+import {
+  changeCircuits,
+  claimDueCircuits,
+  countAttempts,
+  electProbe,
+  loadCircuits,
+  resetCircuit,
+  setWakeTime,
+  type StoredCircuit,
+} from '../../db/circuits.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { createDatabase } from '../support/hookyard.ts';
+
+const PARALLEL = 16;
+
+describe('circuits in the database', () => {
+  let pool: Pool;
+  let drop: () => Promise<void>;
+  const organizationId = newId('org');
+  const sourceId = newId('src');
+  before(async () => {
+    // A database of its own: no worker claims what these tests claim.
+    const database = await createDatabase(`circuits_${randomBytes(4).toString('hex')}`);
+    drop = database.drop;
+    await migrate(database.databaseUrl);
+    pool = createPool(database.databaseUrl, { max: PARALLEL, statementTimeoutMs: 20_000, onError: () => {} });
+    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'acme', 'Acme', 'business')`, [
+      organizationId,
+    ]);
+    await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Orders', 'orders')`, [
+      sourceId,
+      organizationId,
+    ]);
+  });
+  after(async () => {
+    await pool.end();
+    await drop();
+  });
+
+  async function route(failureThreshold: number): Promise<{ id: string; destinationId: string }> {
+    const made = { id: newId('rte'), destinationId: newId('dst') };
+    await pool.query(
+      `insert into routes (id, organization_id, name, source_id, destination_ids, circuit_failure_threshold)
+       values ($1, $2, 'Orders to CRM', $3, $4, $5)`,
+      [made.id, organizationId, sourceId, [made.destinationId], failureThreshold],
+    );
+    return made;
+  }
+
+  const attempt = (of: { id: string; destinationId: string }, success: boolean, deliveryId = newId('dlv')) => ({
+    routeId: of.id,
+    destinationId: of.destinationId,
+    deliveryId,
+    success,
+    completedAt: new Date(),
+  });
+  const load = async (id: string) => (await loadCircuits(pool, [id])).get(id) as StoredCircuit;
+  const inParallel = <T>(work: (n: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: PARALLEL }, (_, n) => work(n)));
+
+  it('counts every failure when many workers count at once', async () => {
+    const made = await route(1000);
+    await inParallel(() => countAttempts(pool, [attempt(made, false), attempt(made, false)]));
+    const { circuit, version } = await load(made.id);
+    expect(circuit).to.include({ state: 'closed', failureCount: 2 * PARALLEL });
+    expect(version, 'one write for each').to.equal(PARALLEL);
+  });
+
+  it('opens once when workers reach the threshold at the same instant', async () => {
+    const made = await route(PARALLEL / 2);
+    const blocked = await inParallel(() => countAttempts(pool, [attempt(made, false)]));
+    expect(blocked.filter((routes) => routes.has(made.id)).length, 'those that counted from then on').to.equal(
+      PARALLEL - PARALLEL / 2 + 1,
+    );
+    const { circuit } = await load(made.id);
+    expect(circuit).to.include({ state: 'open', failureCount: PARALLEL });
+    const claims = await inParallel(() => claimDueCircuits(pool, 100));
+    expect(claims.flat().filter(({ routeId }) => routeId === made.id)).to.have.length(1);
+  });
+
+  it('ends in one of the two orders when a success and the failure that opens meet', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const made = await route(2);
+      await countAttempts(pool, [attempt(made, false)]);
+      await Promise.all([countAttempts(pool, [attempt(made, true)]), countAttempts(pool, [attempt(made, false)])]);
+      const { state, failureCount } = (await load(made.id)).circuit;
+      // The success first: one failure is left. The failure first: it opens, and the success only ends the count.
+      expect(`${state} ${failureCount}`).to.be.oneOf(['closed 1', 'open 0']);
+    }
+  });
+
+  it('takes the results of a group in the order in which they ended', async () => {
+    const made = await route(2);
+    const [first, second, third] = [attempt(made, false), attempt(made, true), attempt(made, false)];
+    const at = (ms: number) => new Date(1_795_000_000_000 + ms);
+    await countAttempts(pool, [
+      { ...third, completedAt: at(3) },
+      { ...second, completedAt: at(2) },
+      { ...first, completedAt: at(1) },
+    ]);
+    expect((await load(made.id)).circuit).to.include({ state: 'closed', failureCount: 1 });
+  });
+
+  it('elects one probe, and hears of one result of it', async () => {
+    const made = await route(1);
+    await countAttempts(pool, [attempt(made, false)]);
+    await changeCircuits(pool, [made.id], () => [{ type: 'elapsed', at: Date.now() + 86_400_000 }]);
+    const elected = await inParallel((n) => electProbe(pool, made.id, `dlv_${n}`));
+    const probes = new Set(elected.map((each) => each?.circuit.probe?.deliveryId));
+    expect(probes.size).to.equal(1);
+    const [probe = ''] = [...probes] as string[];
+    await inParallel(() => countAttempts(pool, [attempt(made, true, probe)]));
+    expect((await load(made.id)).circuit, 'the threshold is 2').to.include({
+      state: 'half_open',
+      probeSuccessCount: 1,
+    });
+  });
+
+  it('ends in closed when a reset meets a probe that fails, or opens after it, and never in between', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const made = await route(3);
+      for (let n = 0; n < 3; n += 1) await countAttempts(pool, [attempt(made, false)]);
+      await changeCircuits(pool, [made.id], () => [{ type: 'elapsed', at: Date.now() + 86_400_000 }]);
+      await electProbe(pool, made.id, 'dlv_probe');
+      await Promise.all([resetCircuit(pool, made.id), countAttempts(pool, [attempt(made, false, 'dlv_probe')])]);
+      const { state, failureCount, probe } = (await load(made.id)).circuit;
+      expect(state).to.equal('closed');
+      expect(failureCount).to.be.oneOf([0, 1]);
+      expect(probe).to.equal(null);
+    }
+  });
+
+  it('does not sleep over a change that came after the look', async () => {
+    const made = await route(1);
+    await countAttempts(pool, [attempt(made, false)]);
+    const { version } = await load(made.id);
+    await pool.query('update routes set circuit_cooldown_seconds = 1 where id = $1', [made.id]);
+    await setWakeTime(pool, made.id, version, null);
+    const claimed = await claimDueCircuits(pool, 100);
+    expect(claimed.map(({ routeId }) => routeId)).to.include(made.id);
+  });
+});

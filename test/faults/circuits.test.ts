@@ -1,0 +1,183 @@
+// Circuits when it matters: a long outage with much traffic, several workers, and processes that die at the worst moment.
+import { expect } from 'chai';
+import { circuitWorkflowId } from '../../workflows/messages.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Answer, type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+// A lost attempt is noticed after 15 s (heartbeat), a dead relay's shards are free after 6 s, a lost workflow is started
+// again 10 s after it should have acted.
+const RECOVERY_MS = 45_000;
+const OUTAGE_EVENTS = 300;
+const RELEASE = { HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: '100' };
+
+describe('circuits under load and faults', function () {
+  this.timeout(180_000);
+  let yard: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(async () => {
+    await yard.close();
+    await receiver.close();
+  });
+  afterEach('every test starts its own workers', () =>
+    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+  );
+
+  interface Line {
+    source: SourceView;
+    route: RouteView;
+    endpoint: Endpoint;
+    answer(next: Answer): void;
+  }
+
+  async function line(route: Record<string, unknown>, retryPolicy: unknown = onceMore(0)): Promise<Line> {
+    const current: Answer = { status: 500 };
+    const endpoint = receiver.endpoint(current);
+    const made = await records.pipe(endpoint.url, {
+      destination: { retryPolicy },
+      route: { circuitFailureThreshold: 2, circuitCooldownSeconds: 3600, circuitProbeSuccessThreshold: 1, ...route },
+    });
+    return { ...made, endpoint, answer: (next) => Object.assign(current, { after: undefined, ...next }) };
+  }
+
+  const status = (route: RouteView) =>
+    yard.client.get<{ circuitState: string; failureCount: number }>(`/api/routes/${route.id}/circuit-status`);
+  const untilState = (route: RouteView, state: string) =>
+    until(`the circuit to be ${state}`, async () => (await status(route)).circuitState === state, RECOVERY_MS);
+  const configure = (route: RouteView, fields: Record<string, unknown>) =>
+    yard.client.patch(`/api/routes/${route.id}/circuit-config`, fields);
+  const countOf = async (text: string, values: unknown[]) =>
+    (await yard.pool.query<{ count: number }>(text, values)).rows[0]?.count ?? 0;
+  const heldOf = (route: RouteView) => countOf('select count(*) from held_deliveries where route_id = $1', [route.id]);
+  const deliveriesIn = (route: RouteView, wanted: string) =>
+    countOf('select count(*) from deliveries where route_id = $1 and status = $2', [route.id, wanted]);
+  const workflowsOf = async (route: RouteView) => {
+    const { count } = await yard.temporal.workflow.count(`RouteId = "${route.id}" and WorkflowType = "delivery"`);
+    return count;
+  };
+
+  /** Sends events of ascending order, several at a time; resolves with their number. */
+  async function sendMany(source: SourceView, count: number): Promise<void> {
+    let next = 0;
+    const sender = async () => {
+      while (next < count) {
+        next += 1;
+        await records.accepted(source, JSON.stringify({ order: next }));
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, sender));
+  }
+
+  async function open({ source, route }: Line): Promise<void> {
+    for (let n = 0; n < 2; n += 1) await records.accepted(source, '{"order":0}');
+    await untilState(route, 'open');
+  }
+
+  it('costs an outage rows only, and delivers every event in order of receipt afterwards', async () => {
+    await Promise.all([yard.startWorker(), yard.startWorker()]);
+    const outage = await line({});
+    const { source, route, endpoint } = outage;
+    await open(outage);
+    const attempts = endpoint.requests.length;
+    const workflows = await workflowsOf(route);
+    await sendMany(source, OUTAGE_EVENTS);
+    await until('all to be held', async () => (await heldOf(route)) === OUTAGE_EVENTS, RECOVERY_MS);
+    expect(endpoint.requests.length, 'no attempt reached the destination').to.equal(attempts);
+    expect(await workflowsOf(route), 'no workflow was started').to.equal(workflows);
+    expect(await records.queued(), 'nothing waits in the outbox').to.equal(0);
+    const handle = yard.temporal.workflow.getHandle(circuitWorkflowId(route.id));
+    expect((await handle.describe()).historyLength).to.be.lessThan(40);
+
+    outage.answer({ status: 200 });
+    await configure(route, { circuitCooldownSeconds: 1 });
+    await until('all to be delivered', async () => (await deliveriesIn(route, 'delivered')) === OUTAGE_EVENTS, 120_000);
+    expect(await heldOf(route)).to.equal(0);
+    const received = await yard.pool.query<{ id: string }>(
+      `select event_id as id from deliveries where route_id = $1 and status = 'delivered' order by id`,
+      [route.id],
+    );
+    const place = new Map(received.rows.map(({ id }, index) => [id, index]));
+    const arrived = endpoint.requests
+      .slice(attempts)
+      .map(({ headers }) => place.get(String(headers['x-hookyard-event-id'])) ?? Number.NaN);
+    expect(new Set(arrived).size, 'every event once').to.equal(OUTAGE_EVENTS);
+    // Released in order, at most a second's worth on its way at the same time: those may overtake each other.
+    const displaced = Math.max(...arrived.map((index, arrival) => Math.abs(index - arrival)));
+    expect(displaced).to.be.lessThan(80);
+    await until('the workflow to end', async () => (await handle.describe()).status.name === 'COMPLETED');
+  });
+
+  it('opens once when two workers reach the threshold together, and lets nothing through afterwards', async () => {
+    await Promise.all([yard.startWorker(), yard.startWorker()]);
+    const both = await line({ circuitFailureThreshold: 10 }, onceMore(50, 10));
+    await sendMany(both.source, 40);
+    await untilState(both.route, 'open');
+    // What was on its way when it opened ends; then all 40 are held.
+    await until('all to be held', async () => (await heldOf(both.route)) === 40, RECOVERY_MS);
+    const attempts = both.endpoint.requests.length;
+    expect((await status(both.route)).failureCount, 'every attempt counts once').to.equal(attempts);
+    const runs = await yard.temporal.workflow.count(`WorkflowId = "${circuitWorkflowId(both.route.id)}"`);
+    expect(runs.count).to.equal(1);
+    both.answer({ status: 200 });
+    await yard.client.post(`/api/routes/${both.route.id}/reset-circuit`);
+    await until('all to be delivered', async () => (await deliveriesIn(both.route, 'delivered')) === 40, RECOVERY_MS);
+    expect(both.endpoint.requests.length).to.equal(attempts + 40);
+  });
+
+  it('makes a probe again that was lost with its worker, and closes', async () => {
+    const worker = await yard.startWorker();
+    const lost = await line({});
+    await open(lost);
+    const eventId = await records.accepted(lost.source, '{"order":1}');
+    await until('it to be held', async () => (await heldOf(lost.route)) === 1);
+    const before = lost.endpoint.requests.length;
+    lost.answer({ status: 200, after: new Promise(() => undefined) });
+    await configure(lost.route, { circuitCooldownSeconds: 1 });
+    await until('the probe to arrive', () => lost.endpoint.requests.length === before + 1);
+    await worker.kill();
+    lost.answer({ status: 200 });
+    await yard.startWorker();
+    await until('the circuit to close', async () => (await status(lost.route)).circuitState === 'closed', RECOVERY_MS);
+    expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 1 });
+    expect(lost.endpoint.requests.length).to.equal(before + 2);
+  });
+
+  it('goes on when a worker is killed while it releases: every event arrives', async () => {
+    const worker = await yard.startWorker(RELEASE);
+    const cut = await line({});
+    await open(cut);
+    const before = cut.endpoint.requests.length;
+    await sendMany(cut.source, 200);
+    await until('all to be held', async () => (await heldOf(cut.route)) === 200, RECOVERY_MS);
+    cut.answer({ status: 200 });
+    await yard.client.post(`/api/routes/${cut.route.id}/reset-circuit`);
+    await until('the release to have begun', () => cut.endpoint.requests.length > before + 10);
+    await worker.kill();
+    await yard.startWorker(RELEASE);
+    await until('all to be delivered', async () => (await deliveriesIn(cut.route, 'delivered')) === 200, RECOVERY_MS);
+    expect(await heldOf(cut.route)).to.equal(0);
+  });
+
+  it('starts the workflow of an open circuit again that was terminated', async () => {
+    await yard.startWorker();
+    const gone = await line({ circuitCooldownSeconds: 2 });
+    await open(gone);
+    const handle = yard.temporal.workflow.getHandle(circuitWorkflowId(gone.route.id));
+    await until('it to run', async () => (await handle.describe()).historyLength > 5);
+    await handle.terminate('by an operator');
+    const eventId = await records.accepted(gone.source, '{"order":1}');
+    gone.answer({ status: 200 });
+    await until(
+      'the event to be delivered',
+      async () => (await records.event(eventId)).status === 'delivered',
+      RECOVERY_MS,
+    );
+    await untilState(gone.route, 'closed');
+  });
+});

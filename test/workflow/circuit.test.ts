@@ -1,0 +1,62 @@
+// The workflow of a circuit on a real Temporal server: when it looks, what it waits for, and when it ends.
+import { expect } from 'chai';
+import type { CircuitAdvice } from '../../activities/types.ts';
+import { circuitChanged, circuitStatus, resetCircuit } from '../../workflows/messages.ts';
+import { type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+const facts = { failureCount: 5, probeSuccessCount: 0, probeSuccessThreshold: 2, probeDeliveryId: null, held: 3 };
+const open = (waitMs: number): CircuitAdvice => ({ ...facts, state: 'open', waitMs });
+const halfOpen = (waitMs: number | null): CircuitAdvice => ({ ...facts, state: 'half_open', waitMs });
+const releasing: CircuitAdvice = { state: 'closed', held: 2, waitMs: 0 };
+const done: CircuitAdvice = { state: 'closed', held: 0, waitMs: 0 };
+
+describe('circuit workflow', () => {
+  let worker: ScriptedWorker;
+  before(async () => {
+    worker = await startScriptedWorker('test-circuit-workflow');
+  });
+  after(() => worker.stop());
+
+  it('looks again when the cooldown is over, releases until nothing is held, and ends', async () => {
+    const { handle, looks } = await worker.startCircuit([open(20), releasing, releasing, done]);
+    await handle.result();
+    expect(looks.map(({ reset }) => reset)).to.deep.equal([false, false, false, false]);
+  });
+
+  it('waits for a change where nothing changes by itself', async () => {
+    const { handle, looks } = await worker.startCircuit([halfOpen(null), done]);
+    await until('the first look', async () => (await handle.query(circuitStatus))?.state === 'half_open');
+    expect(looks).to.have.length(1);
+    await handle.signal(circuitChanged);
+    await handle.result();
+    expect(looks).to.have.length(2);
+  });
+
+  it('hears of a change in the middle of a cooldown', async () => {
+    const { handle } = await worker.startCircuit([open(HOUR_MS), done]);
+    await until('the first look', async () => (await handle.query(circuitStatus))?.state === 'open');
+    await handle.signal(circuitChanged);
+    await handle.result();
+  });
+
+  it('passes an operator’s reset on, also when our own side is away at first', async () => {
+    const { handle, looks } = await worker.startCircuit([open(HOUR_MS), new Error('The database is away'), done]);
+    await until('the first look', async () => (await handle.query(circuitStatus))?.state === 'open');
+    await handle.signal(resetCircuit);
+    await handle.result();
+    expect(looks.map(({ reset }) => reset)).to.deep.equal([false, true, true]);
+  });
+
+  it('tells an operator what it waits for', async () => {
+    const { handle } = await worker.startCircuit([open(HOUR_MS), done]);
+    const details = await until('the details', async () => {
+      const metadata = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+      return metadata.currentDetails === '' ? undefined : metadata.currentDetails;
+    });
+    expect(details).to.contain('Open after 5 failed attempts').and.to.contain('3 deliveries are held');
+    await handle.signal(circuitChanged);
+    await handle.result();
+  });
+});
