@@ -1,9 +1,15 @@
 // What the relay has started and whose first result is not recorded yet: the closed loop that keeps starts within slots.
+//
+// A destination may have half as many in flight as places are free, and no more than its own limit. So destinations that
+// do not answer leave room for others, however many they are: the more places are taken, the fewer each may take, and
+// the last ones go to those that have none. With a fixed limit alone, total / perDestination of them would stop all
+// others. (A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998.)
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 
 interface Entry {
   row: OutboxRow;
-  /** When to ask again whether it is still in the outbox, `performance.now()` ms. */
+  startedAt: number;
+  /** When to ask again whether it is still in the outbox, ms of the clock. */
   checkAt: number;
 }
 
@@ -11,14 +17,19 @@ interface Entry {
 // worker took the workflow) or stuck, so they are looked up after a while.
 const FIRST_CHECK_MS = 5000;
 const CHECK_AGAIN_MS = 30_000;
+// A delivery that takes longer than this waits for its destination; what the relay does makes no difference to it.
+const BRISK_MS = 1000;
 
 export class InFlight {
   readonly #entries = new Map<string, Entry>();
   readonly #perDestination = new Map<string, number>();
   readonly #limits: { total: number; perDestination: number };
+  readonly #now: () => number;
 
-  constructor(limits: { total: number; perDestination: number }) {
+  /** @param now a clock in ms that never goes back */
+  constructor(limits: { total: number; perDestination: number }, now = () => performance.now()) {
     this.#limits = limits;
+    this.#now = now;
   }
 
   get size(): number {
@@ -29,15 +40,29 @@ export class InFlight {
     return this.#limits.total - this.#entries.size;
   }
 
-  /** Room for one more of this destination and in total. */
+  /** How many one destination may have in flight at the moment. */
+  get perDestination(): number {
+    return Math.min(this.#limits.perDestination, Math.ceil(this.free / 2));
+  }
+
+  /** How many were started a short while ago: what comes and goes, without what waits for a slow destination. */
+  get brisk(): number {
+    const since = this.#now() - BRISK_MS;
+    let count = 0;
+    for (const entry of this.#entries.values()) if (entry.startedAt > since) count += 1;
+    return count;
+  }
+
+  /** Room for one more of this destination. */
   hasRoom(destinationId: string): boolean {
-    return this.free > 0 && (this.#perDestination.get(destinationId) ?? 0) < this.#limits.perDestination;
+    return (this.#perDestination.get(destinationId) ?? 0) < this.perDestination;
   }
 
   /** Destinations that have as much in flight as they may. */
   fullDestinations(): string[] {
+    const most = this.perDestination;
     const full: string[] = [];
-    for (const [id, count] of this.#perDestination) if (count >= this.#limits.perDestination) full.push(id);
+    for (const [id, count] of this.#perDestination) if (count >= most) full.push(id);
     return full;
   }
 
@@ -47,7 +72,8 @@ export class InFlight {
 
   add(row: OutboxRow): void {
     if (this.#entries.has(row.deliveryId)) return;
-    this.#entries.set(row.deliveryId, { row, checkAt: performance.now() + FIRST_CHECK_MS });
+    const now = this.#now();
+    this.#entries.set(row.deliveryId, { row, startedAt: now, checkAt: now + FIRST_CHECK_MS });
     this.#perDestination.set(row.destinationId, (this.#perDestination.get(row.destinationId) ?? 0) + 1);
   }
 
@@ -63,7 +89,7 @@ export class InFlight {
 
   /** Entries that are due for a look; each is due again after a while. */
   takeOverdue(): OutboxRow[] {
-    const now = performance.now();
+    const now = this.#now();
     const due: OutboxRow[] = [];
     for (const entry of this.#entries.values()) {
       if (entry.checkAt > now) continue;

@@ -20,7 +20,8 @@ const MAX_REST_MS = 100;
 // After an error of the database or of Temporal.
 const ERROR_REST_MS = 1000;
 const MAX_DESTINATIONS_PER_CLAIM = 200;
-// A relay with this much in flight claims in groups, by its rests, and is not woken for every single commit.
+// A relay with this many started a short while ago claims in groups, by its rests, and is not woken for every single
+// commit. What waits for a slow destination does not count: others would wait for the rests because of it.
 const BUSY_IN_FLIGHT = 10;
 
 export interface RelayDeps {
@@ -75,7 +76,7 @@ export function startRelay(deps: RelayDeps): Relay {
       }
       roundEndedAt = performance.now();
       // At least the shortest rest: with every destination full, news alone would keep the relay claiming in vain.
-      await pause(news && !failing && inFlight.size < BUSY_IN_FLIGHT ? MIN_REST_MS : rest);
+      await pause(news && !failing && inFlight.brisk < BUSY_IN_FLIGHT ? MIN_REST_MS : rest);
     }
   }
 
@@ -138,7 +139,7 @@ export function startRelay(deps: RelayDeps): Relay {
       maxDestinations: MAX_DESTINATIONS_PER_CLAIM,
       shards,
       inFlight: inFlight.deliveryIds(),
-      perDestination: Math.min(deps.limits.perDestination, inFlight.free),
+      perDestination: inFlight.perDestination,
     });
     afterDestination = nextCursor(rows);
     rows.sort(byUrgency);
@@ -189,7 +190,7 @@ export function startRelay(deps: RelayDeps): Relay {
   return {
     nudge() {
       news = true;
-      if (failing || inFlight.size >= BUSY_IN_FLIGHT) return;
+      if (failing || inFlight.brisk >= BUSY_IN_FLIGHT) return;
       const rested = performance.now() - roundEndedAt;
       if (rested >= MIN_REST_MS) wake();
       else setTimeout(() => wake(), MIN_REST_MS - rested).unref();

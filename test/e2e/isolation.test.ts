@@ -1,0 +1,53 @@
+// Destinations that do not answer keep the places they have taken, and leave the others theirs.
+import { expect } from 'chai';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+// HOOKYARD_MAX_IN_FLIGHT and HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION, unset in tests.
+const IN_FLIGHT = 200;
+const IN_FLIGHT_PER_DESTINATION = 50;
+const HANGING = 5;
+
+describe('destinations that do not answer', () => {
+  let yard: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(() => Promise.all([yard.close(), receiver.close()]));
+
+  it('do not stop others, even when their limits together are more than a worker may have in flight', async () => {
+    expect(HANGING * IN_FLIGHT_PER_DESTINATION).to.be.greaterThan(IN_FLIGHT);
+    const gate = Promise.withResolvers<void>();
+    const hanging = Array.from({ length: HANGING }, () => receiver.endpoint({ after: gate.promise }));
+    const source = await records.source();
+    const ids: string[] = [];
+    for (const { url } of hanging) ids.push((await records.destination(url, { timeoutMs: 60_000 })).id);
+    await records.route(source.id, ids);
+    const lively = await records.pipe(receiver.endpoint(200).url);
+    try {
+      const backlog = await Promise.all(
+        Array.from({ length: IN_FLIGHT_PER_DESTINATION + 10 }, () => records.accepted(source, '{}')),
+      );
+      const underWay = () => hanging.reduce((sum, { requests }) => sum + requests.length, 0);
+      await until('most places to be taken', () => underWay() >= IN_FLIGHT * 0.7);
+
+      for (let number = 0; number < 10; number += 1) {
+        await records.eventWith('delivered', await records.accepted(lively.source, '{}'));
+      }
+      expect(underWay(), 'what hangs has left places free').to.be.lessThan(IN_FLIGHT);
+      for (const eventId of backlog) expect(await records.event(eventId)).to.include({ deliveriesSucceeded: 0 });
+
+      gate.resolve();
+      for (const eventId of backlog) {
+        expect(await records.eventWith('delivered', eventId)).to.include({ deliveriesSucceeded: HANGING });
+      }
+    } finally {
+      gate.resolve();
+    }
+  });
+});

@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { OutboxRow } from '../../db/hot-path/claim.ts';
+import { InFlight } from '../../worker/in-flight.ts';
+
+let count = 0;
+function row(destinationId: string): OutboxRow {
+  count += 1;
+  return {
+    deliveryId: `dlv_${count}`,
+    destinationId,
+    organizationId: 'org_1',
+    eventId: 'evt_1',
+    sourceId: 'src_1',
+    routeId: null,
+    priority: 0,
+    failoverOf: null,
+    blockedBy: null,
+  };
+}
+
+/** Takes as many of a destination as there is room for. @returns how many */
+function fill(inFlight: InFlight, destinationId: string): number {
+  let taken = 0;
+  while (inFlight.hasRoom(destinationId)) {
+    inFlight.add(row(destinationId));
+    taken += 1;
+  }
+  return taken;
+}
+
+describe('what the relay has in flight', () => {
+  it('gives a destination no more than its own limit', () => {
+    const inFlight = new InFlight({ total: 200, perDestination: 50 });
+    expect(fill(inFlight, 'dst_1')).to.equal(50);
+    expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
+    expect(inFlight.hasRoom('dst_2')).to.equal(true);
+  });
+
+  it('leaves room for others, however many destinations do not answer', () => {
+    const inFlight = new InFlight({ total: 200, perDestination: 50 });
+    const taken = Array.from({ length: 12 }, (_, number) => fill(inFlight, `dst_${number}`));
+    expect(taken.slice(0, 5)).to.deep.equal([50, 50, 34, 22, 15]);
+    expect(taken.every((places) => places > 0)).to.equal(true);
+    expect(inFlight.hasRoom('dst_healthy')).to.equal(true);
+    expect(inFlight.fullDestinations()).to.have.length(12);
+  });
+
+  it('gives back what a destination had when its deliveries have a result', () => {
+    const inFlight = new InFlight({ total: 200, perDestination: 50 });
+    const first = row('dst_1');
+    inFlight.add(first);
+    fill(inFlight, 'dst_1');
+    expect(inFlight.delete(first.deliveryId)).to.equal(true);
+    expect(inFlight.delete(first.deliveryId)).to.equal(false);
+    expect(inFlight.fullDestinations()).to.deep.equal([]);
+    expect(fill(inFlight, 'dst_1')).to.equal(1);
+  });
+
+  it('never has more than its total, and room for a new destination until the last place', () => {
+    const limits = fc.record({
+      total: fc.integer({ min: 1, max: 40 }),
+      perDestination: fc.integer({ min: 1, max: 40 }),
+    });
+    const steps = fc.array(fc.record({ destination: fc.integer({ min: 0, max: 9 }), ends: fc.boolean() }));
+    fc.assert(
+      fc.property(limits, steps, (given, taken) => {
+        const inFlight = new InFlight(given);
+        for (const { destination, ends } of taken) {
+          const [oldest] = inFlight.deliveryIds();
+          if (ends && oldest) inFlight.delete(oldest);
+          else if (inFlight.hasRoom(`dst_${destination}`)) inFlight.add(row(`dst_${destination}`));
+          expect(inFlight.size).to.be.at.most(given.total);
+          expect(inFlight.hasRoom('dst_new')).to.equal(inFlight.size < given.total);
+        }
+      }),
+    );
+  });
+
+  it('counts what was started a short while ago apart from what waits for its destination', () => {
+    let now = 0;
+    const inFlight = new InFlight({ total: 200, perDestination: 50 }, () => now);
+    inFlight.add(row('dst_slow'));
+    now = 1000;
+    inFlight.add(row('dst_quick'));
+    expect(inFlight.size).to.equal(2);
+    expect(inFlight.brisk).to.equal(1);
+  });
+
+  it('has what stays looked up, and again after a while', () => {
+    let now = 0;
+    const inFlight = new InFlight({ total: 200, perDestination: 50 }, () => now);
+    const stays = row('dst_1');
+    inFlight.add(stays);
+    expect(inFlight.takeOverdue()).to.deep.equal([]);
+    now = 5000;
+    expect(inFlight.takeOverdue()).to.deep.equal([stays]);
+    expect(inFlight.takeOverdue()).to.deep.equal([]);
+    now = 35_000;
+    expect(inFlight.takeOverdue()).to.deep.equal([stays]);
+  });
+});
