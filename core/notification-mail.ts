@@ -18,7 +18,7 @@ export interface MailFacts {
   error: string | null;
   /** When it ended. */
   at: Date;
-  /** Of a recovery: what went before it. */
+  /** Of a recovery: the failed deliveries before it; a count of 0 means that only the route's circuit was open. */
   failedBefore: { count: number; since: Date } | null;
   /** Where people look at it; null when that is not known. */
   temporalUrl: string | null;
@@ -81,8 +81,12 @@ function recoverySentence({ count, failedBefore }: MailFacts, route: string): st
   const again = `The route ${route} delivers again`;
   if (count > 1) return `${again}: it recovered ${count} times since the last message. This is the latest:`;
   if (failedBefore === null) return `${again}.`;
+  const since = failedBefore.since.toISOString();
+  if (failedBefore.count === 0) {
+    return `${again}: its circuit opened at ${since} and is closed now. This is the first delivery after that:`;
+  }
   const deliveries = failedBefore.count === 1 ? '1 delivery' : `${failedBefore.count} deliveries`;
-  return `${again}, after ${deliveries} that failed since ${failedBefore.since.toISOString()}. This is the first that succeeded:`;
+  return `${again}, after ${deliveries} that failed since ${since}. This is the first that succeeded:`;
 }
 
 function rowsOf(facts: MailFacts): [string, string][] {

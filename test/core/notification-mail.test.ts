@@ -57,6 +57,10 @@ describe('the mail of a notification', () => {
     expect(renderMail({ ...failure, kind: 'recovery', failedBefore }).text).to.contain(
       'after 3 deliveries that failed since 2026-11-21T09:00:00.000Z',
     );
+    const circuitOpened = { ...failedBefore, count: 0 };
+    expect(renderMail({ ...failure, kind: 'recovery', failedBefore: circuitOpened }).text).to.contain(
+      'its circuit opened at 2026-11-21T09:00:00.000Z and is closed now',
+    );
     expect(renderMail({ ...failure, kind: 'recovery', count: 2, failedBefore }).text).to.contain('recovered 2 times');
   });
 

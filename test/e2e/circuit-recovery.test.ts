@@ -1,0 +1,54 @@
+// A route that tells of recoveries does so when its circuit has closed, through a real mail server.
+import { expect } from 'chai';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+describe('recovery mail of a circuit', () => {
+  let yard: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  let server: MailServer;
+  before(async () => {
+    [yard, receiver, server] = await Promise.all([startHookyard(), startReceiver(), startMailServer()]);
+    records = new Records(yard);
+    await yard.startWorker({ SMTP_URL: server.url, HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example' });
+  });
+  after(async () => {
+    await yard.close();
+    await Promise.all([receiver.close(), server.close()]);
+  });
+
+  it('goes with the first success after the circuit has closed, not with a probe', async () => {
+    const current: Answer = { status: 500 };
+    const endpoint = receiver.endpoint(current);
+    const { source, route } = await records.pipe(endpoint.url, {
+      destination: { retryPolicy: onceMore(50, 20) },
+      route: {
+        notifyEmails: 'team@ops.example',
+        notifyOnRecovery: true,
+        circuitFailureThreshold: 2,
+        circuitCooldownSeconds: 1,
+        circuitProbeSuccessThreshold: 1,
+      },
+    });
+    const state = async () =>
+      (await yard.client.get<{ circuitState: string }>(`/api/routes/${route.id}/circuit-status`)).circuitState;
+    const probe = await records.accepted(source, '{}');
+    await until('the circuit to open', async () => (await state()) === 'open');
+    current.status = 200;
+    await records.deliveryWith('delivered', probe);
+    await until('the circuit to close', async () => (await state()) === 'closed');
+    const { rows } = await yard.pool.query('select from route_notifications where route_id = $1', [route.id]);
+    expect(rows, 'the probe told nothing').to.have.length(0);
+    const first = await records.accepted(source, '{}');
+    const mail = await until('the mail', () => server.mails[0]);
+    expect(mail.parts['text/plain']).to.contain('its circuit opened at').and.to.contain(first);
+    await records.deliveryWith('delivered', await records.accepted(source, '{}'));
+    const left = await yard.pool.query('select from failing_destinations where route_id = $1', [route.id]);
+    expect(left.rows).to.have.length(0);
+    expect(server.mails).to.have.length(1);
+  });
+});
