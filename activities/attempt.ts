@@ -2,6 +2,7 @@
 // is a thin wrapper around it.
 import type { Batcher } from '../core/batcher.ts';
 import { latencyClass } from '../core/latency-classes.ts';
+import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
 import { judge } from '../core/verdict.ts';
 import { isBlocked } from '../db/circuits.ts';
@@ -43,15 +44,16 @@ const CLOSED: AttemptOutcome = { status: 'closed', statusCode: null, error: null
 
 /**
  * Makes one attempt and records it.
+ * @param lane who makes it: the delivery's workflow, or the relay (then the delivery has no workflow yet)
  * @returns what it led to; an attempt that is recorded already is not sent again
  * @throws when our own side is away (the database, mostly); nothing is known of the attempt then and it is made again
  */
-export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
+export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest, lane: Lane): Promise<AttemptOutcome> {
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
   if (!OPEN.includes(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
   // What is no longer blocked (or has ended) meanwhile is looked at anew.
-  if (context.blocked) return (await divert(deps, context)) ?? attemptDelivery(deps, request);
+  if (context.blocked) return (await divert(deps, context, lane)) ?? attemptDelivery(deps, request, lane);
   const ready = await prepare(deps, context);
   if ('ending' in ready) return endWithoutAttempt(deps, context, ready.ending, ready.reason);
 
@@ -59,7 +61,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   if (deferral) return deferral;
   // The circuit may have opened during the wait for the slot.
   if (ready.destination.rateLimitPerMinute !== null && (await isBlockedNow(deps, context))) {
-    return attemptDelivery(deps, request);
+    return attemptDelivery(deps, request, lane);
   }
 
   const content = await applyTransform(deps, context, ready);
@@ -97,6 +99,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
     eventId: context.eventId,
     attemptNumber: request.attempt,
     deliveryStatus: status,
+    lane,
     failover,
     error: verdict.error,
     startedAt,
@@ -121,10 +124,10 @@ async function isBlockedNow(deps: AttemptDeps, { routeId, deliveryId, originalDe
 }
 
 /** What became of a delivery that the circuit of its route keeps from being attempted; null: it does so no more. */
-async function divert(deps: AttemptDeps, context: AttemptContext): Promise<AttemptOutcome | null> {
+async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): Promise<AttemptOutcome | null> {
   const { deliveryId, eventId, routeId, statusCode, error } = context;
   if (routeId === null) return null;
-  const diversions = await divertBlocked(deps.pool, [{ deliveryId, routeId, hasWorkflow: true }]);
+  const diversions = await divertBlocked(deps.pool, [{ deliveryId, routeId, hasWorkflow: lane === 'workflow' }]);
   const diversion = diversions.get(deliveryId);
   if (!diversion) return null;
   deps.log.info({ deliveryId, eventId, routeId, ...diversion }, 'not attempted: the circuit of the route is open');

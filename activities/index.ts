@@ -21,7 +21,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     async attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome> {
       const beat = activityInfo().isLocal ? undefined : setInterval(heartbeat, HEARTBEAT_MS);
       try {
-        const outcome = await attemptDelivery(deps, request);
+        const outcome = await attemptDelivery(deps, request, 'workflow');
         deps.onRecorded(request.deliveryId);
         return outcome;
       } catch (error) {

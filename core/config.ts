@@ -1,6 +1,7 @@
 // The service's settings, read once from the environment, validated, printed with secrets masked, and passed in.
 // TEMPORAL_* connection settings are read by Temporal's own environment loader (temporal-config/connection.ts).
 import { z } from 'zod';
+import { LANES } from './lane.ts';
 
 /** Thrown for settings that cannot be used; `problems` holds one line each, naming the variable. */
 export class ConfigError extends Error {
@@ -54,7 +55,7 @@ const variables = {
   HOOKYARD_PLAN: { schema: z.enum(['free', 'pro', 'business']), default: 'business' },
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1), secret: true },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
-  HOOKYARD_LANE: { schema: z.enum(['workflow']), default: 'workflow' },
+  HOOKYARD_LANE: { schema: z.enum(LANES), default: 'workflow' },
   HOOKYARD_MAX_PAYLOAD_BYTES: { schema: integer(1, 100 * 1024 * 1024), default: String(10 * 1024 * 1024) },
   HOOKYARD_PAYLOAD_RETENTION_DAYS: { schema: integer(0, 36500), default: '30' },
   HOOKYARD_EVENT_RETENTION_DAYS: { schema: integer(0, 36500), default: '90' },

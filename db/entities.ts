@@ -3,6 +3,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { FilterCondition } from '../core/filters/conditions.ts';
 import type { FilterLogic } from '../core/filters/filter.ts';
+import type { Lane } from '../core/lane.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { JsonSchema } from '../core/schemas/schema.ts';
 
@@ -147,6 +148,7 @@ export const Route = defineEntity({
     notifyOnRecovery: p.boolean(),
     notifyEmails: p.string().nullable(),
     expectedResponse: p.json<ExpectedResponse>().nullable(),
+    lane: p.string().$type<Lane>().nullable(),
     enabled: p.boolean(),
     version: p.integer().version(),
     ...stamps,

@@ -17,6 +17,7 @@ const files = [
   '0007-rate-limits',
   '0008-circuits',
   '0009-event-replays',
+  '0011-lanes',
 ];
 
 // Any constant number; it only has to be the same in every process.

@@ -1,11 +1,13 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
-// Without files it runs everything, in two lanes side by side, each on a stack of its own: the tests that kill and restart
-// servers mostly wait, and the others must not see their servers vanish.
+// Without files it runs everything: first in the workflow lane, then what a delivery goes through in the express lane. Each
+// time in two parts side by side, each on a stack of its own: the tests that kill and restart servers mostly wait, and the
+// others must not see their servers vanish. With files, HOOKYARD_LANE=express chooses the other lane.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../core/end-request.ts';
+import type { Lane } from '../core/lane.ts';
 import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
@@ -16,7 +18,7 @@ const project = join(import.meta.dirname, '..');
 const testData = join(project, '.test-data');
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 
-const lanes = chooseLanes(process.argv.slice(2));
+const turns = chooseParts(process.argv.slice(2));
 
 const running = new Set<ChildProcess>();
 const ending = new AbortController();
@@ -28,7 +30,8 @@ onEndRequest((_reason, count) => {
 try {
   mkdirSync(testData, { recursive: true });
   await removeEarlierRuns();
-  const codes = await Promise.all(lanes.map(runLane));
+  const codes: number[] = [];
+  for (const parts of turns) if (!ending.signal.aborted) codes.push(...(await Promise.all(parts.map(runPart))));
   process.exitCode = Math.max(...codes);
 } catch (error) {
   console.error(error instanceof StartupError ? error.message : error);
@@ -36,31 +39,50 @@ try {
 }
 process.exit();
 
-/** One run of mocha: its arguments, and a name when it is not the only one. */
-interface Lane {
+/** One run of mocha on a stack of its own. */
+interface Part {
   name: string;
   args: string[];
-  /** Whether its output is shown when it has ended, so that it does not mix with the other lane's. */
+  lane: Lane;
+  /** Whether its output is shown when it has ended, so that it does not mix with that of the part beside it. */
   collected: boolean;
 }
 
-function chooseLanes(args: string[]): Lane[] {
-  if (args.some((arg) => /^(\.\/)?test\b/.test(arg))) return [{ name: 'tests', args, collected: false }];
+function chooseParts(args: string[]): Part[][] {
+  if (args.some((arg) => /^(\.\/)?test\b/.test(arg))) {
+    return [[{ name: 'tests', args, lane: chosenLane(), collected: false }]];
+  }
   const folders = readdirSync(join(project, 'test'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !['support', 'histories'].includes(entry.name))
     .map((entry) => `test/${entry.name}`);
   const onServers = ['test/faults', 'test/local'];
+  const part = (name: string, lane: Lane, files: string[], collected: boolean): Part => ({
+    name,
+    args: [...args, ...files],
+    lane,
+    collected,
+  });
+  const others = folders.filter((name) => !onServers.includes(name));
   return [
-    { name: 'behaviour', args: [...args, ...folders.filter((name) => !onServers.includes(name))], collected: false },
-    { name: 'faults', args: [...args, ...onServers], collected: true },
+    [part('behaviour', 'workflow', others, false), part('faults', 'workflow', onServers, true)],
+    [
+      part('behaviour, express', 'express', ['test/e2e'], false),
+      part('faults, express', 'express', ['test/faults'], true),
+    ],
   ];
 }
 
-async function runLane(lane: Lane): Promise<number> {
-  const folder = join(testData, `run-${process.pid}-${lane.name}`);
+function chosenLane(): Lane {
+  const lane = process.env.HOOKYARD_LANE ?? 'workflow';
+  if (lane === 'workflow' || lane === 'express') return lane;
+  throw new Error(`HOOKYARD_LANE must be workflow or express, not ${lane}`);
+}
+
+async function runPart(part: Part): Promise<number> {
+  const folder = join(testData, `run-${process.pid}-${part.name.replaceAll(/\W+/g, '-')}`);
   let stack: Stack | undefined;
   try {
-    stack = await phase(log, `the stack of lane ${lane.name} is ready`, () =>
+    stack = await phase(log, `the stack for ${part.name} is ready`, () =>
       startStack({
         dataDir: folder,
         postgresPort: 0,
@@ -70,7 +92,7 @@ async function runLane(lane: Lane): Promise<number> {
         signal: ending.signal,
       }),
     );
-    return await runMocha(stack, lane);
+    return await runMocha(stack, part);
   } finally {
     await stack?.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -94,17 +116,17 @@ async function removeEarlierRuns(): Promise<void> {
 }
 
 /** Runs mocha; returns its exit code. */
-async function runMocha(stack: Stack, { name, args, collected }: Lane): Promise<number> {
+async function runMocha(stack: Stack, { name, args, lane, collected }: Part): Promise<number> {
   const bin = join(project, 'node_modules', 'mocha', 'bin', 'mocha.js');
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: project,
-    env: testEnvironment(stack),
+    env: testEnvironment(stack, lane),
     stdio: ['ignore', collected ? 'pipe' : 'inherit', collected ? 'pipe' : 'inherit', 'ipc'],
   });
   const output: Buffer[] = [];
   child.stdout?.on('data', (part: Buffer) => output.push(part));
   child.stderr?.on('data', (part: Buffer) => output.push(part));
-  if (collected) log(`lane ${name} runs beside; its results follow at the end`);
+  if (collected) log(`${name} run beside; their results follow at the end`);
   running.add(child);
   answerStackRequests(child, stack);
   const code = await new Promise<number>((resolve) => {
@@ -112,12 +134,12 @@ async function runMocha(stack: Stack, { name, args, collected }: Lane): Promise<
     child.once('close', (exitCode) => resolve(ending.signal.aborted ? 1 : (exitCode ?? 1)));
   });
   running.delete(child);
-  if (collected) console.log(`\n[lane ${name}, which ran beside]\n${Buffer.concat(output).toString()}`);
+  if (collected) console.log(`\n[${name}, which ran beside]\n${Buffer.concat(output).toString()}`);
   return code;
 }
 
 /** The caller's environment without Hookyard's settings, pointing at the stack. */
-function testEnvironment(stack: Stack): NodeJS.ProcessEnv {
+function testEnvironment(stack: Stack, lane: Lane): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(HOOKYARD_|TEMPORAL_|SMTP_|LOG_LEVEL$)/.test(name),
   );
@@ -127,5 +149,6 @@ function testEnvironment(stack: Stack): NodeJS.ProcessEnv {
     TEMPORAL_ADDRESS: stack.temporalAddress,
     TEMPORAL_NAMESPACE: stack.namespace,
     HOOKYARD_DATA_DIR: join(stack.dataDir, 'app'),
+    HOOKYARD_LANE: lane,
   };
 }

@@ -1,4 +1,5 @@
-// How quickly destinations answer, as this process has seen it: decides whether a first attempt may be a local activity.
+// How quickly destinations answer, as this process has seen it: decides whether a first attempt may be a local activity, or
+// made by the relay itself.
 
 /** A destination counts as quick below this moving average, ms. */
 const QUICK_BELOW_MS = 1000;
@@ -10,6 +11,8 @@ export interface Latencies {
   observe(destinationId: string, latencyMs: number): void;
   /** False for a destination that has not been seen yet. */
   isQuick(destinationId: string): boolean;
+  /** False for a destination that has not been seen yet. */
+  isSlow(destinationId: string): boolean;
 }
 
 export function createLatencies(): Latencies {
@@ -22,6 +25,9 @@ export function createLatencies(): Latencies {
     },
     isQuick(destinationId) {
       return (averages.get(destinationId) ?? Number.POSITIVE_INFINITY) < QUICK_BELOW_MS;
+    },
+    isSlow(destinationId) {
+      return (averages.get(destinationId) ?? 0) >= QUICK_BELOW_MS;
     },
   };
 }

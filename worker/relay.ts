@@ -1,13 +1,17 @@
 // The relay: from the outbox to workflows. Claims what this process may start, starts it, and remembers it until its
 // first result is recorded.
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
+import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
 import { endDeliveries } from '../db/delivery-commands.ts';
 import { claimDeliveries, type OutboxRow, stillQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
+import { createExpress } from './express.ts';
 import { InFlight } from './in-flight.ts';
 import type { Latencies } from './latencies.ts';
 import { divertNew } from './diversion.ts';
+import type { FirstAttempt } from '../workflows/messages.ts';
 import { createPacing } from './pacing.ts';
 import type { Shards } from './shards.ts';
 import { startDelivery } from './start-delivery.ts';
@@ -34,6 +38,12 @@ export interface RelayDeps {
   latencies: Latencies;
   limits: { total: number; perDestination: number };
   replayWindowMs: number;
+  /** Of routes that name none. */
+  lane: Lane;
+  /** Makes and records a first attempt in the express lane. */
+  attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
+  /** How long running attempts of the express lane get at the end, ms. */
+  drainMs: number;
   log: Log;
 }
 
@@ -52,6 +62,16 @@ export function startRelay(deps: RelayDeps): Relay {
   const inFlight = new InFlight(deps.limits);
   const policiesOf = createStartPolicies(deps.hotPool);
   const pacing = createPacing(deps.pool);
+  const express = createExpress({
+    ...deps,
+    startWorkflow,
+    async lookAfter(row) {
+      const state = await workflowState(row.deliveryId);
+      if (state === 'closed') await endLost(row);
+      return state === 'running';
+    },
+    done: freePlace,
+  });
   let stopping = false;
   let afterDestination = '';
   let wake: () => void = () => {};
@@ -118,26 +138,40 @@ export function startRelay(deps: RelayDeps): Relay {
   }
 
   async function start(row: OutboxRow, policy: StartPolicy): Promise<void> {
+    // A slow destination's attempts are left to workflows, which any worker may go on with should this one end.
+    if ((policy.lane ?? deps.lane) === 'express' && !deps.latencies.isSlow(row.destinationId)) {
+      express.run(row, policy);
+      return;
+    }
     try {
-      await startDelivery(deps.client, row, policy, {
-        quick: deps.latencies.isQuick(row.destinationId),
-        replayWindowMs: deps.replayWindowMs,
-      });
+      await startWorkflow(row, policy);
     } catch (error) {
       inFlight.delete(row.deliveryId);
       throw error;
     }
   }
 
+  function startWorkflow(row: OutboxRow, policy: StartPolicy, first?: FirstAttempt): Promise<boolean> {
+    return startDelivery(deps.client, row, policy, {
+      quick: deps.latencies.isQuick(row.destinationId),
+      replayWindowMs: deps.replayWindowMs,
+      first,
+    });
+  }
+
+  function freePlace(deliveryId: string): void {
+    const wasFull = inFlight.free <= 0;
+    if (inFlight.delete(deliveryId) && wasFull) wake();
+  }
+
   /** The next rows to start, most urgent and oldest first, within the limits. They are in flight from here on. */
   async function claim(): Promise<OutboxRow[]> {
-    const shards = deps.shards.held();
-    if (shards.length === 0 || inFlight.free <= 0) return [];
+    if (deps.shards.held().length === 0 || inFlight.free <= 0) return [];
     const rows = await claimDeliveries(deps.hotPool, {
       afterDestination,
       fullDestinations: [...inFlight.fullDestinations(), ...pacing.waiting()],
       maxDestinations: MAX_DESTINATIONS_PER_CLAIM,
-      shards,
+      owner: deps.shards.owner,
       inFlight: inFlight.deliveryIds(),
       perDestination: inFlight.perDestination,
     });
@@ -157,7 +191,7 @@ export function startRelay(deps: RelayDeps): Relay {
    * Temporal UI) would wait for ever, so it is ended visibly.
    */
   async function checkOverdue(): Promise<void> {
-    const overdue = inFlight.takeOverdue();
+    const overdue = inFlight.takeOverdue().filter((row) => !express.isRunning(row.deliveryId));
     if (overdue.length === 0) return;
     const queued = await stillQueued(deps.hotPool, overdue);
     for (const row of overdue) {
@@ -195,15 +229,13 @@ export function startRelay(deps: RelayDeps): Relay {
       if (rested >= MIN_REST_MS) wake();
       else setTimeout(() => wake(), MIN_REST_MS - rested).unref();
     },
-    recorded(deliveryId) {
-      const wasFull = inFlight.free <= 0;
-      if (inFlight.delete(deliveryId) && wasFull) wake();
-    },
+    recorded: freePlace,
     slotTaken: pacing.slotTaken,
     async stop() {
       stopping = true;
       wake();
       await ended;
+      await express.drain();
     },
   };
 }

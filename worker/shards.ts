@@ -8,6 +8,8 @@ const RENEW_MS = 2000;
 const SAFETY_MS = 1000;
 
 export interface Shards {
+  /** Who holds them. */
+  owner: string;
   /** The shards held now; none when the leases could not be renewed in time. */
   held(): number[];
   /** Stops renewing and gives all leases up. */
@@ -41,6 +43,7 @@ export function holdShards(pool: Pool, owner: string, log: Log): Shards {
   renewing = renew();
 
   return {
+    owner,
     held: () => (performance.now() < validUntil ? shards : []),
     async release() {
       clearInterval(timer);

@@ -3,7 +3,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOp
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { delivery } from '../workflows/delivery.ts';
-import { TASK_QUEUE } from '../workflows/messages.ts';
+import { type FirstAttempt, TASK_QUEUE } from '../workflows/messages.ts';
 import {
   destinationIdAttribute,
   eventIdAttribute,
@@ -15,6 +15,7 @@ import type { StartPolicy } from './start-policies.ts';
 
 /**
  * Starts a delivery's workflow; its id is the delivery's, so a second start changes nothing.
+ * @param options.first what the first attempt found, when it has been made already
  * @returns false when it had been started before
  * @throws when Temporal cannot be reached or refuses
  */
@@ -22,7 +23,7 @@ export async function startDelivery(
   client: Client,
   row: OutboxRow,
   policy: StartPolicy,
-  options: { quick: boolean; replayWindowMs: number },
+  options: { quick: boolean; replayWindowMs: number; first?: FirstAttempt },
 ): Promise<boolean> {
   const start: WorkflowStartOptions<typeof delivery> = {
     workflowId: row.deliveryId,
@@ -38,6 +39,7 @@ export async function startDelivery(
         timeoutMs: policy.timeoutMs,
         quick: options.quick,
         replayWindowMs: options.replayWindowMs,
+        ...(options.first && { first: options.first }),
       },
     ],
     staticSummary: `${policy.sourceName} -> ${policy.destinationName}`,

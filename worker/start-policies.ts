@@ -1,6 +1,7 @@
 // What a delivery workflow is started with besides ids: the destination's policy and the names for its summary. Cached
 // for a second: a workflow runs by the policy of its start, give or take that second.
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../core/backoff.ts';
+import type { Lane } from '../core/lane.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 
@@ -10,6 +11,8 @@ export interface StartPolicy {
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
+  /** Of the route; null: as the service is set. */
+  lane: Lane | null;
   destinationName: string;
   sourceName: string;
 }
@@ -18,16 +21,18 @@ const KEEP_MS = 1000;
 const LOAD = `
 select t.id as "destinationId", s.id as "sourceId", t.retry_policy as "retryPolicy", t.timeout_ms as "timeoutMs",
        t.rate_limit_per_minute as "rateLimitPerMinute",
-       t.name as "destinationName", s.name as "sourceName"
-from unnest($1::text[], $2::text[]) as wanted(destination_id, source_id)
+       t.name as "destinationName", s.name as "sourceName", wanted.route_id as "routeId", r.lane
+from unnest($1::text[], $2::text[], $3::text[]) as wanted(destination_id, source_id, route_id)
 join destinations t on t.id = wanted.destination_id
-join sources s on s.id = wanted.source_id`;
+join sources s on s.id = wanted.source_id
+left join routes r on r.id = wanted.route_id`;
 
 // A destination or source that was deleted meanwhile: the first attempt finds that out and ends the delivery.
 const GONE: StartPolicy = {
   retryPolicy: DEFAULT_RETRY_POLICY,
   timeoutMs: 30_000,
   rateLimitPerMinute: null,
+  lane: null,
   destinationName: 'deleted destination',
   sourceName: 'deleted source',
 };
@@ -35,7 +40,8 @@ const GONE: StartPolicy = {
 /** Returns a function that finds the policies of many rows with at most one query. */
 export function createStartPolicies(pool: Pool): (rows: OutboxRow[]) => Promise<(row: OutboxRow) => StartPolicy> {
   const cached = new Map<string, { policy: StartPolicy; until: number }>();
-  const keyOf = (row: { destinationId: string; sourceId: string }) => `${row.destinationId} ${row.sourceId}`;
+  const keyOf = (row: { destinationId: string; sourceId: string; routeId: string | null }) =>
+    `${row.destinationId} ${row.sourceId} ${row.routeId}`;
 
   return async (rows) => {
     const now = performance.now();
@@ -43,10 +49,14 @@ export function createStartPolicies(pool: Pool): (rows: OutboxRow[]) => Promise<
     const missing = new Map(rows.filter((row) => !cached.has(keyOf(row))).map((row) => [keyOf(row), row]));
     if (missing.size > 0) {
       const wanted = [...missing.values()];
-      const found = await pool.query<StartPolicy & { destinationId: string; sourceId: string }>({
+      const found = await pool.query<StartPolicy & Pick<OutboxRow, 'destinationId' | 'sourceId' | 'routeId'>>({
         name: 'start-policies',
         text: LOAD,
-        values: [wanted.map((row) => row.destinationId), wanted.map((row) => row.sourceId)],
+        values: [
+          wanted.map((row) => row.destinationId),
+          wanted.map((row) => row.sourceId),
+          wanted.map((row) => row.routeId),
+        ],
       });
       for (const row of found.rows) cached.set(keyOf(row), { policy: row, until: now + KEEP_MS });
     }

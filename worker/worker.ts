@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { attemptDelivery } from '../activities/attempt.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
 import { createSender } from '../activities/http/sender.ts';
-import { createActivities } from '../activities/index.ts';
+import { type ActivityDeps, createActivities } from '../activities/index.ts';
 import { createContextLoader, createResultRecorder } from '../activities/results.ts';
 import { createTransforms } from '../activities/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
@@ -61,7 +62,7 @@ export async function runWorker(
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
   let relay: Relay | undefined;
-  const activities = createActivities({
+  const activityDeps: ActivityDeps = {
     pool,
     settings,
     log,
@@ -76,7 +77,8 @@ export async function runWorker(
     version: ownVersion(),
     onRecorded: (deliveryId) => relay?.recorded(deliveryId),
     client,
-  });
+  };
+  const activities = createActivities(activityDeps);
   const worker = await Worker.create({
     connection,
     namespace: temporal.namespace,
@@ -101,6 +103,9 @@ export async function runWorker(
     latencies,
     limits: { total: settings.HOOKYARD_MAX_IN_FLIGHT, perDestination: settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION },
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
+    lane: settings.HOOKYARD_LANE,
+    attempt: (request) => attemptDelivery(activityDeps, request, 'express'),
+    drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
     log,
   });
   relay = running;

@@ -95,7 +95,7 @@ function listen({ view, wishes }: Run): void {
 async function deliver(run: Run): Promise<DeliveryResult> {
   const { view, wishes } = run;
   for (let attempt = view.attempts + 1; ; attempt += 1) {
-    const outcome = await attemptUntilRecorded(run, attempt);
+    const outcome = madeBefore(run, attempt) ?? (await attemptUntilRecorded(run, attempt));
     if (outcome === null) return cancelled(run);
     view.attempts = attempt;
     view.lastError = outcome.error;
@@ -107,6 +107,11 @@ async function deliver(run: Run): Promise<DeliveryResult> {
     if (wishes.cancel) return cancelled(run);
     await continueWhenLong(run);
   }
+}
+
+/** What the first attempt found, when the relay has made it. */
+function madeBefore({ input }: Run, attempt: number): MadeAttempt | null {
+  return attempt === 1 && input.first && input.first.status !== 'deferred' ? input.first : null;
 }
 
 /**
@@ -123,6 +128,10 @@ async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAtte
     attempt,
     retryDelay: attempt > retryPolicy.maxRetries ? null : retryDelay(retryPolicy, attempt, Math.random()),
   };
+  if (attempt === 1 && input.first?.status === 'deferred') {
+    if (await cancelledBeforeSlot(run, input.first.waitMs)) return null;
+    request.slotAt = input.first.slotAt;
+  }
   const startToCloseTimeout = input.timeoutMs + RECORDING_MARGIN_MS;
   const regular = proxyActivities<Activities>({
     startToCloseTimeout,

@@ -1,6 +1,6 @@
 // Every signal and query of Hookyard's workflows, with their types: what the API, operators and tests may send.
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import type { CircuitAdvice } from '../activities/types.ts';
+import type { AttemptOutcome, CircuitAdvice } from '../activities/types.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { ReplayProgress } from '../core/event-replay.ts';
 
@@ -27,7 +27,14 @@ export interface DeliveryInput {
   replayWindowMs: number;
   /** Where a long delivery goes on after its history was cut: the next attempt. */
   resumeAt?: number;
+  /** What the first attempt found, when the relay made it (or, deferred, was to make it): the workflow goes on from there. */
+  first?: FirstAttempt;
 }
+
+/** An outcome of a first attempt after which something is left to do. */
+export type FirstAttempt =
+  | Extract<AttemptOutcome, { status: 'retrying' | 'deferred' }>
+  | { status: 'failed'; statusCode: number | null; error: string | null };
 
 /** How a delivery workflow ends. */
 export interface DeliveryResult {

@@ -16,11 +16,18 @@ export const DELIVERY_STATUSES = [
   'cancelled',
 ] as const;
 
-// These ended before they began.
-const WITHOUT_WORKFLOW = ['skipped', 'schema_failed'];
+// These ended before they began, or wait for their route's circuit to close.
+const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'circuit_open', 'failed_over'];
+
+/** Whether there is a workflow to look at. In the express lane only what the first attempt left to do has one. */
+function hasWorkflow({ status, attemptCount, lane }: DeliveryRecord): boolean {
+  if (attemptCount === 0) return !WITHOUT_WORKFLOW.includes(status);
+  if (lane === 'express' && attemptCount === 1) return ['retrying', 'failed'].includes(status);
+  return true;
+}
 
 export function showDelivery(delivery: DeliveryRecord, link: WorkflowLink) {
-  const hasWorkflow = !WITHOUT_WORKFLOW.includes(delivery.status);
+  const workflow = hasWorkflow(delivery);
   return {
     id: delivery.id,
     eventId: delivery.eventId,
@@ -38,8 +45,9 @@ export function showDelivery(delivery: DeliveryRecord, link: WorkflowLink) {
     createdAt: new Date(idTime(delivery.id)).toISOString(),
     failoverOf: delivery.failoverOf,
     replayOf: delivery.replayOf,
-    workflowId: hasWorkflow ? delivery.id : null,
-    temporalUrl: hasWorkflow ? link(delivery.id) : null,
+    lane: delivery.lane,
+    workflowId: workflow ? delivery.id : null,
+    temporalUrl: workflow ? link(delivery.id) : null,
   };
 }
 

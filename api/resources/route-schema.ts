@@ -1,5 +1,6 @@
 // What a route may hold (interface.md, "Route"; decisions, "Routes, filters, transforms, schemas").
 import { z } from 'zod';
+import { LANES } from '../../core/lane.ts';
 import { refuse } from '../validation.ts';
 import * as field from './fields.ts';
 import { conditions, logic } from './filter-conditions.ts';
@@ -55,6 +56,7 @@ const changeable = {
   notifyOnRecovery: z.boolean().optional(),
   notifyEmails: notifyEmails.nullable().optional(),
   expectedResponse: expectedResponse.nullable().optional(),
+  lane: z.enum(LANES).nullable().optional(),
   enabled: field.enabled.optional(),
 };
 const destinationIds = ids.min(1).max(MAX_DESTINATIONS);

@@ -37,6 +37,7 @@ const defaults = {
   notifyOnRecovery: false,
   notifyEmails: null,
   expectedResponse: null,
+  lane: null,
   enabled: true,
 } as const satisfies Required<Omit<RouteInput, 'name' | 'sourceId' | 'destinationIds'>>;
 
@@ -213,6 +214,8 @@ function show(route: Route, names: Map<string, string>, totals: IngestTotals, ci
     notifyOnRecovery: route.notifyOnRecovery,
     notifyEmails: route.notifyEmails ?? null,
     expectedResponse: route.expectedResponse ?? null,
+    // Not part of the contract, so only there when it is set.
+    ...(route.lane && { lane: route.lane }),
     enabled: route.enabled,
     source: expand(route.sourceId),
     destinations: route.destinationIds.map(expand),

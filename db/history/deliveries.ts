@@ -1,4 +1,5 @@
 // Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
+import type { Lane } from '../../core/lane.ts';
 import type { Queryable } from '../pool.ts';
 import { idRange } from './events.ts';
 
@@ -21,13 +22,15 @@ export interface DeliveryRecord {
   finishedAt: Date | null;
   failoverOf: string | null;
   replayOf: string | null;
+  /** In which lane the first attempt was made; null before that. */
+  lane: Lane | null;
 }
 
 const COLUMNS = `
 d.id, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
 t.name as "destinationName", d.status, d.attempt_count as "attemptCount", d.status_code as "statusCode", d.latency, d.error,
 d.next_attempt_at as "nextAttemptAt", d.delivered_at as "deliveredAt", d.finished_at as "finishedAt",
-d.failover_of as "failoverOf", d.replay_of as "replayOf"`;
+d.failover_of as "failoverOf", d.replay_of as "replayOf", d.lane`;
 
 const FROM = `
 from deliveries d join sources s on s.id = d.source_id left join destinations t on t.id = d.destination_id

@@ -20,8 +20,10 @@ export interface OutboxRow {
 }
 
 // A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of
-// its first attempt. Two relays never read the same row, because a shard has one leaseholder; should a lease change
-// hands meanwhile, both start the same workflow id and the second is told that it exists already.
+// its first attempt. Two relays never read the same row, because a shard has one leaseholder, and the claim itself asks
+// whose lease it is: a relay that was stopped for longer than its lease reads nothing. Should a lease change hands after a
+// claim, both start the same workflow id and the second is told that it exists already; or, in the express lane, both make
+// the attempt and one of them is recorded.
 // The recursive part hops from destination to destination through the index (one probe each), so the cost follows the
 // number of destinations with work, not the length of the backlog; and no destination can hide another.
 // The circuits are few rows, looked up by key for each claimed row; only primary deliveries have one to obey.
@@ -42,7 +44,8 @@ cross join lateral (
             where c.route_id = outbox.route_id and c.state <> 'closed' and c.probe_delivery_id is distinct from outbox.delivery_id)
          end as "blockedBy"
   from outbox
-  where destination_id = d.id and shard = any($4::smallint[]) and delivery_id <> all($5::text[])
+  where destination_id = d.id and delivery_id <> all($5::text[])
+    and shard in (select shard from relay_shards where owner = $4 and expires_at > now())
   order by priority desc, delivery_id
   limit $6
 ) o`;
@@ -52,7 +55,7 @@ cross join lateral (
  * @param claim.afterDestination destinations sort after this id ('' = from the first): callers rotate for fairness
  * @param claim.fullDestinations destinations that already have as much in flight as they may
  * @param claim.maxDestinations how many destinations to look at
- * @param claim.shards shards this relay holds
+ * @param claim.owner the relay, whose shards are claimed from
  * @param claim.inFlight deliveries this relay has started and whose result is not recorded yet
  * @param claim.perDestination most rows of one destination
  */
@@ -62,7 +65,7 @@ export async function claimDeliveries(
     afterDestination: string;
     fullDestinations: string[];
     maxDestinations: number;
-    shards: number[];
+    owner: string;
     inFlight: string[];
     perDestination: number;
   },
@@ -74,12 +77,21 @@ export async function claimDeliveries(
       claim.afterDestination,
       claim.fullDestinations,
       claim.maxDestinations,
-      claim.shards,
+      claim.owner,
       claim.inFlight,
       claim.perDestination,
     ],
   });
   return rows;
+}
+
+/** Removes a delivery from the outbox whose workflow has taken over. */
+export async function removeQueued(db: Queryable, row: OutboxRow): Promise<void> {
+  await db.query('delete from outbox where destination_id = $1 and priority = $2 and delivery_id = $3', [
+    row.destinationId,
+    row.priority,
+    row.deliveryId,
+  ]);
 }
 
 /** How long a lease lasts, in ms. Another relay takes a dead one's shards after at most this time. */

@@ -1,4 +1,5 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
+import type { Lane } from '../../core/lane.ts';
 import { noteOutcomes } from '../notifications.ts';
 import type { Queryable } from '../pool.ts';
 import { bounds } from './load-attempts.ts';
@@ -24,6 +25,8 @@ export interface AttemptResult {
   responseHeaders: Record<string, string> | null;
   /** Text without NUL, at most 16 KiB. */
   responseBody: string | null;
+  /** In which lane it was made. */
+  lane: Lane;
   /** With `failed_over`: the delivery that takes over. */
   failover: NewFailover | null;
 }
@@ -56,11 +59,11 @@ with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, attempt int, delivery_status text, status_code int, error text,
     latency int, latency_class int, started_at timestamptz, completed_at timestamptz, next_attempt_at timestamptz,
     request_headers jsonb, response_headers jsonb, response_body text,
-    next_id text, next_destination_id text, next_shard int, original_destination_id text, failover_reason text)
+    attempt_lane text, next_id text, next_destination_id text, next_shard int, original_destination_id text, failover_reason text)
 ), changed as (
   update deliveries d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency, error = i.error,
-      next_attempt_at = i.next_attempt_at, counted = d.counted and i.delivery_status <> 'failed_over',
+      next_attempt_at = i.next_attempt_at, lane = coalesce(d.lane, i.attempt_lane), counted = d.counted and i.delivery_status <> 'failed_over',
       delivered_at = case when i.delivery_status = 'delivered' then i.completed_at end,
       finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
   from input i
@@ -84,6 +87,8 @@ with input as (
 ), claimed as (
   delete from outbox o using changed c
   where o.destination_id = c.destination_id and o.priority = c.priority and o.delivery_id = c.id
+    -- in the express lane the row stays until the workflow that goes on has been started
+    and (c.attempt_lane = 'workflow' or c.delivery_status not in ('retrying', 'failed'))
 ), taking_over as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted,
                           failover_of, original_destination_id, failover_reason)
@@ -179,6 +184,7 @@ function resultRow(result: AttemptResult) {
     request_headers: result.requestHeaders,
     response_headers: result.responseHeaders,
     response_body: result.responseBody,
+    attempt_lane: result.lane,
     next_id: result.failover?.deliveryId,
     next_destination_id: result.failover?.destinationId,
     next_shard: result.failover?.shard,

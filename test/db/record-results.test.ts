@@ -89,5 +89,6 @@ function success(eventId: string, deliveryId: string): AttemptResult {
     responseHeaders: {},
     responseBody: '',
     failover: null,
+    lane: 'workflow',
   };
 }

@@ -313,6 +313,7 @@ describe('circuit breaker', () => {
     const eventId = await send(source);
     await untilStatus(eventId, 'circuit_open');
     answer({ status: 200 });
+    await until('the workflow of the circuit', () => workflowStatus(route));
     await yard.temporal.workflow.getHandle(circuitWorkflowId(route.id)).signal(resetCircuit);
     await untilStatus(eventId, 'delivered');
     expect(await status(route)).to.include({ circuitState: 'closed' });

@@ -124,6 +124,7 @@ export async function recordAttempt(attempt: RecordedAttempt): Promise<void> {
       responseHeaders: statusCode === null ? null : { server: 'test' },
       responseBody: statusCode === null ? null : 'thanks',
       failover: null,
+      lane: 'workflow',
     },
   ]);
   if (changed.size !== 1) throw new Error(`the attempt of ${attempt.deliveryId} was not recorded`);

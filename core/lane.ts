@@ -1,0 +1,4 @@
+// Who makes the first attempt of a delivery: its workflow, or the relay, which starts a workflow only when something is left
+// to do. Records, statuses and guarantees are the same in both.
+export const LANES = ['workflow', 'express'] as const;
+export type Lane = (typeof LANES)[number];

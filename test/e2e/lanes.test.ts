@@ -1,0 +1,137 @@
+// The two lanes: the same delivery, made by its workflow or by the relay, which starts a workflow only for what is left.
+import { expect } from 'chai';
+import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type DeliveryView, onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('lanes', () => {
+  let yard: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(yard);
+    await yard.startWorker({ HOOKYARD_LANE: 'workflow', TEMPORAL_UI_URL: 'https://temporal.example' });
+  });
+  after(async () => {
+    await yard.close();
+    await receiver.close();
+  });
+
+  const express = (fields: { endpoint: { url: string }; retryPolicy?: unknown; route?: Record<string, unknown> }) =>
+    records.pipe(fields.endpoint.url, {
+      destination: { retryPolicy: fields.retryPolicy ?? onceMore(0) },
+      route: { lane: 'express', ...fields.route },
+    });
+  const workflowOf = ({ id }: DeliveryView) => yard.temporal.workflow.getHandle(id);
+  const workflowName = (delivery: DeliveryView) =>
+    workflowOf(delivery)
+      .describe()
+      .then(({ status: { name } }) => name)
+      .catch((error: Error) => error.name);
+  const send = (source: SourceView) => records.accepted(source, '{"order":1}');
+
+  it('is that of the service unless the route names one, and is shown only then', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source, route } = await records.pipe(endpoint.url);
+    expect(route).to.not.have.property('lane');
+    const plain = await records.deliveryWith('delivered', await send(source));
+    expect(plain.lane).to.equal('workflow');
+    expect(await workflowOf(plain).result()).to.include({ status: 'delivered' });
+    const changed = await yard.client.patch<RouteView & { lane: string }>(`/api/routes/${route.id}`, {
+      lane: 'express',
+    });
+    expect(changed.lane).to.equal('express');
+    // The relay learns of it within a second.
+    const fast = await until('a delivery in the express lane', async () => {
+      const delivery = await records.deliveryWith('delivered', await send(source));
+      return delivery.lane === 'express' ? delivery : undefined;
+    });
+    expect(fast).to.include({ attemptCount: 1, temporalUrl: null });
+    expect(await workflowName(fast)).to.equal('WorkflowNotFoundError');
+    expect(await yard.client.patch(`/api/routes/${route.id}`, { lane: null })).to.not.have.property('lane');
+    const refused = await yard.client.request('PATCH', `/api/routes/${route.id}`, { lane: 'scenic' });
+    expect(refused.status).to.equal(400);
+  });
+
+  it('leaves the retries to a workflow, which goes on with attempt 2', async () => {
+    const endpoint = receiver.endpoint(500, 503, 200);
+    const { source } = await express({ endpoint, retryPolicy: onceMore(5) });
+    const delivery = await records.deliveryWith('delivered', await send(source));
+    expect(delivery).to.include({ attemptCount: 3, lane: 'express' });
+    expect(delivery.attempts.map(({ statusCode }) => statusCode)).to.deep.equal([500, 503, 200]);
+    expect(endpoint.requests.map(({ headers }) => headers['x-hookyard-attempt'])).to.deep.equal(['1', '2', '3']);
+    expect(await workflowOf(delivery).result()).to.deep.equal({ status: 'delivered', attempts: 3 });
+    expect(delivery.temporalUrl).to.contain(delivery.id);
+    expect(await records.queued()).to.equal(0);
+  });
+
+  it('hands over the wait of the first attempt, and takes signals meanwhile', async () => {
+    const endpoint = receiver.endpoint(500, 200);
+    const { source } = await express({ endpoint, retryPolicy: onceMore(1, HOUR_MS) });
+    const delivery = await records.deliveryWith('retrying', await send(source));
+    const view = await until('the workflow', () => workflowOf(delivery).query(status));
+    expect(view).to.include({ status: 'retrying', attempts: 1, maxAttempts: 2, lastStatusCode: 500 });
+    const differs = Math.abs(Date.parse(view.nextAttemptAt ?? '') - Date.parse(delivery.nextAttemptAt ?? ''));
+    expect(differs, 'ms between what both say').to.be.lessThan(60_000);
+    await workflowOf(delivery).signal(retryNow);
+    await workflowOf(delivery).result();
+    expect(await records.delivery(delivery.id)).to.include({ status: 'delivered', attemptCount: 2 });
+  });
+
+  it('parks what failed for good in a workflow, to be replayed from there', async () => {
+    const endpoint = receiver.endpoint(410, 200);
+    const { source } = await express({ endpoint, retryPolicy: onceMore(5) });
+    const eventId = await send(source);
+    const delivery = await records.deliveryWith('failed', eventId);
+    await until('the workflow', () => workflowOf(delivery).query(status));
+    await workflowOf(delivery).signal(replay);
+    await records.eventWith('delivered', eventId);
+    expect(endpoint.requests).to.have.length(2);
+    expect(await records.queued()).to.equal(0);
+  });
+
+  it('lets a delivery be cancelled during its attempt', async () => {
+    let letGo: () => void = () => undefined;
+    const endpoint = receiver.endpoint({ status: 500, after: new Promise<void>((resolve) => (letGo = resolve)) });
+    const { source } = await express({ endpoint, retryPolicy: onceMore(5) });
+    const eventId = await send(source);
+    await until('the attempt to arrive', () => endpoint.requests.length === 1);
+    const [pending] = await records.deliveries(eventId);
+    await yard.client.post(`/api/deliveries/${pending?.id}/cancel`);
+    letGo();
+    const delivery = await until('the attempt in the history', async () => {
+      const found = await records.delivery(pending?.id ?? '');
+      return found.attempts.length === 1 ? found : undefined;
+    });
+    expect(delivery.status).to.equal('cancelled');
+    expect(await workflowName(delivery)).to.equal('WorkflowNotFoundError');
+    expect(endpoint.requests).to.have.length(1);
+  });
+
+  it('leaves a destination that is known to be slow to workflows from the start', async () => {
+    const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 1200));
+    const answers = [0, 1].map(() => ({
+      status: 200,
+      get after() {
+        return slow();
+      },
+    }));
+    const endpoint = receiver.endpoint(...answers);
+    const { source } = await express({ endpoint });
+    expect(await records.deliveryWith('delivered', await send(source))).to.include({ lane: 'express' });
+    expect(await records.deliveryWith('delivered', await send(source))).to.include({ lane: 'workflow' });
+  });
+
+  it('cancels a parked delivery like any other', async () => {
+    const { source } = await express({ endpoint: receiver.endpoint(500) });
+    const delivery = await records.deliveryWith('failed', await send(source));
+    await until('the workflow', () => workflowOf(delivery).query(status));
+    await workflowOf(delivery).signal(cancel);
+    await until('it to end', async () => (await workflowName(delivery)) === 'FAILED');
+  });
+});

@@ -1,0 +1,88 @@
+// The express lane: the relay makes first attempts itself, with the same function as the workflow's activity, and starts a
+// workflow only for what is left to do. The delivery's row stays in the outbox until one of both has happened, so whoever
+// claims it after a crash finds the attempt recorded and goes on from there, or makes it again.
+import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
+import { retryDelay } from '../core/backoff.ts';
+import type { Log } from '../core/log.ts';
+import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
+import type { Pool } from '../db/pool.ts';
+import type { FirstAttempt } from '../workflows/messages.ts';
+import type { StartPolicy } from './start-policies.ts';
+
+// After an attempt that could not be recorded: as long as the database is away, it would only be in vain.
+const ERROR_REST_MS = 1000;
+
+export interface ExpressDeps {
+  pool: Pool;
+  /** Makes and records one attempt. @throws when our own side is away */
+  attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
+  /** Starts the delivery's workflow; false when there has been one before. */
+  startWorkflow: (row: OutboxRow, policy: StartPolicy, first: FirstAttempt | undefined) => Promise<boolean>;
+  /** Ends a delivery whose workflow was closed from outside. @returns whether its workflow runs */
+  lookAfter: (row: OutboxRow) => Promise<boolean>;
+  /** Hears when a delivery needs its place no more. */
+  done: (deliveryId: string) => void;
+  /** How long running attempts get at the end, ms. */
+  drainMs: number;
+  log: Log;
+}
+
+export interface Express {
+  /** Makes the first attempt of a delivery, and what follows from it. */
+  run(row: OutboxRow, policy: StartPolicy): void;
+  /** Whether this process is at it. */
+  isRunning(deliveryId: string): boolean;
+  /** Resolves when nothing runs any more, or the time is over; what is left is made again by another relay. */
+  drain(): Promise<void>;
+}
+
+export function createExpress(deps: ExpressDeps): Express {
+  const running = new Map<string, Promise<void>>();
+
+  async function deliver(row: OutboxRow, policy: StartPolicy): Promise<void> {
+    try {
+      const outcome = await deps.attempt(firstAttempt(row, policy));
+      if (isLeftToDo(outcome)) await handOver(row, policy, outcome);
+    } catch (error) {
+      deps.log.warn({ deliveryId: row.deliveryId, error: String(error) }, 'first attempt to be made again');
+      await new Promise((resolve) => setTimeout(resolve, ERROR_REST_MS));
+    }
+  }
+
+  /** The workflow goes on from what the first attempt found. A row is removed when Temporal has the workflow. */
+  async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt): Promise<void> {
+    const started = await deps.startWorkflow(row, policy, outcome);
+    // Had it been started before, by a relay that died then, it runs; or an operator has ended it.
+    if (started || (await deps.lookAfter(row))) await removeQueued(deps.pool, row);
+  }
+
+  return {
+    run(row, policy) {
+      const { deliveryId } = row;
+      const attempt = deliver(row, policy).finally(() => {
+        running.delete(deliveryId);
+        deps.done(deliveryId);
+      });
+      running.set(deliveryId, attempt);
+    },
+    isRunning: (deliveryId) => running.has(deliveryId),
+    async drain() {
+      let timer: NodeJS.Timeout | undefined;
+      const over = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, deps.drainMs);
+      });
+      await Promise.race([Promise.all(running.values()), over]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function firstAttempt({ deliveryId, eventId }: OutboxRow, { retryPolicy }: StartPolicy): AttemptRequest {
+  const delay = retryPolicy.maxRetries < 1 ? null : retryDelay(retryPolicy, 1, Math.random());
+  return { deliveryId, eventId, attempt: 1, retryDelay: delay };
+}
+
+/** Held deliveries wait in the database, those that failed over have a successor; both need no workflow. */
+function isLeftToDo(outcome: AttemptOutcome): outcome is FirstAttempt {
+  return outcome.status === 'retrying' || outcome.status === 'failed' || outcome.status === 'deferred';
+}
