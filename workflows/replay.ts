@@ -18,6 +18,8 @@ import { cancel, progress, type ReplayInput, replayTaskQueue } from './messages.
 const PAGE_TIMEOUT_MS = 120_000;
 const HEARTBEAT_TIMEOUT_MS = 15_000;
 const MAX_OWN_SIDE_WAIT_MS = 30_000;
+// About a hundred pages. Well before Temporal suggests it: a worker that takes a replay over reads its history first.
+const MAX_HISTORY_EVENTS = 1000;
 
 /** One run of the workflow. */
 interface Run {
@@ -130,7 +132,9 @@ async function pauseForOwnSide({ view, wishes }: Run, failures: number): Promise
 
 /** Many pages fill the history; the replay then goes on in a new run with the same id. */
 async function continueWhenLong({ input, view }: Run): Promise<void> {
-  if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof replay>({ ...input, resumeFrom: view });
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  if (historyLength < MAX_HISTORY_EVENTS && !continueAsNewSuggested) return;
+  await continueAsNew<typeof replay>({ ...input, resumeFrom: view });
 }
 
 const NOT_BEGUN: ReplayProgress = {

@@ -5,7 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cancel, circuitChanged, release, replay, resetCircuit, retryNow, status } from '../../workflows/messages.ts';
+import { cancel, circuitChanged, release, progress, replay, resetCircuit, retryNow, status } from '../../workflows/messages.ts';
 import {
   closed,
   deferred,
@@ -19,6 +19,7 @@ import {
   startScriptedWorker,
 } from '../support/scripted-attempts.ts';
 import { type ScriptedMail, startScriptedMail } from '../support/scripted-mail.ts';
+import { runningProgress, type ScriptedReplays, startScriptedReplays } from '../support/scripted-replay.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -124,6 +125,50 @@ describe('export of histories of notifications', () => {
     const { handle } = await mail.start([refused]);
     await handle.result().catch(() => undefined);
     save('notification-dropped', historyToJSON(await handle.fetchHistory()));
+  });
+});
+
+describe('export of histories of replays', () => {
+  let replays: ScriptedReplays;
+  before(async () => {
+    replays = await startScriptedReplays('test-histories-of-replays');
+  });
+  after(() => replays.stop());
+
+  it('event-replay-completed', async () => {
+    const { handle } = await replays.start(
+      [
+        { eventsReplayed: 1 },
+        { pages: 1 },
+        new Error('The database is away'),
+        { eventsReplayed: 2 },
+        { eventsReplayed: 3, status: 'completed' },
+      ],
+      { ratePerSecond: 1 },
+    );
+    await handle.result();
+    save('event-replay-completed', historyToJSON(await handle.fetchHistory()));
+  });
+
+  it('event-replay-cancelled', async () => {
+    const away = new Error('The database is away');
+    const { handle } = await replays.start(
+      [{ eventsReplayed: 2 }],
+      { ratePerSecond: 1, resumeFrom: runningProgress(1, 1) },
+      [away],
+    );
+    await until('the wait', async () => (await handle.query(progress)).eventsReplayed === 2);
+    await handle.signal(cancel);
+    await handle.result();
+    save('event-replay-cancelled', historyToJSON(await handle.fetchHistory()));
+  });
+
+  it('event-replay-cancelled-away', async () => {
+    const { handle, pages } = await replays.start([new Error('The database is away')]);
+    await until('the page to fail', () => pages.length === 1);
+    await handle.cancel();
+    await handle.result().catch(() => undefined);
+    save('event-replay-cancelled-away', historyToJSON(await handle.fetchHistory()));
   });
 });
 

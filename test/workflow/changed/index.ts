@@ -1,11 +1,13 @@
 // Workflows that break with the recorded histories on purpose: they show that the replay tests can fail.
 import { sleep } from '@temporalio/workflow';
 import type { NotificationOutcome, NotificationRequest } from '../../../activities/types.ts';
+import type { ReplayProgress } from '../../../core/event-replay.ts';
 import { circuit as originalCircuit } from '../../../workflows/circuit.ts';
 import { delivery as original } from '../../../workflows/delivery.ts';
 import { maintenance as originalMaintenance } from '../../../workflows/maintenance.ts';
-import type { CircuitInput, DeliveryInput, DeliveryResult } from '../../../workflows/messages.ts';
+import type { CircuitInput, DeliveryInput, DeliveryResult, ReplayInput } from '../../../workflows/messages.ts';
 import { notify as originalNotify } from '../../../workflows/notify.ts';
+import { replay as originalReplay } from '../../../workflows/replay.ts';
 
 export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   await sleep(1000);
@@ -25,4 +27,9 @@ export async function maintenance(): Promise<void> {
 export async function notify(request: NotificationRequest): Promise<NotificationOutcome> {
   await sleep(1000);
   return originalNotify(request);
+}
+
+export async function replay(input: ReplayInput): Promise<ReplayProgress> {
+  await sleep(1000);
+  return originalReplay(input);
 }

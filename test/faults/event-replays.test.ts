@@ -1,0 +1,179 @@
+// Replays by filter while processes are killed and servers are away: no event is lost, none is replayed twice.
+import { expect } from 'chai';
+import type { PoolClient } from 'pg';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { killPart, stackAddresses, startPart } from '../support/stack.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+// A killed worker's page is noticed after 15 s without a heartbeat; then come the pages that are left.
+const RECOVERY_MS = 60_000;
+
+interface ReplayView {
+  id: string;
+  status: string;
+  eventsTotal: number;
+  eventsReplayed: number;
+  deliveriesCreated: number;
+}
+
+interface Line {
+  endpoint: Endpoint;
+  sourceId: string;
+  /** Stored before there was a route: nothing was delivered yet. Oldest first. */
+  eventIds: string[];
+}
+
+describe('replays by filter, cut off', function () {
+  this.timeout(180_000);
+  let yard: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(async () => {
+    await yard.close();
+    await receiver.close();
+  });
+  afterEach('every test starts its own workers', () =>
+    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+  );
+
+  async function line(events: number): Promise<Line> {
+    const source = await records.source();
+    const bodies = Array.from({ length: events }, (_, n) => JSON.stringify({ n }));
+    const eventIds = await Promise.all(bodies.map((body) => records.accepted(source, body)));
+    eventIds.sort();
+    const endpoint = receiver.endpoint();
+    await records.route(source.id, [(await records.destination(endpoint.url)).id]);
+    return { endpoint, eventIds, sourceId: source.id };
+  }
+
+  const start = ({ sourceId }: Line, ratePerSecond: number) =>
+    yard.client.post<ReplayView>(`${yard.base}/events/replay`, { sourceId, ratePerSecond });
+  const read = (id: string) => yard.client.get<ReplayView>(`${yard.base}/events/replays/${id}`);
+
+  /** Waits until the replay is complete, and checks that every event was replayed once and arrived. */
+  async function settle(id: string, { endpoint, eventIds, sourceId }: Line): Promise<void> {
+    const ended = await until(
+      'the replay to be completed',
+      async () => {
+        const replay = await read(id);
+        if (replay.status !== 'completed') throw new Error(`it is ${replay.status}: ${replay.eventsReplayed} events`);
+        return replay;
+      },
+      RECOVERY_MS,
+    );
+    const { length } = eventIds;
+    expect(ended).to.include({ eventsTotal: length, eventsReplayed: length, deliveriesCreated: length });
+    expect(await deliveries(sourceId)).to.deep.equal(eventIds);
+    for (const eventId of eventIds) await records.eventWith('delivered', eventId);
+    const arrived = new Set(endpoint.requests.map(({ headers }) => headers['x-hookyard-event-id']));
+    expect([...arrived].toSorted()).to.deep.equal(eventIds);
+  }
+
+  /** The events of the source's deliveries, in the order in which these were made. */
+  async function deliveries(sourceId: string): Promise<string[]> {
+    const { rows } = await yard.pool.query<{ event_id: string }>(
+      'select event_id from deliveries where source_id = $1 order by id',
+      [sourceId],
+    );
+    return rows.map((row) => row.event_id);
+  }
+
+  /** Holds the event, so that the page it is in is half done and waits. @returns how to let it go */
+  async function hold(eventId: string): Promise<() => Promise<void>> {
+    const client: PoolClient = await yard.pool.connect();
+    let broken: Error | undefined;
+    client.on('error', (error) => {
+      broken = error;
+    });
+    await client.query('begin');
+    await client.query('select from events where id = $1 for update', [eventId]);
+    return async () => {
+      if (!broken) await client.query('commit');
+      client.release(broken);
+    };
+  }
+
+  const pageWaits = () =>
+    until('the page to wait for the event', async () => {
+      const { rows } = await yard.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+
+  it('go on when the worker is killed in the middle of a page, before its commit', async () => {
+    const worker = await yard.startWorker();
+    const events = await line(25);
+    const release = await hold(events.eventIds[17] ?? '');
+    const { id } = await start(events, 10);
+    await pageWaits();
+    expect(await read(id)).to.include({ status: 'running', eventsReplayed: 10 });
+    await worker.kill();
+    await release();
+    await yard.startWorker();
+    await settle(id, events);
+  });
+
+  it('go on when the worker is killed after the commit of a page, before Temporal knows of it', async () => {
+    const proxy = await startTcpProxy(stackAddresses().temporalAddress);
+    const worker = await yard.startWorker({ TEMPORAL_ADDRESS: proxy.address });
+    const events = await line(25);
+    const release = await hold(events.eventIds[17] ?? '');
+    const { id } = await start(events, 10);
+    await pageWaits();
+    proxy.holdRequests();
+    await release();
+    await until('the page to be committed', async () => (await read(id)).eventsReplayed === 20);
+    await worker.kill();
+    await proxy.close();
+    await yard.startWorker();
+    await settle(id, events);
+  });
+
+  it('begin when no worker was there at the request', async () => {
+    const events = await line(5);
+    const { id, status } = await start(events, 100);
+    expect(status).to.equal('pending');
+    await yard.startWorker();
+    await settle(id, events);
+  });
+
+  it('begin when the worker was killed that was about to start their workflow', async () => {
+    const proxy = await startTcpProxy(stackAddresses().temporalAddress);
+    const worker = await yard.startWorker({ TEMPORAL_ADDRESS: proxy.address });
+    const events = await line(5);
+    proxy.holdRequests();
+    const { id } = await start(events, 100);
+    await until('the start to be under way', () => proxy.isHolding(id));
+    await worker.kill();
+    await proxy.close();
+    await yard.startWorker();
+    // As if the minute had passed for which the claim keeps others away.
+    await yard.pool.query('update event_replays set due_at = now() where id = $1', [id]);
+    await settle(id, events);
+  });
+
+  it('go on when PostgreSQL is killed in the middle of a page', async () => {
+    const worker = await yard.startWorker();
+    const events = await line(25);
+    const release = await hold(events.eventIds[17] ?? '');
+    const { id } = await start(events, 10);
+    await pageWaits();
+    try {
+      await killPart('postgres');
+    } finally {
+      await startPart('postgres');
+      await release();
+    }
+    await until('the API to see the database again', () => read(id));
+    await settle(id, events);
+    expect(worker.output(), 'the worker lived on').to.include('page of a replay not made');
+  });
+});

@@ -1,0 +1,160 @@
+// The replay workflow on a real Temporal server, with pages that follow a script.
+import { WorkflowFailedError } from '@temporalio/client';
+import { CancelledFailure } from '@temporalio/common';
+import { expect } from 'chai';
+import { cancel, progress } from '../../workflows/messages.ts';
+import {
+  type PageStep,
+  runningProgress,
+  type ScriptedReplay,
+  type ScriptedReplays,
+  startScriptedReplays,
+} from '../support/scripted-replay.ts';
+import { until } from '../support/until.ts';
+
+const away = () => new Error('The database is away');
+
+describe('replay workflow', () => {
+  let replays: ScriptedReplays;
+  before(async () => {
+    replays = await startScriptedReplays('test-replay-workflow');
+  });
+  after(() => replays.stop());
+
+  it('asks for one page after the other until the replay has ended', async () => {
+    const replay = await replays.start([
+      { eventsReplayed: 2 },
+      { eventsReplayed: 4 },
+      { eventsReplayed: 5, status: 'completed' },
+    ]);
+    expect(await replay.handle.result()).to.include({ status: 'completed', pages: 3, eventsReplayed: 5 });
+    expect(replay.pages).to.deep.equal([1, 2, 3]);
+    expect(replay.cancels()).to.equal(0);
+    expect(await replay.handle.query(progress)).to.include({ status: 'completed', eventsReplayed: 5 });
+  });
+
+  it('waits after a page as long as its events take at the rate', async () => {
+    const replay = await replays.start([{ eventsReplayed: 1 }, { status: 'completed' }], { ratePerSecond: 1 });
+    await replay.handle.result();
+    const [length = 0, ...others] = await timerLengths(replay);
+    expect(length).to.be.within(1, 1000);
+    expect(others).to.deep.equal([]);
+  });
+
+  it('does not wait after a step that replayed nothing', async () => {
+    const replay = await replays.start([{ pages: 0 }, { pages: 0 }, { status: 'completed' }], { ratePerSecond: 1 });
+    await replay.handle.result();
+    expect(replay.pages, 'the same page until it is made').to.deep.equal([1, 1, 1]);
+    expect(await timerLengths(replay)).to.deep.equal([]);
+  });
+
+  it('goes on where the replay is when it is started anew, without waiting for what was replayed long ago', async () => {
+    const replay = await replays.start([{ pages: 57, eventsReplayed: 57_000 }, { status: 'completed' }]);
+    await replay.handle.result();
+    expect(replay.pages).to.deep.equal([1, 58]);
+    for (const length of await timerLengths(replay)) expect(length).to.be.at.most(1000);
+  });
+
+  it('makes a page again that our own side lost', async () => {
+    const replay = await replays.start([{ eventsReplayed: 1 }, away(), away(), { status: 'completed' }]);
+    expect(await replay.handle.result()).to.include({ status: 'completed', pages: 2 });
+    expect(replay.pages).to.deep.equal([1, 2, 2, 2]);
+  });
+
+  it('is cancelled during a wait, and records that', async () => {
+    const replay = await replays.start([{ eventsReplayed: 60 }], {
+      ratePerSecond: 1,
+      resumeFrom: runningProgress(8, 8),
+    });
+    await until('the wait', async () => (await replay.handle.query(progress)).eventsReplayed === 60);
+    await replay.handle.signal(cancel);
+    expect(await replay.handle.result()).to.include({ status: 'cancelled', eventsReplayed: 60 });
+    expect(replay.pages).to.deep.equal([9]);
+    expect(replay.cancels()).to.equal(1);
+  });
+
+  it('lets a page finish before it is cancelled', async () => {
+    const page = Promise.withResolvers<PageStep & { eventsReplayed: number }>();
+    const replay = await replays.start([page.promise]);
+    await until('the page to be made', () => replay.pages.length === 1);
+    await replay.handle.signal(cancel);
+    expect(replay.cancels()).to.equal(0);
+    page.resolve({ eventsReplayed: 3 });
+    expect(await replay.handle.result()).to.include({ status: 'cancelled', eventsReplayed: 3 });
+    expect(replay.pages).to.deep.equal([1]);
+  });
+
+  it('is completed when the last page was made before the cancel', async () => {
+    const page = Promise.withResolvers<{ status: 'completed' }>();
+    const replay = await replays.start([page.promise]);
+    await until('the page to be made', () => replay.pages.length === 1);
+    await replay.handle.signal(cancel);
+    page.resolve({ status: 'completed' });
+    expect(await replay.handle.result()).to.include({ status: 'completed' });
+    expect(replay.cancels()).to.equal(0);
+  });
+
+  it('ends when the replay was cancelled in the database only', async () => {
+    const replay = await replays.start([{ eventsReplayed: 1 }, { status: 'cancelled', pages: 1 }]);
+    expect(await replay.handle.result()).to.include({ status: 'cancelled', pages: 1 });
+    expect(replay.cancels()).to.equal(0);
+  });
+
+  it('can be cancelled while our own side is away, and insists until that is recorded', async () => {
+    const replay = await replays.start([away()], {}, [away()]);
+    await until('the page to fail', () => replay.pages.length === 1);
+    await replay.handle.signal(cancel);
+    expect(await replay.handle.result()).to.include({ status: 'cancelled' });
+    expect(replay.pages).to.deep.equal([1]);
+    expect(replay.cancels()).to.equal(2);
+  });
+
+  it('takes a cancellation request of Temporal like the signal, and shows as cancelled there', async () => {
+    const replay = await replays.start([{ eventsReplayed: 1 }], { ratePerSecond: 1 });
+    await until('the wait', async () => (await replay.handle.query(progress)).eventsReplayed === 1);
+    await replay.handle.cancel();
+    const error: unknown = await replay.handle.result().catch((failure: unknown) => failure);
+    expect(error).to.be.instanceOf(WorkflowFailedError);
+    expect(error).to.have.property('cause').that.is.instanceOf(CancelledFailure);
+    expect(replay.cancels()).to.equal(1);
+    expect((await replay.handle.describe()).status.name).to.equal('CANCELLED');
+  });
+
+  it('tells in the Temporal UI how far it is, and what it waits for when our own side is away', async () => {
+    const replay = await replays.start(
+      [{ eventsReplayed: 2, eventsExpired: 1, eventsUnroutable: 3 }, away(), away(), away()],
+      { ratePerSecond: 1000 },
+    );
+    const details = await until('the page to fail', async () => {
+      const metadata = await replay.handle.query<{ currentDetails: string }, []>('__temporal_workflow_metadata');
+      return metadata.currentDetails.includes('cannot reach') && metadata.currentDetails;
+    });
+    expect(details).to.include('2 of 5 events replayed');
+    expect(details).to.include('1 had no payload any more, 3 go nowhere now');
+    await replay.handle.signal(cancel);
+    await replay.handle.result();
+  });
+
+  it('goes on in a new run when its history grows long', async () => {
+    const total = 175;
+    function* pages(): Generator<PageStep> {
+      for (let page = 1; page < total; page += 1) yield { eventsReplayed: page };
+      yield { eventsReplayed: total, status: 'completed' };
+    }
+    const replay = await replays.start(pages());
+    expect(await replay.handle.result()).to.include({ status: 'completed', pages: total, eventsReplayed: total });
+    expect(replay.pages).to.deep.equal(Array.from({ length: total }, (_, index) => index + 1));
+    const { runId } = await replays.client.workflow.getHandle(replay.reference.replayId).describe();
+    expect(runId).to.not.equal(replay.handle.firstExecutionRunId);
+  });
+
+  /** Lengths of the timers in the order in which they were started, ms. */
+  async function timerLengths({ handle }: ScriptedReplay): Promise<number[]> {
+    const { events } = await handle.fetchHistory();
+    return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
+      timer
+        ? [Number(timer.startToFireTimeout?.seconds ?? 0) * 1000 + (timer.startToFireTimeout?.nanos ?? 0) / 1e6]
+        : [],
+    );
+  }
+});
