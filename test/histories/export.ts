@@ -59,6 +59,16 @@ const paths: Record<string, (worker: ScriptedWorker) => Promise<ScriptedDelivery
     await handle.signal(release);
     return handle;
   },
+  'express-retried': async (worker) =>
+    (await worker.start([retrying(10), delivered], { first: { ...failed, status: 'retrying', waitMs: 10 } })).handle,
+  'express-failed': async (worker) => {
+    const { handle } = await worker.start([], { first: failed });
+    await untilStatus(handle, 'failed');
+    await handle.signal(replay);
+    return handle;
+  },
+  'express-deferred': async (worker) =>
+    (await worker.start([delivered], { first: { status: 'deferred', waitMs: 10, slotAt: 1_795_000_000_000 } })).handle,
   closed: async (worker) => (await worker.start([retrying(10), closed])).handle,
 };
 

@@ -104,6 +104,30 @@ describe('delivery workflow', () => {
     expect(await timerLengths(delivery)).to.deep.equal([5, 7, 11]);
   });
 
+  it('goes on from a first attempt that the relay has made', async () => {
+    const first = { ...failed, status: 'retrying' as const, waitMs: 15 };
+    const delivery = await worker.start([retrying(5), delivered], { first });
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 3 });
+    expect(attemptNumbers(delivery)).to.deep.equal([2, 3]);
+    expect(await timerLengths(delivery)).to.deep.equal([15, 5]);
+  });
+
+  it('parks at once when the first attempt of the relay has failed for good', async () => {
+    const delivery = await worker.start([], { first: failed });
+    await until('it to be parked', async () => (await delivery.handle.query(status)).status === 'failed');
+    expect(await delivery.handle.query(status)).to.include({ attempts: 1, lastError: failed.error });
+    await delivery.handle.signal(cancel);
+    await failureOf(delivery);
+    expect(delivery.attempts).to.deep.equal([]);
+  });
+
+  it('makes the first attempt itself in the slot that the relay could not wait for', async () => {
+    const slotAt = Date.now() + 20;
+    const delivery = await worker.start([delivered], { first: { status: 'deferred', waitMs: 20, slotAt } });
+    await delivery.handle.result();
+    expect(delivery.attempts.map((each) => [each.attempt, each.slotAt])).to.deep.equal([[1, slotAt]]);
+  });
+
   it('waits while the circuit of its route holds it, and goes on with the same attempt when it is released', async () => {
     const delivery = await worker.start([retrying(1), held, held, delivered]);
     await until('the hold', async () => (await delivery.handle.query(status)).status === 'circuit_open');
