@@ -27,6 +27,12 @@ export function limitOf({ page, pageSize }: Page): { limit: number; offset: numb
   return { limit: pageSize, offset: Math.min((page - 1) * pageSize, Number.MAX_SAFE_INTEGER) };
 }
 
+/** A page of configuration records, newest first; stable across pages (decisions, "HTTP conventions"). */
+export function newestFirst(page: Page) {
+  const orderBy: { createdAt?: 'desc'; id?: 'desc' }[] = [{ createdAt: 'desc' }, { id: 'desc' }];
+  return { ...limitOf(page), orderBy };
+}
+
 /** The answer of a list endpoint. */
 export function listAnswer<Item>(data: Item[], total: number, { page, pageSize }: Page) {
   return { data, pagination: { total, page, pageSize } };

@@ -13,7 +13,7 @@ import {
   param,
 } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
-import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { parseTime } from '../query.ts';
 import { isoTime, requireId } from '../records.ts';
 import { parseBody, parseQuery, refuse } from '../validation.ts';
@@ -43,11 +43,7 @@ export function mountApiKeys(router: ApiRouter, deps: ApiDeps): void {
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
-  const [keys, total] = await entityManager(ctx, deps).findAndCount(
-    ApiKey,
-    { revokedAt: null },
-    { ...limitOf(query), orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
-  );
+  const [keys, total] = await entityManager(ctx, deps).findAndCount(ApiKey, { revokedAt: null }, newestFirst(query));
   ctx.body = listAnswer(keys.map(show), total, query);
 }
 

@@ -4,20 +4,21 @@ import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
-import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import { deleteDestination } from '../../db/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth } from '../../db/history/statistics.ts';
-import type { EntityManager } from '../../db/orm.ts';
 import { z } from 'zod';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
-import { ApiError, invalid, notFound } from '../errors.ts';
-import { limitOf, type Page } from '../pagination.ts';
+import { invalid, notFound } from '../errors.ts';
+import { newestFirst, type Page } from '../pagination.ts';
 import { containsPattern } from '../query.ts';
-import { findDestination, isoTime, requireId, violates } from '../records.ts';
+import { findDestination, isoTime, requireId } from '../records.ts';
 import { check } from '../validation.ts';
+import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+
+const slugRules: SlugRules = { kind: 'destination', entity: Destination, constraint: 'destinations_slug_unique' };
 
 /** A destination's authentication, secrets in clear. */
 interface Auth {
@@ -45,7 +46,7 @@ export interface DestinationInput {
 /** Creates a destination; its slug is the given one or made of its name. @throws ApiError 400, 409 DUPLICATE_SLUG */
 export async function createDestination(ctx: Context, deps: ApiDeps, input: DestinationInput): Promise<Destination> {
   const id = newId('dst');
-  const { retryPolicy, slug, authType = 'none', authConfig, signingSecret, ...rest } = input;
+  const { retryPolicy, authType = 'none', authConfig, signingSecret, ...rest } = input;
   const auth = checkAuth(authType, authConfig ?? {}, null);
   const record = {
     description: null,
@@ -62,29 +63,16 @@ export async function createDestination(ctx: Context, deps: ApiDeps, input: Dest
     signingSecret: sealSigningSecret(deps, id, signingSecret ?? null, null),
     retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
   };
-  for (;;) {
-    const em = entityManager(ctx, deps);
-    const free = slug ?? (await freeSlug(em, input.name));
-    try {
-      const destination = em.create(Destination, { ...record, slug: free });
+  return storeWithSlug(
+    slugRules,
+    input,
+    () => entityManager(ctx, deps),
+    async (em, slug) => {
+      const destination = em.create(Destination, { ...record, slug });
       await em.persist(destination).flush();
       return destination;
-    } catch (error) {
-      if (!violates(error, 'destinations_slug_unique')) throw error;
-      // Another request took the slug of this name at the same moment: the next one is free.
-      if (slug !== undefined) throw duplicateSlug(slug);
-    }
-  }
-}
-
-async function freeSlug(em: EntityManager, name: string): Promise<string> {
-  const base = slugify(name, 'destination');
-  const taken = await em.find(Destination, { slug: { $like: `${base.slice(0, 50)}%` } }, { fields: ['slug'] });
-  return nextFreeSlug(base, new Set(taken.map((destination) => destination.slug)));
-}
-
-function duplicateSlug(slug: string): ApiError {
-  return new ApiError(409, 'DUPLICATE_SLUG', `A destination with the slug ${slug} exists already`);
+    },
+  );
 }
 
 /** Applies what was sent to a stored destination. @throws ApiError 400, 404, 409 DUPLICATE_SLUG */
@@ -95,8 +83,8 @@ export async function updateDestination(
 ): Promise<Destination> {
   const id = param(ctx, 'id');
   const { retryPolicy, authType, authConfig, signingSecret, ...rest } = patch;
-  try {
-    return await entityManager(ctx, deps).transactional(async (em) => {
+  return updateWithSlug(slugRules, rest.slug, () =>
+    entityManager(ctx, deps).transactional(async (em) => {
       const stored = await findDestination(em, id, 'lock');
       em.assign(stored, rest);
       if (retryPolicy) em.assign(stored, { retryPolicy: { ...stored.retryPolicy, ...retryPolicy } });
@@ -108,11 +96,8 @@ export async function updateDestination(
         em.assign(stored, { signingSecret: sealSigningSecret(deps, id, signingSecret, known) });
       }
       return stored;
-    });
-  } catch (error) {
-    if (violates(error, 'destinations_slug_unique')) throw duplicateSlug(rest.slug ?? '');
-    throw error;
-  }
+    }),
+  );
 }
 
 /** Deletes the destination of the path and tells the workflows of its open deliveries. */
@@ -139,7 +124,7 @@ export async function pageOfDestinations(
       ...(query.enabled !== undefined && { enabled: query.enabled }),
       ...(pattern && { $or: [{ name: { $ilike: pattern } }, { url: { $ilike: pattern } }] }),
     },
-    { ...limitOf(query), orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+    newestFirst(query),
   );
 }
 

@@ -1,12 +1,19 @@
-// Filters, schemas and transforms have a name and a slug, and routes name them by id: what their endpoints share.
+// Filters, schemas and transforms have a name and a slug, and routes name them by id: what their endpoints share. The
+// file of each states what is its own: its members, and what can be tried out.
+import { type EntityName, LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
-import { nextFreeSlug, slugify } from '../../core/slugs.ts';
+import { type IdPrefix, newId } from '../../core/ids.ts';
+import type { Filter, Schema, Transform } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { ApiError } from '../errors.ts';
-import { pageParams } from '../pagination.ts';
+import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { containsPattern, textParam } from '../query.ts';
-import { violates } from '../records.ts';
+import { isoTime, requireId } from '../records.ts';
+import { parseQuery } from '../validation.ts';
 import * as field from './fields.ts';
+import { requireUnused, routeCounts, type RouteReference } from './route-references.ts';
+import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
 /** Members that each of them takes on create; all but the name are optional. */
 export const namedMembers = {
@@ -14,67 +21,147 @@ export const namedMembers = {
   slug: field.slug.optional(),
   description: field.description.optional(),
 };
+type NamedInput = { name: string; slug?: string; description?: string | null };
 
-export const namedListSchema = z.object({ ...pageParams, search: textParam });
+const listSchema = z.object({ ...pageParams, search: textParam });
+
+/** The members that all three have. */
+type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;
+
+/** What tells one kind from the others; `Own` are its own members as they are stored. */
+export interface NamedKind<Own> extends SlugRules {
+  entity: typeof Filter | typeof Schema | typeof Transform;
+  prefix: IdPrefix;
+  /** The member by which routes name it. */
+  usedAs: RouteReference;
+  /** Its own members as the API shows them. */
+  show: (record: Own & { version: number }) => object;
+}
+
+type Handler = (ctx: Context, deps: ApiDeps) => Promise<void>;
+
+/** The endpoints of one kind of record. */
+export class NamedRecords<Own extends object> {
+  readonly #kind: NamedKind<Own>;
+  readonly #entity: EntityName<Named>;
+
+  constructor(kind: NamedKind<Own>) {
+    this.#kind = kind;
+    // The kind's entity has these members, which the mapper's types cannot tell.
+    this.#entity = kind.entity as unknown as EntityName<Named>;
+  }
+
+  /** Mounts list, create, get, update and delete; creating and updating are the kind's own, by `create` and `update`. */
+  mount(router: ApiRouter, deps: ApiDeps, base: string, own: { create: Handler; update: Handler }): void {
+    router.get(base, (ctx) => this.#list(ctx, deps));
+    router.post(base, (ctx) => own.create(ctx, deps));
+    router.get(`${base}/:id`, async (ctx) => this.#answer(ctx, deps, await this.find(ctx, deps)));
+    router.patch(`${base}/:id`, (ctx) => own.update(ctx, deps));
+    router.delete(`${base}/:id`, (ctx) => this.#remove(ctx, deps));
+  }
+
+  /** The record of the path. @throws ApiError 404 */
+  find(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
+    return this.#findIn(entityManager(ctx, deps), param(ctx, 'id'));
+  }
+
+  async #findIn(em: EntityManager, id: string, lock?: 'lock'): Promise<Named & Own> {
+    const { kind, prefix } = this.#kind;
+    requireId(kind, prefix, id);
+    const record = await em.findOne(this.#entity, { id }, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {});
+    if (!record) throw notFound(kind, id);
+    return record as Named & Own;
+  }
+
+  /** Stores a new record and answers with it. @throws ApiError 409 DUPLICATE_SLUG */
+  async create(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<void> {
+    const record = await storeWithSlug(
+      this.#kind,
+      input,
+      () => entityManager(ctx, deps),
+      async (em, slug) => {
+        const { name, description = null } = input;
+        const members: RequiredEntityData<Named> = {
+          ...own,
+          id: newId(this.#kind.prefix),
+          organizationId: organizationId(ctx),
+          name,
+          slug,
+          description,
+        };
+        const created = em.create(this.#entity, members);
+        await em.persist(created).flush();
+        return created;
+      },
+    );
+    ctx.status = 201;
+    await this.#answer(ctx, deps, record as Named & Own);
+  }
+
+  /**
+   * Applies what was sent to the record of the path, under its lock, and answers with it.
+   * @param still whether the patch may be applied to what is stored now
+   * @returns false when it may not; nothing is changed or answered then
+   * @throws ApiError 404, 409 DUPLICATE_SLUG
+   */
+  async update(
+    ctx: Context,
+    deps: ApiDeps,
+    patch: { slug?: string },
+    still: (stored: Own) => boolean = () => true,
+  ): Promise<boolean> {
+    const record = await updateWithSlug(this.#kind, patch.slug, () =>
+      entityManager(ctx, deps).transactional(async (em) => {
+        const stored = await this.#findIn(em, param(ctx, 'id'), 'lock');
+        if (!still(stored)) return null;
+        // A JSON member is replaced as a whole.
+        em.assign<Named>(stored, field.sent(patch), { mergeObjectProperties: false });
+        return stored;
+      }),
+    );
+    if (record) await this.#answer(ctx, deps, record);
+    return record !== null;
+  }
+
+  async #answer(ctx: Context, deps: ApiDeps, record: Named & Own): Promise<void> {
+    [ctx.body] = await this.#showAll(entityManager(ctx, deps), [record]);
+  }
+
+  async #list(ctx: Context, deps: ApiDeps): Promise<void> {
+    const query = parseQuery(ctx, listSchema);
+    const em = entityManager(ctx, deps);
+    const [records, total] = await em.findAndCount(this.#entity, searched(query.search), newestFirst(query));
+    ctx.body = listAnswer(await this.#showAll(em, records as (Named & Own)[]), total, query);
+  }
+
+  async #remove(ctx: Context, deps: ApiDeps): Promise<void> {
+    await entityManager(ctx, deps).transactional(async (em) => {
+      const record = await this.#findIn(em, param(ctx, 'id'), 'lock');
+      await requireUnused(em, this.#kind.usedAs, record);
+      em.remove(record);
+    });
+    ctx.status = 204;
+  }
+
+  async #showAll(em: EntityManager, records: (Named & Own)[]): Promise<object[]> {
+    const ids = records.map(({ id }) => id);
+    const counts = await routeCounts(em, this.#kind.usedAs, ids);
+    return records.map((record) => ({
+      id: record.id,
+      name: record.name,
+      slug: record.slug,
+      description: record.description ?? null,
+      ...this.#kind.show(record),
+      routeCount: counts.get(record.id),
+      createdAt: isoTime(record.createdAt),
+      updatedAt: isoTime(record.updatedAt),
+    }));
+  }
+}
 
 /** Name or slug contains the text, whatever its case; everything when there is none. */
-export function searched(search: string | undefined) {
+function searched(search: string | undefined) {
   if (search === undefined) return {};
   const pattern = containsPattern(search);
   return { $or: [{ name: { $ilike: pattern } }, { slug: { $ilike: pattern } }] };
-}
-
-/** What the slugs of a kind of record need to be told apart. */
-export interface SlugRules {
-  /** For messages, and the slug of a name without a Latin letter: `filter`. */
-  kind: string;
-  /** Name of the unique constraint. */
-  constraint: string;
-  /** Slugs of the organization that start like this. */
-  taken: (em: EntityManager, prefix: string) => Promise<string[]>;
-}
-
-// Slugs that share this many characters may differ in the numeric suffix only.
-const COMPARED_LENGTH = 50;
-
-/**
- * Stores a new record under the slug that was given, or one made of its name with a numeric suffix on conflict.
- * @param fork makes a fresh unit of work for each try
- * @throws ApiError 409 DUPLICATE_SLUG when the slug that was given is taken
- */
-export async function storeWithSlug<T>(
-  rules: SlugRules,
-  input: { name: string; slug?: string },
-  fork: () => EntityManager,
-  store: (em: EntityManager, slug: string) => Promise<T>,
-): Promise<T> {
-  const base = slugify(input.name, rules.kind);
-  for (;;) {
-    const em = fork();
-    const slug = input.slug ?? nextFreeSlug(base, new Set(await rules.taken(em, `${base.slice(0, COMPARED_LENGTH)}%`)));
-    try {
-      return await store(em, slug);
-    } catch (error) {
-      if (!violates(error, rules.constraint)) throw error;
-      // Another request took the slug of this name at the same moment: the next one is free.
-      if (input.slug !== undefined) throw duplicateSlug(rules, slug);
-    }
-  }
-}
-
-/** Runs an update that may change the slug. @throws ApiError 409 DUPLICATE_SLUG */
-export async function updateWithSlug<T>(
-  rules: SlugRules,
-  slug: string | undefined,
-  update: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await update();
-  } catch (error) {
-    throw violates(error, rules.constraint) ? duplicateSlug(rules, slug ?? '') : error;
-  }
-}
-
-function duplicateSlug({ kind }: SlugRules, slug: string): ApiError {
-  return new ApiError(409, 'DUPLICATE_SLUG', `A ${kind} with the slug ${slug} exists already`);
 }

@@ -22,7 +22,7 @@ import {
   param,
 } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
-import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { findSource, isoTime, requireId, violates } from '../records.ts';
 import { check, parseBody, parseQuery } from '../validation.ts';
@@ -80,7 +80,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
       ...(query.enabled !== undefined && { enabled: query.enabled }),
       ...(pattern && { $or: [{ name: { $ilike: pattern } }, { slug: { $ilike: pattern } }] }),
     },
-    { ...limitOf(query), orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+    newestFirst(query),
   );
   const totals = await ingestTotals(
     deps.pool,

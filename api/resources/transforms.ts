@@ -1,5 +1,4 @@
 // Transforms: code that makes of an event what is sent (decisions, "Routes, filters, transforms, schemas").
-import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import {
   SandboxUnavailableError,
@@ -9,22 +8,10 @@ import {
 import { isMediaType } from '../../core/headers.ts';
 import { newId } from '../../core/ids.ts';
 import { Transform, type TransformType } from '../../db/entities.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
-import { ApiError, notFound, unavailable } from '../errors.ts';
-import { limitOf, listAnswer } from '../pagination.ts';
-import { isoTime, requireId } from '../records.ts';
-import { parseBody, parseOptionalBody, parseQuery } from '../validation.ts';
-import * as field from './fields.ts';
-import {
-  namedListSchema,
-  namedMembers,
-  searched,
-  type SlugRules,
-  storeWithSlug,
-  updateWithSlug,
-} from './named-records.ts';
-import { requireUnused, routeCounts } from './route-references.ts';
+import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
+import { ApiError, unavailable } from '../errors.ts';
+import { parseBody, parseOptionalBody } from '../validation.ts';
+import { namedMembers, NamedRecords } from './named-records.ts';
 
 const TYPES = ['jsonata', 'javascript', 'liquid'] as const satisfies readonly TransformType[];
 const MAX_CODE_LENGTH = 100_000;
@@ -51,110 +38,49 @@ const sampleSchema = z.object({
 });
 const testCodeSchema = sampleSchema.extend(codeMembers);
 
-const slugRules: SlugRules = {
+const transforms = new NamedRecords<Pick<Transform, 'type' | 'code' | 'outputContentType'>>({
   kind: 'transform',
+  entity: Transform,
+  prefix: 'tfm',
   constraint: 'transforms_slug_unique',
-  taken: async (em, prefix) =>
-    (await em.find(Transform, { slug: { $like: prefix } }, { fields: ['slug'] })).map(({ slug }) => slug),
-};
+  usedAs: 'transformId',
+  show: ({ type, code, outputContentType = null, version }) => ({ type, code, outputContentType, version }),
+});
 
 export function mountTransforms(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/transforms';
-  router.get(base, (ctx) => list(ctx, deps));
-  router.post(base, (ctx) => create(ctx, deps));
-  // Before `:id`: "test" is a fixed word, not an id.
+  transforms.mount(router, deps, base, { create, update });
   router.post(`${base}/test`, (ctx) => testCode(ctx, deps));
-  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
-  router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
-  router.delete(`${base}/:id`, (ctx) => remove(ctx, deps));
   router.post(`${base}/:id/test`, (ctx) => test(ctx, deps));
-}
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, namedListSchema);
-  const em = entityManager(ctx, deps);
-  const [transforms, total] = await em.findAndCount(Transform, searched(query.search), {
-    ...limitOf(query),
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-  });
-  ctx.body = listAnswer(await showAll(em, transforms), total, query);
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, createSchema);
-  await requireGoodCode(ctx, deps, body);
-  const transform = await storeWithSlug(
-    slugRules,
-    body,
-    () => entityManager(ctx, deps),
-    async (em, slug) => {
-      const created = em.create(Transform, {
-        id: newId('tfm'),
-        organizationId: organizationId(ctx),
-        name: body.name,
-        slug,
-        description: body.description ?? null,
-        type: body.type,
-        code: body.code,
-        outputContentType: body.outputContentType ?? null,
-      });
-      await em.persist(created).flush();
-      return created;
-    },
-  );
-  ctx.status = 201;
-  ctx.body = await showOne(entityManager(ctx, deps), transform);
-}
-
-async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  const em = entityManager(ctx, deps);
-  ctx.body = await showOne(em, await findTransform(em, param(ctx, 'id')));
+  const { type, code, outputContentType = null } = body;
+  await requireGoodCode(ctx, deps, { type, code });
+  await transforms.create(ctx, deps, body, { type, code, outputContentType });
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const patch = await parseBody(ctx, updateSchema);
-  let transform: Transform | null = null;
-  while (!transform) transform = await tryUpdate(ctx, deps, patch);
-  ctx.body = await showOne(entityManager(ctx, deps), transform);
+  while (!(await tryUpdate(ctx, deps, patch)));
 }
 
 /**
  * Applies a patch. The code is checked before the record is locked: that may take a second.
- * @returns null when the code was changed by another request meanwhile
+ * @returns false when the code was changed by another request meanwhile
  */
-async function tryUpdate(ctx: Context, deps: ApiDeps, patch: z.output<typeof updateSchema>): Promise<Transform | null> {
-  const id = param(ctx, 'id');
-  const em = entityManager(ctx, deps);
-  const { type, code } = await findTransform(em.fork(), id);
+async function tryUpdate(ctx: Context, deps: ApiDeps, patch: z.output<typeof updateSchema>): Promise<boolean> {
+  const { type, code } = await transforms.find(ctx, deps);
   if (patch.type !== undefined || patch.code !== undefined) {
     await requireGoodCode(ctx, deps, { type: patch.type ?? type, code: patch.code ?? code });
   }
-  return updateWithSlug(slugRules, patch.slug, () =>
-    em.transactional(async (transaction) => {
-      const stored = await findTransform(transaction, id, 'lock');
-      if (stored.type !== type || stored.code !== code) return null;
-      transaction.assign(stored, field.sent(patch));
-      return stored;
-    }),
-  );
-}
-
-async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
-  const id = param(ctx, 'id');
-  await entityManager(ctx, deps).transactional(async (em) => {
-    const transform = await findTransform(em, id, 'lock');
-    await requireUnused(em, 'transformId', transform);
-    em.remove(transform);
-  });
-  ctx.status = 204;
+  return transforms.update(ctx, deps, patch, (stored) => stored.type === type && stored.code === code);
 }
 
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const sample = await parseOptionalBody(ctx, sampleSchema);
-  const { id, version, type, code, outputContentType } = await findTransform(
-    entityManager(ctx, deps),
-    param(ctx, 'id'),
-  );
+  const { id, version, type, code, outputContentType } = await transforms.find(ctx, deps);
   const transform = { key: `${id}:${version}`, type, code, outputContentType: outputContentType ?? null };
   ctx.body = await tryOut(ctx, deps, transform, sample);
 }
@@ -210,35 +136,4 @@ async function inSandbox<T>(step: () => Promise<T>): Promise<T> {
     if (error instanceof SandboxUnavailableError) throw unavailable(error.message);
     throw error;
   }
-}
-
-/** @throws ApiError 404 */
-async function findTransform(em: EntityManager, id: string, lock?: 'lock'): Promise<Transform> {
-  requireId('transform', 'tfm', id);
-  const transform = await em.findOne(Transform, { id }, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {});
-  if (!transform) throw notFound('transform', id);
-  return transform;
-}
-
-async function showOne(em: EntityManager, transform: Transform) {
-  const [shown] = await showAll(em, [transform]);
-  return shown;
-}
-
-async function showAll(em: EntityManager, transforms: Transform[]) {
-  const ids = transforms.map(({ id }) => id);
-  const counts = await routeCounts(em, 'transformId', ids);
-  return transforms.map((transform) => ({
-    id: transform.id,
-    name: transform.name,
-    slug: transform.slug,
-    description: transform.description ?? null,
-    type: transform.type,
-    code: transform.code,
-    outputContentType: transform.outputContentType ?? null,
-    version: transform.version,
-    routeCount: counts.get(transform.id),
-    createdAt: isoTime(transform.createdAt),
-    updatedAt: isoTime(transform.updatedAt),
-  }));
 }

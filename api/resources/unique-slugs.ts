@@ -1,0 +1,70 @@
+// Slugs of records that get one from their name when none is given (decisions, "Routes, filters, transforms, schemas").
+import type { EntityName } from '@mikro-orm/core';
+import { nextFreeSlug, slugify } from '../../core/slugs.ts';
+import type { Destination, Filter, Schema, Transform } from '../../db/entities.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { ApiError } from '../errors.ts';
+import { violates } from '../records.ts';
+
+/** What the slugs of a kind of record need to be told apart. */
+export interface SlugRules {
+  /** For messages, and the slug of a name without a Latin letter: `filter`. */
+  kind: string;
+  entity: typeof Destination | typeof Filter | typeof Schema | typeof Transform;
+  /** Name of the unique constraint. */
+  constraint: string;
+}
+
+/** What matters here of a record. The mapper's types do not let an entity pass for one with fewer members, hence the cast. */
+type Slugged = { id: string; slug: string };
+
+// Slugs that share this many characters may differ in the numeric suffix only.
+const COMPARED_LENGTH = 50;
+
+/**
+ * Stores a new record under the slug that was given, or one made of its name with a numeric suffix on conflict.
+ * @param fork makes a fresh unit of work for each try
+ * @throws ApiError 409 DUPLICATE_SLUG when the slug that was given is taken
+ */
+export async function storeWithSlug<T>(
+  rules: SlugRules,
+  input: { name: string; slug?: string },
+  fork: () => EntityManager,
+  store: (em: EntityManager, slug: string) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    const em = fork();
+    const slug = input.slug ?? (await freeSlug(rules, em, input.name));
+    try {
+      return await store(em, slug);
+    } catch (error) {
+      if (!violates(error, rules.constraint)) throw error;
+      // Another request took the slug of this name at the same moment: the next one is free.
+      if (input.slug !== undefined) throw duplicateSlug(rules, slug);
+    }
+  }
+}
+
+async function freeSlug({ entity, kind }: SlugRules, em: EntityManager, name: string): Promise<string> {
+  const base = slugify(name, kind);
+  const slug = { $like: `${base.slice(0, COMPARED_LENGTH)}%` };
+  const taken = await em.find(entity as unknown as EntityName<Slugged>, { slug }, { fields: ['slug'] });
+  return nextFreeSlug(base, new Set(taken.map((record) => record.slug)));
+}
+
+/** Runs an update that may change the slug. @throws ApiError 409 DUPLICATE_SLUG */
+export async function updateWithSlug<T>(
+  rules: SlugRules,
+  slug: string | undefined,
+  update: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await update();
+  } catch (error) {
+    throw violates(error, rules.constraint) ? duplicateSlug(rules, slug ?? '') : error;
+  }
+}
+
+function duplicateSlug({ kind }: SlugRules, slug: string): ApiError {
+  return new ApiError(409, 'DUPLICATE_SLUG', `A ${kind} with the slug ${slug} exists already`);
+}
