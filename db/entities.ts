@@ -11,7 +11,8 @@ const stamps = {
   createdAt: p.datetime(3).onCreate(() => new Date()),
   updatedAt: p
     .datetime(3)
-    .onCreate(() => new Date())
+    // The same instant: the clock asked twice may have moved on.
+    .onCreate((record: { createdAt?: Date }) => record.createdAt ?? new Date())
     .onUpdate(() => new Date()),
 };
 
