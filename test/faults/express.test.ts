@@ -1,0 +1,152 @@
+// The express lane when a relay dies at any step: what it acknowledged to nobody else is found in the database, and at most
+// the attempts in flight are repeated.
+import { expect } from 'chai';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { Ledger } from '../support/ledger.ts';
+import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+// A dead relay's shards are free after 6 s and seen to be after 2 more.
+const RECOVERY_MS = 30_000;
+const EXPRESS = { HOOKYARD_LANE: 'express' };
+
+describe('express lane under faults', function () {
+  this.timeout(120_000);
+  let yard: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(async () => {
+    await yard.close();
+    await receiver.close();
+  });
+  afterEach('every test starts its own workers', () =>
+    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+  );
+
+  async function line(...answers: Answer[]) {
+    const endpoint = receiver.endpoint(...answers);
+    const { source } = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(5, 20) } });
+    return { source, endpoint, ledger: new Ledger(records, source, endpoint) };
+  }
+
+  async function acknowledged(ledger: Ledger): Promise<string> {
+    const answer = await ledger.post();
+    expect(answer?.status).to.equal(200);
+    return answer?.body.eventId ?? '';
+  }
+
+  const onlyDelivery = async (eventId: string) => {
+    const [delivery] = await records.deliveries(eventId);
+    if (!delivery) throw new Error(`${eventId} has no delivery`);
+    return delivery;
+  };
+
+  it('makes the first attempt again that was lost with its relay', async () => {
+    const worker = await yard.startWorker(EXPRESS);
+    const { ledger, endpoint } = await line({ after: new Promise(() => undefined) }, {});
+    const eventId = await acknowledged(ledger);
+    await until('the attempt to run', () => endpoint.requests.length === 1);
+    await worker.kill();
+    await yard.startWorker(EXPRESS);
+    await ledger.settle(RECOVERY_MS);
+    expect(ledger.arrivals(eventId)).to.equal(2);
+    expect(await onlyDelivery(eventId)).to.include({ attemptCount: 1, lane: 'express' });
+  });
+
+  it('goes on from a recorded attempt whose relay died before it could start the workflow', async () => {
+    const proxy = await startTcpProxy(stackAddresses().temporalAddress);
+    const worker = await yard.startWorker({ ...EXPRESS, TEMPORAL_ADDRESS: proxy.address });
+    const { ledger } = await line({ status: 500 }, {});
+    proxy.holdRequests();
+    const eventId = await acknowledged(ledger);
+    const { id } = await onlyDelivery(eventId);
+    await until('the start to be under way', () => proxy.isHolding(id));
+    expect(await records.delivery(id)).to.include({ status: 'retrying', attemptCount: 1 });
+    await worker.kill();
+    await proxy.close();
+    await yard.startWorker(EXPRESS);
+    await ledger.settle(RECOVERY_MS);
+    expect(ledger.arrivals(eventId), 'no attempt was repeated').to.equal(2);
+    expect(await records.delivery(id)).to.include({ status: 'delivered', attemptCount: 2 });
+  });
+
+  it('goes on once when its relay died without learning that the workflow was started', async () => {
+    const proxy = await startTcpProxy(stackAddresses().temporalAddress);
+    const worker = await yard.startWorker({ ...EXPRESS, TEMPORAL_ADDRESS: proxy.address });
+    const { ledger } = await line({ status: 500 }, {});
+    proxy.holdAnswers();
+    const eventId = await acknowledged(ledger);
+    const { id } = await onlyDelivery(eventId);
+    await until('the workflow to be started', () => yard.temporal.workflow.getHandle(id).describe());
+    await worker.kill();
+    await proxy.close();
+    await yard.startWorker(EXPRESS);
+    await ledger.settle(RECOVERY_MS);
+    expect(ledger.arrivals(eventId)).to.equal(2);
+    expect(await yard.temporal.workflow.getHandle(id).result()).to.deep.equal({ status: 'delivered', attempts: 2 });
+  });
+
+  it('records one of two attempts when a relay that was stopped for longer than its lease wakes up', async () => {
+    const stopped = await yard.startWorker(EXPRESS);
+    const gate = Promise.withResolvers<void>();
+    const { ledger, endpoint } = await line({ after: gate.promise }, {});
+    const eventId = await acknowledged(ledger);
+    await until('the attempt to run', () => endpoint.requests.length === 1);
+    process.kill(stopped.pid, 'SIGSTOP');
+    try {
+      await yard.startWorker(EXPRESS);
+      await until('the other relay to make it again', () => endpoint.requests.length === 2, RECOVERY_MS);
+      await until('it to be recorded', async () => (await onlyDelivery(eventId)).status === 'delivered');
+    } finally {
+      process.kill(stopped.pid, 'SIGCONT');
+    }
+    gate.resolve();
+    await ledger.settle(RECOVERY_MS);
+    const delivery = await onlyDelivery(eventId);
+    expect(delivery).to.include({ status: 'delivered', attemptCount: 1 });
+    expect(delivery.attempts).to.have.length(1);
+    expect(await records.event(eventId)).to.include({ deliveriesSucceeded: 1 });
+    // The stopped one takes part again and claims from its own shards only.
+    await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
+    await ledger.settle(RECOVERY_MS);
+    for (const id of [...ledger.acknowledged.keys()].slice(1)) expect(ledger.arrivals(id)).to.equal(1);
+  });
+
+  it('repeats at most what was in flight when a relay is killed under load', async () => {
+    const workers = [await yard.startWorker(EXPRESS), await yard.startWorker(EXPRESS)];
+    const gate = Promise.withResolvers<void>();
+    const { ledger, endpoint } = await line(...Array.from({ length: 30 }, () => ({ after: gate.promise })), {});
+    await Promise.all(Array.from({ length: 100 }, () => ledger.post()));
+    await until('attempts to run', () => endpoint.requests.length >= 30);
+    await workers[0]?.kill();
+    gate.resolve();
+    await Promise.all(Array.from({ length: 50 }, () => ledger.post()));
+    expect(ledger.acknowledged.size).to.equal(150);
+    await ledger.settle(RECOVERY_MS);
+    const repeated = [...ledger.acknowledged.keys()].filter((id) => ledger.arrivals(id) > 1);
+    expect(repeated.length).to.be.at.most(50);
+    for (const id of repeated) expect(ledger.arrivals(id)).to.equal(2);
+  });
+
+  it('keeps a delivery in the outbox during its attempt, and lets the attempt finish when the worker is told to end', async () => {
+    const worker = await yard.startWorker(EXPRESS);
+    const gate = Promise.withResolvers<void>();
+    const { ledger, endpoint } = await line({ after: gate.promise });
+    const eventId = await acknowledged(ledger);
+    await until('the attempt to run', () => endpoint.requests.length === 1);
+    expect(await records.queued()).to.equal(1);
+    const ended = worker.stop();
+    await until('the worker to begin its end', () => worker.output().includes('worker ends'));
+    gate.resolve();
+    expect(await ended).to.equal(0);
+    await ledger.settle(RECOVERY_MS);
+    expect(ledger.arrivals(eventId)).to.equal(1);
+  });
+});
