@@ -1,5 +1,6 @@
 // npm run bench [-- --seconds 20 --rounds 2]: what a delivery costs, beside what Temporal costs by itself, in one run on
 // one throw-away stack. Everything (PostgreSQL, Temporal, API, worker, receiver, load) is on this machine.
+// npm run bench -- isolation: what a healthy destination notices of bad ones beside it, on such a stack.
 // npm run bench -- transforms: what a transform adds, without any of these.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -10,6 +11,7 @@ import { type Stack, startStack } from '../local/stack.ts';
 import { measureBare } from './bare/measure.ts';
 import type { BareResult } from './bare/worker.ts';
 import { type HookyardFigures, measureHookyard } from './hookyard.ts';
+import { measureIsolation } from './isolation.ts';
 import { printReport } from './report.ts';
 import { type Receiver, startReceiver } from './traffic.ts';
 import { measureTransforms } from './transforms.ts';
@@ -46,6 +48,16 @@ try {
     log: (line) => console.log(line),
   });
   receiver = await startReceiver();
+  if (positionals[0] === 'isolation') await measureIsolation(stack, receiver, { body, rounds, seconds });
+  else await measureCost(stack, receiver);
+} finally {
+  await receiver?.close();
+  await stack?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+}
+process.exit(0);
+
+async function measureCost(stack: Stack, receiver: Receiver): Promise<void> {
   const bare: BareResult[] = [];
   const hookyard: HookyardFigures[] = [];
   for (let round = 1; round <= rounds; round += 1) {
@@ -63,9 +75,4 @@ try {
     hookyard.push(await measureHookyard(stack, receiver, { body, warmUpSeconds: WARM_UP_SECONDS, seconds }));
   }
   printReport({ cores: cpus().length, seconds, bare, hookyard });
-} finally {
-  await receiver?.close();
-  await stack?.stop();
-  rmSync(dataDir, { recursive: true, force: true });
 }
-process.exit(0);

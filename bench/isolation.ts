@@ -1,0 +1,220 @@
+// npm run bench -- isolation [--seconds 30 --rounds 3]: what a healthy destination notices of three bad ones beside it: one
+// that takes 10 s to answer, one that is down, one that refuses nearly everything with 429.
+//
+// "At 50 % load" is all the load together: each of the four gets an eighth of what the healthy one, saturated, takes. That
+// is what an operator who keeps half of the machine free has. The healthy one gets the same eighth in both phases, so
+// the ratio compares nothing but the company it is in; beside half of the maximum of its own, the first figure would be
+// larger and the ratio kinder. Retries of the bad ones come on top, by the retry policy that destinations have by default.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import type { Stack } from '../local/stack.ts';
+import { median } from './measure.ts';
+import { createPipe, drained, type Pipe, SECRET, type Service, startService } from './service.ts';
+import { createSender, measureLatency, type Percentiles, type Receiver, saturate, sendAtRate } from './traffic.ts';
+
+/** The healthy destination's p99 beside the bad ones may be this many times what it is alone. */
+const BAR = 2;
+const LOAD_OF_MAXIMUM = 0.5;
+const SLOW_ANSWER_MS = 10_000;
+const RETRY_AFTER_SECONDS = 2;
+// The one that limits takes one request in this time.
+const LIMITED_TAKES_EVERY_MS = 1000;
+
+const OUTSTANDING = 100;
+const SATURATE_SECONDS = 8;
+const WARM_UP_SECONDS = 4;
+// The default retry policy ends after 1 + 2 + 4 + 8 + 16 s: from then on the retries are as many as they get.
+const LEAD_SECONDS = 35;
+const QUIET_DEADLINE_MS = 120_000;
+const LOOK_AGAIN_MS = 200;
+
+const BAD_ONES = ['slow', 'down', 'limited'] as const;
+type BadOne = (typeof BAD_ONES)[number];
+
+/** What a bad destination was given in one round, and what came of it until the end of the measurement. */
+interface Trouble {
+  webhooks: number;
+  attempts: number;
+  /** Deliveries that have no result of a first attempt yet. */
+  waiting: number;
+}
+
+interface Round {
+  /** Webhooks per second to each destination. */
+  perSecond: number;
+  alone: Percentiles;
+  beside: Percentiles;
+  trouble: Record<BadOne, Trouble>;
+}
+
+/** Measures in alternation, prints the table and the ratio against the bar. */
+export async function measureIsolation(
+  stack: Stack,
+  receiver: Receiver,
+  options: { body: string; rounds: number; seconds: number },
+): Promise<void> {
+  // No replay window: a delivery that failed ends its workflow, so that none of a round is left in the next.
+  const service = await startService(stack, { HOOKYARD_REPLAY_WINDOW_HOURS: '0' });
+  const badServers = await startBadServers();
+  const connection = await Connection.connect({ address: stack.temporalAddress });
+  const client = new Client({ connection, namespace: stack.namespace });
+  const rounds: Round[] = [];
+  try {
+    const healthy = await createPipe(service, receiver.url);
+    for (let number = 1; number <= options.rounds; number += 1) {
+      console.log(`round ${number} of ${options.rounds}: saturated, then alone, then beside the bad ones`);
+      rounds.push(await measureRound(service, receiver, healthy, badServers.urls, options));
+      await quiet(service, client);
+    }
+  } finally {
+    await connection.close();
+    await service.stop();
+    badServers.close();
+  }
+  print(rounds, options.seconds);
+}
+
+async function measureRound(
+  service: Service,
+  receiver: Receiver,
+  healthy: Pipe,
+  badUrls: Record<BadOne, string>,
+  { body, seconds }: { body: string; seconds: number },
+): Promise<Round> {
+  const sender = createSender(healthy.webhookUrl, SECRET, body);
+  try {
+    // In every round: the machine may change its speed.
+    const maximum = await saturate(sender.send, receiver, {
+      outstanding: OUTSTANDING,
+      warmUpSeconds: WARM_UP_SECONDS,
+      seconds: SATURATE_SECONDS,
+      atStart: () => {},
+    });
+    await drained(service.pool);
+    const perSecond = (maximum * LOAD_OF_MAXIMUM) / (1 + BAD_ONES.length);
+    await sendAtRate(sender.send, perSecond, WARM_UP_SECONDS);
+    const { endToEnd: alone } = await measureLatency(sender.send, receiver, perSecond, seconds);
+
+    const bad = await Promise.all(BAD_ONES.map((name) => createPipe(service, badUrls[name])));
+    const troubling = Promise.all(bad.map((pipe, at) => sendTrouble(pipe, body, { perSecond, seconds, at })));
+    await sendAtRate(sender.send, perSecond, LEAD_SECONDS);
+    const { endToEnd: beside } = await measureLatency(sender.send, receiver, perSecond, seconds);
+    const webhooks = await troubling;
+    const trouble = await troubleOf(service, bad, webhooks);
+    for (const { destinationId } of bad) await service.call('DELETE', `/api/destinations/${destinationId}`);
+    return { perSecond, alone, beside, trouble };
+  } finally {
+    await sender.close();
+  }
+}
+
+/** Sends to a bad destination until the measurement ends. @returns how many webhooks */
+async function sendTrouble(
+  pipe: Pipe,
+  body: string,
+  { perSecond, seconds, at }: { perSecond: number; seconds: number; at: number },
+): Promise<number> {
+  const sender = createSender(pipe.webhookUrl, SECRET, body);
+  // Each begins a part of the interval later, so that the four do not send at the same instants.
+  await delay(((at + 1) / (1 + BAD_ONES.length)) * (1000 / perSecond));
+  const sent = await sendAtRate(sender.send, perSecond, LEAD_SECONDS + seconds);
+  await sender.close();
+  return sent.length;
+}
+
+async function troubleOf(service: Service, bad: Pipe[], webhooks: number[]): Promise<Record<BadOne, Trouble>> {
+  const { rows } = await service.pool.query<{ id: string; attempts: number; waiting: number }>(
+    `select w.id, (select coalesce(sum(attempt_count), 0) from deliveries where destination_id = w.id)::int as attempts,
+            (select count(*) from outbox where destination_id = w.id)::int as waiting
+     from unnest($1::text[]) with ordinality as w(id, number) order by w.number`,
+    [bad.map((pipe) => pipe.destinationId)],
+  );
+  return Object.fromEntries(
+    BAD_ONES.map((name, at) => [
+      name,
+      { webhooks: webhooks[at] ?? 0, attempts: rows[at]?.attempts ?? 0, waiting: rows[at]?.waiting ?? 0 },
+    ]),
+  ) as Record<BadOne, Trouble>;
+}
+
+/** Waits until nothing of the bad destinations, which were deleted, is left to do. */
+async function quiet(service: Service, client: Client): Promise<void> {
+  await drained(service.pool);
+  const until = performance.now() + QUIET_DEADLINE_MS;
+  for (;;) {
+    const { count } = await client.workflow.count(`WorkflowType = 'delivery' and ExecutionStatus = 'Running'`);
+    if (count === 0) return;
+    if (performance.now() > until) throw new Error(`${count} deliveries of deleted destinations do not end`);
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
+async function startBadServers(): Promise<{ urls: Record<BadOne, string>; close: () => void }> {
+  let takesAgainAt = 0;
+  const slow = await listen((request, response) => {
+    request.resume();
+    setTimeout(() => response.end('ok'), SLOW_ANSWER_MS);
+  });
+  const limited = await listen((request, response) => {
+    request.resume();
+    if (performance.now() >= takesAgainAt) {
+      takesAgainAt = performance.now() + LIMITED_TAKES_EVERY_MS;
+      response.end('ok');
+    } else response.writeHead(429, { 'retry-after': String(RETRY_AFTER_SECONDS) }).end('too many');
+  });
+  const down = await listen(() => {});
+  const urls = { slow: urlOf(slow), down: urlOf(down), limited: urlOf(limited) };
+  // Nobody listens on its port any more: connections are refused.
+  await new Promise((resolve) => down.close(resolve));
+  return {
+    urls,
+    close() {
+      for (const server of [slow, limited]) {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  };
+}
+
+async function listen(answer: RequestListener): Promise<Server> {
+  const server = createServer(answer);
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
+
+function print(rounds: Round[], seconds: number): void {
+  const ratios = rounds.map(({ alone, beside }) => beside.p99 / alone.p99);
+  const ratio = median(ratios);
+  const each = median(rounds.map((round) => round.perSecond));
+  const line = (what: string, pick: (round: Round) => Percentiles) => {
+    const of = (name: keyof Percentiles) => median(rounds.map((round) => pick(round)[name])).toFixed(1);
+    return `  ${what.padEnd(24)} p50 ${of('p50')} ms, p95 ${of('p95')} ms, p99 ${of('p99')} ms   (p99 of the rounds: ${rounds.map((round) => pick(round).p99.toFixed(0)).join(', ')})`;
+  };
+  const trouble = (name: BadOne) => {
+    const of = (count: keyof Trouble) => median(rounds.map((round) => round.trouble[name][count])).toFixed(0);
+    return `  ${name.padEnd(24)} ${of('webhooks')} webhooks, ${of('attempts')} attempts, ${of('waiting')} waiting for the first at the end`;
+  };
+  const lines = [
+    '',
+    `isolation at ${LOAD_OF_MAXIMUM * 100} % load: ${each.toFixed(1)} /s to each of four destinations; medians of ${rounds.length} rounds of ${seconds} s`,
+    'end to end, the healthy destination',
+    line('alone', (round) => round.alone),
+    line('beside the bad ones', (round) => round.beside),
+    `  p99 beside / alone       ${ratio.toFixed(2)}   (rounds: ${ratios.map((value) => value.toFixed(2)).join(', ')}; at most ${BAR.toFixed(1)}: ${ratio <= BAR ? 'met' : 'missed'})`,
+    'the bad ones, per round',
+    ...BAD_ONES.map(trouble),
+    '',
+  ];
+  console.log(lines.join('\n'));
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
