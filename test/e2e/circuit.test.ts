@@ -96,7 +96,11 @@ describe('circuit breaker', () => {
     expect(Date.parse(healthy.lastSuccessAt ?? '')).to.be.closeTo(Date.now(), 60_000);
     answer({ status: 500 });
     await untilStatus(await send(source), 'failed');
-    expect(await status(route)).to.include({ circuitState: 'closed', failureCount: 1, openedAt: null });
+    const once = await until('the failure to be counted', async () => {
+      const found = await status(route);
+      return found.failureCount === 1 ? found : undefined;
+    });
+    expect(once).to.include({ circuitState: 'closed', openedAt: null });
     await untilStatus(await send(source), 'failed');
     const open = await untilState(route, 'open');
     expect(open).to.include({ failureCount: 2, probeSuccessCount: 0, lastSuccessAt: healthy.lastSuccessAt });
