@@ -1,0 +1,48 @@
+// How replays keep their rate, and how their progress reads.
+import { expect } from 'chai';
+import { describeProgress, pageSize, pauseAfterPage, REPLAY_RATE } from '../../core/event-replay.ts';
+
+describe('event replays', () => {
+  it('have pages of a second, and of at most 100 events', () => {
+    const sizes: [rate: number, size: number][] = [
+      [REPLAY_RATE.min, 1],
+      [50, 50],
+      [100, 100],
+      [REPLAY_RATE.max, 100],
+    ];
+    for (const [rate, size] of sizes) expect(pageSize(rate)).to.equal(size);
+  });
+
+  it('wait after a page for what is left of the time its events take', () => {
+    const pauses: [events: number, rate: number, tookMs: number, pause: number][] = [
+      [50, 50, 0, 1000],
+      [50, 50, 300, 700],
+      [50, 50, 1500, 0],
+      [100, 1000, 40, 60],
+      [1, 3, 0, 333],
+      [0, 50, 0, 0],
+      // Pages that an earlier workflow made are not waited for.
+      [57_000, 1000, 0, 100],
+    ];
+    for (const [events, rate, tookMs, pause] of pauses) expect(pauseAfterPage(events, rate, tookMs)).to.equal(pause);
+  });
+
+  it('tell what they did, and only what there is to tell', () => {
+    const progress = {
+      status: 'running' as const,
+      pages: 2,
+      eventsTotal: 120,
+      eventsReplayed: 96,
+      deliveriesCreated: 192,
+      eventsExpired: 3,
+      eventsUnroutable: 1,
+      replayedUntil: '2026-11-21T10:00:00.000Z',
+    };
+    expect(describeProgress(progress)).to.equal(
+      '96 of 120 events replayed, 192 deliveries created. 3 had no payload any more, 1 go nowhere now. Received until 2026-11-21T10:00:00.000Z.',
+    );
+    expect(
+      describeProgress({ ...progress, eventsTotal: null, eventsExpired: 0, eventsUnroutable: 0, replayedUntil: null }),
+    ).to.equal('96 events replayed, 192 deliveries created.');
+  });
+});
