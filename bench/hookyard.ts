@@ -1,4 +1,5 @@
 // One measurement of Hookyard: saturated, then at half of what it reached.
+import type { Lane } from '../core/lane.ts';
 import type { Stack } from '../local/stack.ts';
 import { cpuMs, type DatabaseCounters, databaseCounters, residentMiB, treeCpuMs } from './measure.ts';
 import { createPipe, drained, SECRET, type Service, startService } from './service.ts';
@@ -25,9 +26,9 @@ const OUTSTANDING = 100;
 export async function measureHookyard(
   stack: Stack,
   receiver: Receiver,
-  options: { body: string; warmUpSeconds: number; seconds: number },
+  options: { body: string; warmUpSeconds: number; seconds: number; lane: Lane },
 ): Promise<HookyardFigures> {
-  const service = await startService(stack);
+  const service = await startService(stack, { HOOKYARD_LANE: options.lane });
   const { webhookUrl } = await createPipe(service, receiver.url);
   const sender = createSender(webhookUrl, SECRET, options.body);
   try {

@@ -72,7 +72,9 @@ async function measureCost(stack: Stack, receiver: Receiver): Promise<void> {
       }),
     );
     console.log(`round ${round} of ${rounds}: Hookyard saturated, then at half of that, ${seconds} s each`);
-    hookyard.push(await measureHookyard(stack, receiver, { body, warmUpSeconds: WARM_UP_SECONDS, seconds }));
+    hookyard.push(
+      await measureHookyard(stack, receiver, { body, warmUpSeconds: WARM_UP_SECONDS, seconds, lane: 'workflow' }),
+    );
   }
   printReport({ cores: cpus().length, seconds, bare, hookyard });
 }
