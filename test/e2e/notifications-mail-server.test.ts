@@ -1,0 +1,119 @@
+// Notifications and the mail server: away, silent, refusing, or none at all.
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { expect } from 'chai';
+import { sharedHookyard } from '../support/hookyard.ts';
+import { REFUSED_DOMAIN } from '../support/mail-server.ts';
+import { BODY, firstMail, NotifiedRoutes } from '../support/notified-routes.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+describe('notifications', () => {
+  let routes: NotifiedRoutes;
+  before(async () => {
+    routes = await NotifiedRoutes.start();
+  });
+  after(() => routes.close());
+
+  it('wait for a mail server that is away, while deliveries go on', async () => {
+    const bad = await routes.telling(routes.receiver.endpoint(500), { notifyOnFailure: true });
+    const good = await routes.telling(routes.receiver.endpoint(200), {});
+    const comeBack = await routes.takeServerAway();
+    await bad.deliver('failed');
+    await until('a second try', async () => {
+      const { raw } = await routes.workflow(bad.route.id, 'failure').describe();
+      return (raw.pendingActivities?.[0]?.attempt ?? 0) > 1;
+    });
+    await good.deliver('delivered');
+    await bad.deliver('failed');
+    await comeBack();
+    const mail = await firstMail(bad.mails);
+    expect(mail.headers.subject, 'the content is that of the first try').to.contain('delivery to CRM failed');
+    await routes.finished(bad.route.id, 'failure');
+    expect(await routes.waiting(bad.route.id, 'failure'), 'the other failure waits for its turn').to.include({
+      count: 1,
+      quiet: 300,
+    });
+    expect(bad.mails()).to.have.length(1);
+  });
+
+  for (const end of ['kill', 'stop'] as const) {
+    it(`come again, recognisably, after a ${end} of the worker that does not know yet that they were taken`, async () => {
+      const { route, deliver, mails } = await routes.telling(routes.receiver.endpoint(500), { notifyOnFailure: true });
+      const { answer } = routes.server.fallSilent();
+      await deliver('failed');
+      await firstMail(mails);
+      const ended = await routes.yard.workers.at(-1)?.[end]();
+      expect(ended, 'a silent server holds up no orderly end').to.equal(end === 'stop' ? 0 : undefined);
+      answer();
+      await routes.startWorker();
+      const again = await until('the mail again', () => mails()[1], 60_000);
+      expect(again.headers['message-id']).to.equal(mails()[0]?.headers['message-id']);
+      expect(again.parts).to.deep.equal(mails()[0]?.parts);
+      await routes.finished(route.id, 'failure');
+      expect(mails()).to.have.length(2);
+    });
+  }
+
+  it('give up visibly when the server refuses the mail for good', async () => {
+    const address = `nobody@${REFUSED_DOMAIN}`;
+    const { route, deliver } = await routes.telling(routes.receiver.endpoint(500), {
+      notifyOnFailure: true,
+      notifyEmails: address,
+    });
+    await deliver('failed');
+    const failure: unknown = await until('the workflow', () => routes.workflow(route.id, 'failure').describe()).then(
+      () =>
+        routes
+          .workflow(route.id, 'failure')
+          .result()
+          .catch((error: unknown) => error),
+    );
+    expect(failure).to.have.nested.property('cause.type', 'NotificationDropped');
+    expect(failure).to.have.nested.property('cause.message').that.contains('550');
+    expect(await routes.waiting(route.id, 'failure')).to.include({ count: 0, mail: null, waits: null });
+    expect(routes.yard.logs()).to.contain('notification dropped').and.not.contain(address);
+  });
+
+  it('reach those the server takes when it refuses others', async () => {
+    const notifyEmails = `nobody@${REFUSED_DOMAIN}, somebody@ops.example`;
+    const { deliver } = await routes.telling(routes.receiver.endpoint(500), { notifyOnFailure: true, notifyEmails });
+    await deliver('failed');
+    const mail = await firstMail(() => routes.mailsTo('somebody@ops.example'));
+    expect(mail.to).to.deep.equal(['somebody@ops.example']);
+  });
+
+  it('keep addresses and credentials out of logs and histories', async () => {
+    const { route, deliver, mails } = await routes.telling(routes.receiver.endpoint(500), { notifyOnFailure: true });
+    await deliver('failed');
+    await firstMail(mails);
+    await routes.workflow(route.id, 'failure').result();
+    const history = historyToJSON(await routes.workflow(route.id, 'failure').fetchHistory());
+    const payloads = [...history.matchAll(/"data": "([^"]+)"/g)].map(([, data]) => Buffer.from(data ?? '', 'base64'));
+    const told = `${history}\n${payloads.join('\n')}\n${routes.yard.logs()}`;
+    expect(told).to.contain(route.id).and.not.contain('@ops.example').and.not.contain('mail-secret');
+  });
+});
+
+describe('notifications without a mail server', () => {
+  it('are logged, and trouble no delivery', async () => {
+    const [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    try {
+      const records = new Records(yard);
+      const { source, route } = await records.pipe(receiver.endpoint(500).url, {
+        route: { notifyOnFailure: true, notifyEmails: 'team@ops.example' },
+      });
+      await records.eventWith('failed', await records.accepted(source, BODY));
+      const line = await until('the log line', () =>
+        yard
+          .logs()
+          .split('\n')
+          .find((text) => text.includes(route.id) && text.includes('SMTP_URL')),
+      );
+      expect(JSON.parse(line)).to.include({ kind: 'failure', count: 1, routeId: route.id });
+      expect(yard.logs()).to.not.contain('team@ops.example');
+    } finally {
+      await Promise.all([yard.close(), receiver.close()]);
+    }
+  });
+});
