@@ -1,9 +1,9 @@
 // One measurement of Hookyard: saturated, then at half of what it reached.
 import type { Lane } from '../core/lane.ts';
 import type { Stack } from '../local/stack.ts';
-import { cpuMs, type DatabaseCounters, databaseCounters, residentMiB, treeCpuMs } from './measure.ts';
-import { createPipe, drained, SECRET, type Service, startService } from './service.ts';
-import { createSender, measureLatency, type Percentiles, type Receiver, saturate } from './traffic.ts';
+import { cpuMs, type DatabaseCounters, databaseCounters, residentMiB, treeCpuMs } from './support/measure.ts';
+import { createPipe, drained, SECRET, type Service, startService } from './support/service.ts';
+import { createSender, measureLatency, type Percentiles, type Receiver, saturate } from './support/traffic.ts';
 
 export interface HookyardFigures {
   /** Deliveries per second, saturated. */

@@ -9,9 +9,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import type { Stack } from '../local/stack.ts';
-import { median } from './measure.ts';
-import { createPipe, drained, type Pipe, SECRET, type Service, startService } from './service.ts';
-import { createSender, measureLatency, type Percentiles, type Receiver, saturate, sendAtRate } from './traffic.ts';
+import { median } from './support/measure.ts';
+import { createPipe, drained, type Pipe, SECRET, type Service, startService } from './support/service.ts';
+import { createSender, measureLatency, type Percentiles, type Receiver, saturate, sendAtRate } from './support/traffic.ts';
 
 /** The healthy destination's p99 beside the bad ones may be this many times what it is alone. */
 const BAR = 2;

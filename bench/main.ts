@@ -13,7 +13,7 @@ import type { BareResult } from './bare/worker.ts';
 import { type HookyardFigures, measureHookyard } from './hookyard.ts';
 import { measureIsolation } from './isolation.ts';
 import { printReport } from './report.ts';
-import { type Receiver, startReceiver } from './traffic.ts';
+import { type Receiver, startReceiver } from './support/traffic.ts';
 import { measureTransforms } from './transforms.ts';
 
 const { values, positionals } = parseArgs({

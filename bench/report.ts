@@ -1,7 +1,7 @@
 // The bench's report: plain text, one figure a line, medians over the rounds.
 import type { BareResult } from './bare/worker.ts';
 import type { HookyardFigures } from './hookyard.ts';
-import { median } from './measure.ts';
+import { median } from './support/measure.ts';
 
 export interface Report {
   cores: number;

@@ -1,7 +1,7 @@
 // One measurement of the bare delivery workflow.
 import { once } from 'node:events';
 import type { Stack } from '../../local/stack.ts';
-import { startProcess } from '../processes.ts';
+import { startProcess } from '../support/processes.ts';
 import type { BareOrder, BareResult } from './worker.ts';
 
 /** Runs the bare workflow in a process of its own. @returns what it reached after the warm-up */

@@ -16,7 +16,7 @@ export interface RunningChild {
 
 /** Starts a TypeScript file of this project and waits until it is ready. Its warnings and errors are shown. */
 export async function startProcess(file: string, env: Record<string, string>): Promise<RunningChild> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', file)], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', file)], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings } from '../core/config.ts';
-import { createPool, type Pool } from '../db/pool.ts';
-import { prepareDatabase } from '../db/prepare.ts';
-import type { Stack } from '../local/stack.ts';
+import { readSettings } from '../../core/config.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { prepareDatabase } from '../../db/prepare.ts';
+import type { Stack } from '../../local/stack.ts';
 import { type RunningChild, startProcess } from './processes.ts';
 
 /** What the sources of a bench verify webhooks with. */
