@@ -26,7 +26,6 @@ interface Run {
   input: ReplayInput;
   view: ReplayProgress;
   wishes: { cancel: boolean };
-  activities: ReplayActivities;
 }
 
 /**
@@ -34,12 +33,7 @@ interface Run {
  * @throws CancelledFailure when it was cancelled in Temporal, so that it shows as cancelled there
  */
 export async function replay(input: ReplayInput): Promise<ReplayProgress> {
-  const run: Run = {
-    input,
-    view: input.resumeFrom ?? NOT_BEGUN,
-    wishes: { cancel: false },
-    activities: replayActivities(),
-  };
+  const run: Run = { input, view: input.resumeFrom ?? NOT_BEGUN, wishes: { cancel: false } };
   setHandler(progress, () => run.view);
   setHandler(cancel, () => {
     run.wishes.cancel = true;
@@ -56,12 +50,13 @@ export async function replay(input: ReplayInput): Promise<ReplayProgress> {
 }
 
 // None has a retry policy of its own: this file's own code repeats them, and says so to whoever looks.
-function replayActivities(): ReplayActivities {
+function activities(summary: string): ReplayActivities {
   return proxyActivities<ReplayActivities>({
     taskQueue: replayTaskQueue(workflowInfo().taskQueue),
     startToCloseTimeout: PAGE_TIMEOUT_MS,
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { maximumAttempts: 1 },
+    summary,
   });
 }
 
@@ -84,9 +79,10 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
 /** Makes a page; waits out what only our own side can fail. @returns null when a cancel came meanwhile */
 async function makePage(run: Run, page: number): Promise<ReplayProgress | null> {
   const { organizationId, replayId } = run.input;
+  const { replayPage } = activities(`Page ${page}`);
   for (let failures = 0; ; failures += 1) {
     try {
-      return await run.activities.replayPage({ organizationId, replayId, page });
+      return await replayPage({ organizationId, replayId, page });
     } catch {
       await pauseForOwnSide(run, failures);
       if (run.wishes.cancel) return null;
@@ -98,9 +94,10 @@ async function makePage(run: Run, page: number): Promise<ReplayProgress | null> 
 /** The database decides: a replay whose last page has been made is completed. */
 async function cancelled(run: Run): Promise<ReplayProgress> {
   const { organizationId, replayId } = run.input;
+  const { cancelReplay } = activities('Cancel');
   for (let failures = 0; ; failures += 1) {
     try {
-      return ended(run, await run.activities.cancelReplay({ organizationId, replayId }));
+      return ended(run, await cancelReplay({ organizationId, replayId }));
     } catch {
       await pauseForOwnSide(run, failures);
     }
