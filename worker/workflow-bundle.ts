@@ -1,13 +1,48 @@
-// The bundle of the workflow code, as the worker runs it and as replay tests load it.
-import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, type Logger, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+// The bundle of the workflow code, as the worker runs it and as replay tests load it. Making it takes seconds and 150 MiB,
+// so it is made once for each version of the code, in a process of its own, and kept beside the installed packages.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Logger, WorkflowBundleOption } from '@temporalio/worker';
+import { bundleNow } from './build-workflow-bundle.ts';
 
-/** Bundles `workflows/index.ts`; takes about a second. */
-export function bundleWorkflows(logger?: Logger): Promise<WorkflowBundleWithSourceMap> {
-  return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
-    // Loaded once for all workflows instead of once for each.
-    preloadModules: ['@temporalio/workflow'],
-    logger,
-  });
+const project = join(import.meta.dirname, '..');
+const cache = join(project, 'node_modules', '.cache', 'hookyard');
+const BUILD_DEADLINE_MS = 120_000;
+
+/**
+ * The bundle of `workflows/index.ts`.
+ * Failure policy: where the cache cannot be written (a read-only image), the bundle is made in memory at every start.
+ */
+export async function bundleWorkflows(logger?: Logger): Promise<WorkflowBundleOption> {
+  const codePath = join(cache, `workflows-${versionOfCode()}.js`);
+  if (existsSync(codePath)) return { codePath };
+  try {
+    await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'build-workflow-bundle.ts'), codePath], {
+      timeout: BUILD_DEADLINE_MS,
+    });
+    return { codePath };
+  } catch (error) {
+    logger?.debug('the workflow bundle is made in memory', { error: String(error) });
+    return bundleNow(logger);
+  }
+}
+
+/** Changes with everything that the bundle is made of: the code workflows may import, and the packages. */
+function versionOfCode(): string {
+  const hash = createHash('sha256');
+  for (const folder of ['workflows', 'core']) {
+    const files = readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    for (const name of files.toSorted()) hash.update(name).update(readFileSync(join(project, folder, name)));
+  }
+  for (const name of ['package-lock.json', 'package.json', 'worker/build-workflow-bundle.ts']) {
+    const file = join(project, name);
+    // An image may hold no lock file; its packages never change.
+    if (existsSync(file)) hash.update(readFileSync(file));
+  }
+  return hash.digest('hex').slice(0, 16);
 }
