@@ -16,6 +16,14 @@ const stamps = {
     .onUpdate(() => new Date()),
 };
 
+const named = {
+  id: p.string().primary(),
+  organizationId: p.string(),
+  name: p.string(),
+  slug: p.string(),
+  description: p.string().nullable(),
+};
+
 /** Every tenant entity carries this filter, on by default: a query without `organizationId` set on its EntityManager throws. */
 const tenant = {
   tenant: {
@@ -78,11 +86,7 @@ export const Source = defineEntity({
   tableName: 'sources',
   filters: tenant,
   properties: {
-    id: p.string().primary(),
-    organizationId: p.string(),
-    name: p.string(),
-    slug: p.string(),
-    description: p.string().nullable(),
+    ...named,
     verification: p.json<StoredVerification>(),
     verificationSecret: p.string().nullable(),
     idempotencyKey: p.json<IdempotencyKeyRule>().nullable(),
@@ -100,11 +104,7 @@ export const Destination = defineEntity({
   tableName: 'destinations',
   filters: tenant,
   properties: {
-    id: p.string().primary(),
-    organizationId: p.string(),
-    name: p.string(),
-    slug: p.string(),
-    description: p.string().nullable(),
+    ...named,
     type: p.string().$type<'http'>(),
     url: p.string(),
     method: p.string().$type<'POST' | 'PUT' | 'PATCH'>(),
@@ -156,14 +156,6 @@ export const Route = defineEntity({
   },
 });
 export type Route = InferEntity<typeof Route>;
-
-const named = {
-  id: p.string().primary(),
-  organizationId: p.string(),
-  name: p.string(),
-  slug: p.string(),
-  description: p.string().nullable(),
-};
 
 export const Filter = defineEntity({
   name: 'Filter',

@@ -6,18 +6,19 @@ import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { deleteDestination } from '../../db/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
-import { destinationHealth } from '../../db/history/statistics.ts';
+import { destinationHealth, type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
 import { z } from 'zod';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
-import { newestFirst, type Page } from '../pagination.ts';
-import { containsPattern } from '../query.ts';
+import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
+import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { findDestination, isoTime, requireId } from '../records.ts';
-import { check } from '../validation.ts';
+import { check, parseQuery } from '../validation.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
+const listSchema = z.object({ ...pageParams, enabled: booleanParam, search: textParam });
 const slugRules: SlugRules = { kind: 'destination', entity: Destination, constraint: 'destinations_slug_unique' };
 
 /** A destination's authentication, secrets in clear. */
@@ -110,14 +111,15 @@ export async function removeDestination(ctx: Context, deps: ApiDeps): Promise<vo
   ctx.status = 204;
 }
 
-/** One page of destinations, newest first. */
-export async function pageOfDestinations(
+/** Answers one page of destinations, newest first, each as the family of the path summarizes it. */
+export async function listDestinations(
   ctx: Context,
   deps: ApiDeps,
-  query: Page & { enabled?: boolean; search?: string },
-): Promise<[Destination[], number]> {
+  summary: (destination: Destination, totals: DestinationTotals) => object,
+): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
   const pattern = query.search && containsPattern(query.search);
-  return entityManager(ctx, deps).findAndCount(
+  const [destinations, total] = await entityManager(ctx, deps).findAndCount(
     Destination,
     {
       type: 'http',
@@ -126,6 +128,18 @@ export async function pageOfDestinations(
     },
     newestFirst(query),
   );
+  const ids = destinations.map(({ id }) => id);
+  const totals = await destinationTotals(deps.pool, ids, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
+  ctx.body = listAnswer(
+    destinations.map((destination) => summary(destination, totals.get(destination.id))),
+    total,
+    query,
+  );
+}
+
+/** What became of a destination's deliveries lately. */
+export async function totalsOf(deps: ApiDeps, { id }: Destination): Promise<DestinationTotals> {
+  return (await destinationTotals(deps.pool, [id], deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS)).get(id);
 }
 
 /** Answers the health object of the destination of the path. */

@@ -3,21 +3,20 @@ import { z } from 'zod';
 import { AUTH_TYPES } from '../../core/auth-config.ts';
 import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
 import type { Destination } from '../../db/entities.ts';
-import { type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
+import type { DestinationTotals } from '../../db/history/statistics.ts';
 import { readJson } from '../body.ts';
 import { type ApiDeps, type ApiRouter, callerOf, type Context, entityManager, param } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
-import { listAnswer, pageParams } from '../pagination.ts';
-import { booleanParam, textParam } from '../query.ts';
 import { findDestination, isoTime } from '../records.ts';
-import { check, parseBody, parseOptionalBody, parseQuery } from '../validation.ts';
+import { check, parseBody, parseOptionalBody } from '../validation.ts';
 import {
   createDestination,
+  listDestinations,
   openAuthConfig,
   openSigningSecret,
-  pageOfDestinations,
   removeDestination,
   showHealth,
+  totalsOf,
   updateDestination,
 } from './destination-record.ts';
 import * as field from './fields.ts';
@@ -46,30 +45,17 @@ const updateSchema = z.object({
   type: z.string().optional(),
   ...changeable,
 });
-const listSchema = z.object({ ...pageParams, enabled: booleanParam, search: textParam });
 const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
 
 export function mountDestinations(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/destinations';
-  router.get(base, (ctx) => list(ctx, deps));
+  router.get(base, (ctx) => listDestinations(ctx, deps, summary));
   router.post(base, (ctx) => create(ctx, deps));
   router.get(`${base}/:id`, (ctx) => get(ctx, deps));
   router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
   router.delete(`${base}/:id`, (ctx) => removeDestination(ctx, deps));
   router.get(`${base}/:id/health`, (ctx) => showHealth(ctx, deps));
   router.post(`${base}/:id/test`, (ctx) => test(ctx, deps));
-}
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const [destinations, total] = await pageOfDestinations(ctx, deps, query);
-  const ids = destinations.map((destination) => destination.id);
-  const totals = await destinationTotals(deps.pool, ids, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
-  ctx.body = listAnswer(
-    destinations.map((destination) => summary(destination, totals.get(destination.id))),
-    total,
-    query,
-  );
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -113,8 +99,7 @@ async function test(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function show(deps: ApiDeps, destination: Destination) {
-  const window = deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS;
-  const totals = (await destinationTotals(deps.pool, [destination.id], window)).get(destination.id);
+  const totals = await totalsOf(deps, destination);
   const signingSecret = openSigningSecret(deps, destination);
   return {
     ...summary(destination, totals),

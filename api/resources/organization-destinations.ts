@@ -1,17 +1,16 @@
 // Destinations, organization-scoped family: the http destinations of the same store, with this family's members.
 import { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';
-import { type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
+import type { DestinationTotals } from '../../db/history/statistics.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, param } from '../context.ts';
-import { listAnswer, pageParams } from '../pagination.ts';
-import { booleanParam, textParam } from '../query.ts';
 import { findDestination, isoTime } from '../records.ts';
-import { parseBody, parseQuery } from '../validation.ts';
+import { parseBody } from '../validation.ts';
 import {
   createDestination,
-  pageOfDestinations,
+  listDestinations,
   removeDestination,
   showHealth,
+  totalsOf,
   updateDestination,
 } from './destination-record.ts';
 import * as field from './fields.ts';
@@ -24,28 +23,15 @@ const changeable = {
 };
 const createSchema = z.object({ name: field.name, url: field.url, ...changeable });
 const updateSchema = z.object({ name: field.name.optional(), url: field.url.optional(), ...changeable });
-const listSchema = z.object({ ...pageParams, enabled: booleanParam, search: textParam });
 
 export function mountOrganizationDestinations(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/organizations/:orgId/destinations';
-  router.get(base, (ctx) => list(ctx, deps));
+  router.get(base, (ctx) => listDestinations(ctx, deps, summary));
   router.post(base, (ctx) => create(ctx, deps));
   router.get(`${base}/:id`, (ctx) => get(ctx, deps));
   router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
   router.delete(`${base}/:id`, (ctx) => removeDestination(ctx, deps));
   router.get(`${base}/:id/health`, (ctx) => showHealth(ctx, deps));
-}
-
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const [destinations, total] = await pageOfDestinations(ctx, deps, query);
-  const ids = destinations.map((destination) => destination.id);
-  const totals = await destinationTotals(deps.pool, ids, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
-  ctx.body = listAnswer(
-    destinations.map((destination) => summary(destination, totals.get(destination.id))),
-    total,
-    query,
-  );
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -64,8 +50,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function show(deps: ApiDeps, destination: Destination) {
-  const window = deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS;
-  const totals = (await destinationTotals(deps.pool, [destination.id], window)).get(destination.id);
+  const totals = await totalsOf(deps, destination);
   return {
     ...summary(destination, totals),
     description: destination.description ?? null,

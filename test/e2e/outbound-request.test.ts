@@ -18,12 +18,8 @@ describe('the request of a delivery', () => {
   });
   after(() => Promise.all([yard.close(), receiver.close()]));
 
-  /** Sends BODY through a new pipe and waits for the end of its delivery. */
-  async function deliver(url: string, ending: string, fields: Parameters<Records['pipe']>[1] = {}) {
-    const pipe = await records.pipe(url, fields);
-    const eventId = await records.accepted(pipe.source, BODY);
-    return { ...pipe, eventId, delivery: await records.deliveryWith(ending, eventId) };
-  }
+  const deliver = (url: string, ending: string, fields?: Parameters<Records['pipe']>[1]) =>
+    records.deliver(url, BODY, ending, fields);
 
   it('has the received headers except those of the connection, credentials and proxies, and those of Hookyard', async () => {
     const endpoint = receiver.endpoint(200);

@@ -126,6 +126,13 @@ export class Records {
     return { source, destination, route: await this.route(source.id, [destination.id], fields.route) };
   }
 
+  /** Sends a body through a new pipe and waits for the end of its delivery. */
+  async deliver(url: string, body: string, ending: string, fields: Parameters<Records['pipe']>[1] = {}) {
+    const pipe = await this.pipe(url, fields);
+    const eventId = await this.accepted(pipe.source, body);
+    return { ...pipe, eventId, delivery: await this.deliveryWith(ending, eventId) };
+  }
+
   /** Sends a webhook to the source as its provider would. */
   post(
     source: SourceView,
