@@ -7,11 +7,18 @@
 // larger and the ratio kinder. Retries of the bad ones come on top, by the retry policy that destinations have by default.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Client, Connection } from '@temporalio/client';
 import type { Stack } from '../local/stack.ts';
 import { median } from './support/measure.ts';
-import { createPipe, drained, type Pipe, SECRET, type Service, startService } from './support/service.ts';
-import { createSender, measureLatency, type Percentiles, type Receiver, saturate, sendAtRate } from './support/traffic.ts';
+import { createPipe, drained, type Pipe, quiet, SECRET, type Service, startService } from './support/service.ts';
+import {
+  createSender,
+  measureLatency,
+  type Percentiles,
+  type Receiver,
+  saturate,
+  sendAtRate,
+} from './support/traffic.ts';
+import { delay } from './support/wait.ts';
 
 /** The healthy destination's p99 beside the bad ones may be this many times what it is alone. */
 const BAR = 2;
@@ -26,8 +33,6 @@ const SATURATE_SECONDS = 8;
 const WARM_UP_SECONDS = 4;
 // The default retry policy ends after 1 + 2 + 4 + 8 + 16 s: from then on the retries are as many as they get.
 const LEAD_SECONDS = 35;
-const QUIET_DEADLINE_MS = 120_000;
-const LOOK_AGAIN_MS = 200;
 
 const BAD_ONES = ['slow', 'down', 'limited'] as const;
 type BadOne = (typeof BAD_ONES)[number];
@@ -57,18 +62,16 @@ export async function measureIsolation(
   // No replay window: a delivery that failed ends its workflow, so that none of a round is left in the next.
   const service = await startService(stack, { HOOKYARD_REPLAY_WINDOW_HOURS: '0' });
   const badServers = await startBadServers();
-  const connection = await Connection.connect({ address: stack.temporalAddress });
-  const client = new Client({ connection, namespace: stack.namespace });
   const rounds: Round[] = [];
   try {
     const healthy = await createPipe(service, receiver.url);
     for (let number = 1; number <= options.rounds; number += 1) {
       console.log(`round ${number} of ${options.rounds}: saturated, then alone, then beside the bad ones`);
       rounds.push(await measureRound(service, receiver, healthy, badServers.urls, options));
-      await quiet(service, client);
+      // The bad destinations were deleted: what was left to do for them ends.
+      await quiet(service);
     }
   } finally {
-    await connection.close();
     await service.stop();
     badServers.close();
   }
@@ -85,13 +88,13 @@ async function measureRound(
   const sender = createSender(healthy.webhookUrl, SECRET, body);
   try {
     // In every round: the machine may change its speed.
-    const maximum = await saturate(sender.send, receiver, {
+    const { perSecond: maximum } = await saturate(sender.send, receiver, {
       outstanding: OUTSTANDING,
       warmUpSeconds: WARM_UP_SECONDS,
       seconds: SATURATE_SECONDS,
-      atStart: () => {},
+      read: async () => {},
     });
-    await drained(service.pool);
+    await drained(service);
     const perSecond = (maximum * LOAD_OF_MAXIMUM) / (1 + BAD_ONES.length);
     await sendAtRate(sender.send, perSecond, WARM_UP_SECONDS);
     const { endToEnd: alone } = await measureLatency(sender.send, receiver, perSecond, seconds);
@@ -136,18 +139,6 @@ async function troubleOf(service: Service, bad: Pipe[], webhooks: number[]): Pro
       { webhooks: webhooks[at] ?? 0, attempts: rows[at]?.attempts ?? 0, waiting: rows[at]?.waiting ?? 0 },
     ]),
   ) as Record<BadOne, Trouble>;
-}
-
-/** Waits until nothing of the bad destinations, which were deleted, is left to do. */
-async function quiet(service: Service, client: Client): Promise<void> {
-  await drained(service.pool);
-  const until = performance.now() + QUIET_DEADLINE_MS;
-  for (;;) {
-    const { count } = await client.workflow.count(`WorkflowType = 'delivery' and ExecutionStatus = 'Running'`);
-    if (count === 0) return;
-    if (performance.now() > until) throw new Error(`${count} deliveries of deleted destinations do not end`);
-    await delay(LOOK_AGAIN_MS);
-  }
 }
 
 async function startBadServers(): Promise<{ urls: Record<BadOne, string>; close: () => void }> {
@@ -213,8 +204,4 @@ function print(rounds: Round[], seconds: number): void {
     '',
   ];
   console.log(lines.join('\n'));
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

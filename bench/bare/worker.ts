@@ -1,9 +1,9 @@
 // The process of the bare delivery workflow: a closed loop of eager starts, with the connection, slots and cache of
-// Hookyard's own worker. Driven over IPC: a BareOrder in, a BareResult out.
+// Hookyard's own worker. Driven over IPC: a BareOrder in; out, that the warm-up is over, and how many were completed after it.
 import { fileURLToPath } from 'node:url';
 import { activityInfo } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Pool } from 'undici';
 import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
 import type { bare } from './workflow.ts';
@@ -19,16 +19,8 @@ export interface BareOrder {
   seconds: number;
 }
 
-export interface BareResult {
-  perSecond: number;
-  /** CPU of this process per workflow, ms. */
-  cpuMs: number;
-}
-
-const quiet = () => {};
-Runtime.install({
-  logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: console.warn, error: console.error },
-});
+const logger = new DefaultLogger('WARN');
+Runtime.install({ logger });
 
 const { connectionOptions, namespace } = temporalConnectionOptions();
 const connection = await NativeConnection.connect(connectionOptions);
@@ -64,6 +56,7 @@ const worker = await Worker.create({
   workflowBundle: await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('./workflow.ts', import.meta.url)),
     preloadModules: ['@temporalio/workflow'],
+    logger,
   }),
   maxConcurrentWorkflowTaskExecutions: SLOTS,
   maxConcurrentLocalActivityExecutions: SLOTS,
@@ -75,8 +68,8 @@ const ended = worker.run();
 
 process.on('message', (message: BareOrder) => {
   order = message;
-  void drive().then(async (result) => {
-    process.send?.(result);
+  void drive().then(async (completed) => {
+    process.send?.({ completed });
     worker.shutdown();
     await ended;
     await connection.close();
@@ -85,7 +78,7 @@ process.on('message', (message: BareOrder) => {
 });
 process.send?.({ type: 'ready' });
 
-async function drive(): Promise<BareResult> {
+async function drive(): Promise<number> {
   const from = performance.now() + order.warmUpSeconds * 1000;
   const until = from + order.seconds * 1000;
   let completed = 0;
@@ -109,8 +102,7 @@ async function drive(): Promise<BareResult> {
   };
   const loops = Promise.all(Array.from({ length: order.inFlight }, loop));
   await new Promise((resolve) => setTimeout(resolve, from - performance.now()));
-  const cpuBefore = process.cpuUsage();
+  process.send?.({ type: 'measuring' });
   await loops;
-  const cpu = process.cpuUsage(cpuBefore);
-  return { perSecond: completed / order.seconds, cpuMs: (cpu.user + cpu.system) / 1000 / completed };
+  return completed;
 }

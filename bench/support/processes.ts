@@ -10,6 +10,8 @@ export interface RunningChild {
   pid: number;
   /** What the process said when it was ready. */
   ready: { type: 'ready'; url?: string };
+  /** What it says next. @throws when it ends before, or says nothing within `deadlineMs` */
+  next<T>(deadlineMs: number): Promise<T>;
   /** SIGTERM, then its exit. */
   stop(): Promise<void>;
 }
@@ -21,11 +23,12 @@ export async function startProcess(file: string, env: Record<string, string>): P
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const exited = once(child, 'exit');
-  const ready = await firstMessage(child, exited, file);
+  const next = <T>(deadlineMs: number) => nextMessage<T>(child, exited, file, deadlineMs);
   return {
     child,
     pid: child.pid ?? 0,
-    ready,
+    ready: await next(READY_DEADLINE_MS),
+    next,
     async stop() {
       if (child.exitCode === null) child.kill('SIGTERM');
       await exited;
@@ -33,18 +36,21 @@ export async function startProcess(file: string, env: Record<string, string>): P
   };
 }
 
-async function firstMessage(
+async function nextMessage<T>(
   child: ChildProcess,
   exited: Promise<unknown>,
   file: string,
-): Promise<RunningChild['ready']> {
+  deadlineMs: number,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    setTimeout(
-      () => reject(new Error(`${file} was not ready within ${READY_DEADLINE_MS} ms`)),
-      READY_DEADLINE_MS,
-    ).unref();
+    timer = setTimeout(() => reject(new Error(`${file} said nothing within ${deadlineMs} ms`)), deadlineMs);
   });
-  const ended = exited.then(() => Promise.reject(new Error(`${file} ended before it was ready`)));
-  const [message] = await Promise.race([once(child, 'message'), ended, timeout]);
-  return message as RunningChild['ready'];
+  const ended = exited.then(() => Promise.reject(new Error(`${file} ended unexpectedly`)));
+  try {
+    const [message] = await Promise.race([once(child, 'message'), ended, timeout]);
+    return message as T;
+  } finally {
+    clearTimeout(timer);
+  }
 }

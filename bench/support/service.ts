@@ -2,11 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
 import { readSettings } from '../../core/config.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { prepareDatabase } from '../../db/prepare.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type RunningChild, startProcess } from './processes.ts';
+import { waitFor } from './wait.ts';
 
 /** What the sources of a bench verify webhooks with. */
 export const SECRET = 'the secret of the bench';
@@ -15,8 +17,9 @@ const API_KEY = 'whr_bench_bench_bench_bench_bench';
 export interface Service {
   api: RunningChild;
   worker: RunningChild;
-  /** A connection of the bench itself. */
+  /** Connections of the bench itself. */
   pool: Pool;
+  temporal: Client;
   /** A request to the management API. @throws when the answer is an error */
   call(method: string, path: string, body?: object): Promise<unknown>;
   stop(): Promise<void>;
@@ -40,29 +43,39 @@ export async function startService(stack: Stack, settings: Record<string, string
   await prepareDatabase(readSettings(env), stack.databaseUrl);
   const [api, worker] = await Promise.all([startProcess('api/main.ts', env), startProcess('worker/main.ts', env)]);
   const pool = createPool(stack.databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
+  const connection = await Connection.connect({ address: stack.temporalAddress });
   return {
     api,
     worker,
     pool,
+    temporal: new Client({ connection, namespace: stack.namespace }),
     call: (method, path, body) => call(api.ready.url ?? '', method, path, body),
     async stop() {
       await api.stop();
       await worker.stop();
       await pool.end();
+      await connection.close();
     },
   };
 }
 
 export interface Pipe {
   webhookUrl: string;
+  routeId: string;
+  /** In the order of their addresses; `destinationId` is the first. */
+  destinationIds: string[];
   destinationId: string;
 }
 
 /**
- * A source that verifies GitHub's signature, with one route to one destination.
- * @param destination members of the destination besides its name and address
+ * A source that verifies GitHub's signature, with one route to a destination for each address.
+ * @param options members of the destinations and of the route besides names and addresses
  */
-export async function createPipe(service: Service, url: string, destination: object = {}): Promise<Pipe> {
+export async function createPipe(
+  service: Service,
+  urls: string | string[],
+  options: { destination?: object; route?: object } = {},
+): Promise<Pipe> {
   const { organization } = (await service.call('GET', '/api/auth/me')) as { organization: { id: string } };
   const slug = `bench-${randomBytes(6).toString('hex')}`;
   const source = (await service.call('POST', `/api/organizations/${organization.id}/sources`, {
@@ -70,11 +83,16 @@ export async function createPipe(service: Service, url: string, destination: obj
     slug,
     verificationConfig: { type: 'github', secret: SECRET },
   })) as { id: string };
-  const { id } = (await service.call('POST', '/api/destinations', { name: slug, url, ...destination })) as {
-    id: string;
-  };
-  await service.call('POST', '/api/routes', { name: slug, sourceId: source.id, destinationIds: [id] });
-  return { webhookUrl: `${service.api.ready.url}/ingest/default/${slug}`, destinationId: id };
+  const destinationIds: string[] = [];
+  for (const url of [urls].flat()) {
+    const destination = { name: slug, url, ...options.destination };
+    const { id } = (await service.call('POST', '/api/destinations', destination)) as { id: string };
+    destinationIds.push(id);
+  }
+  const route = { name: slug, sourceId: source.id, destinationIds, ...options.route };
+  const { id: routeId } = (await service.call('POST', '/api/routes', route)) as { id: string };
+  const webhookUrl = `${service.api.ready.url}/ingest/default/${slug}`;
+  return { webhookUrl, routeId, destinationIds, destinationId: destinationIds[0] ?? '' };
 }
 
 async function call(base: string, method: string, path: string, body?: object): Promise<unknown> {
@@ -88,14 +106,18 @@ async function call(base: string, method: string, path: string, body?: object): 
 }
 
 const DRAIN_DEADLINE_MS = 30_000;
+const QUIET_DEADLINE_MS = 120_000;
 
 /** Waits until nothing is left to start: it would stand before the deliveries of the next measurement. */
-export async function drained(pool: Pool): Promise<void> {
-  const until = performance.now() + DRAIN_DEADLINE_MS;
-  for (;;) {
-    const { rows } = await pool.query<{ waiting: number }>('select count(*)::int as waiting from outbox');
-    if (rows[0]?.waiting === 0) return;
-    if (performance.now() > until) throw new Error(`${rows[0]?.waiting} deliveries are still waiting`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+export async function drained({ pool }: Service): Promise<void> {
+  const isEmpty = async () => (await pool.query('select from outbox limit 1')).rowCount === 0;
+  await waitFor('every delivery started', isEmpty, DRAIN_DEADLINE_MS);
+}
+
+/** Waits until no delivery is under way at all, retries included. */
+export async function quiet(service: Service): Promise<void> {
+  await drained(service);
+  const query = `WorkflowType = 'delivery' and ExecutionStatus = 'Running'`;
+  const isQuiet = async () => (await service.temporal.workflow.count(query)).count === 0;
+  await waitFor('every delivery ended', isQuiet, QUIET_DEADLINE_MS);
 }

@@ -1,6 +1,6 @@
 // The load and the receiver, in one process so that send and arrival are read from one clock.
 import { createHmac } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { percentiles } from './measure.ts';
@@ -10,22 +10,26 @@ const ARRIVAL_DEADLINE_MS = 30_000;
 
 export interface Receiver {
   url: string;
-  /** Deliveries received since the last reset. */
+  /** Deliveries taken so far. */
   received(): number;
-  /** Arrival of each event, `performance.now()` ms. */
+  /** When each event was first taken, `performance.now()` ms. */
   arrivals: Map<string, number>;
-  /** Called at each arrival. */
+  /** Called for each delivery that is taken. */
   onArrival: () => void;
+  /** Decides the status of an answer; a delivery is taken when it is 200. */
+  answer: (request: IncomingMessage) => number;
   close(): Promise<void>;
 }
 
-/** A destination that answers 200 at once and notes which event came when. */
+/** A destination that answers at once, 200 unless told otherwise, and notes which event came when. */
 export async function startReceiver(): Promise<Receiver> {
   let count = 0;
   const arrivals = new Map<string, number>();
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
-      response.end('ok');
+      const status = receiver.answer(request);
+      response.writeHead(status).end('ok');
+      if (status !== 200) return;
       count += 1;
       const id = request.headers['x-hookyard-event-id'];
       if (typeof id === 'string' && !arrivals.has(id)) arrivals.set(id, performance.now());
@@ -39,6 +43,7 @@ export async function startReceiver(): Promise<Receiver> {
     received: () => count,
     arrivals,
     onArrival: () => {},
+    answer: () => 200,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
   return receiver;
@@ -77,13 +82,14 @@ export function createSender(webhookUrl: string, secret: string, body: string) {
 /**
  * Saturates: keeps at most `outstanding` webhooks sent and not yet delivered, so that the backlog stays bounded and what
  * is measured is the slowest part, the delivery.
- * @returns deliveries per second after the warm-up
+ * @param options.read called when the warm-up is over and at the end; what it returned is handed back
+ * @returns deliveries after the warm-up, in all and per second
  */
-export async function saturate(
+export async function saturate<T>(
   send: () => Promise<unknown>,
   receiver: Receiver,
-  options: { outstanding: number; warmUpSeconds: number; seconds: number; atStart: () => void | Promise<void> },
-): Promise<number> {
+  options: { outstanding: number; warmUpSeconds: number; seconds: number; read: () => Promise<T> },
+): Promise<{ perSecond: number; deliveries: number; before: T; after: T }> {
   const from = performance.now() + options.warmUpSeconds * 1000;
   const until = from + options.seconds * 1000;
   const end = endOf(until);
@@ -97,26 +103,25 @@ export async function saturate(
     }
   };
   const loops = Promise.all(Array.from({ length: options.outstanding }, loop));
-  await endOf(from);
-  await options.atStart();
-  const before = receiver.received();
-  const startedAt = performance.now();
-  await end;
-  const perSecond = (receiver.received() - before) / ((performance.now() - startedAt) / 1000);
-  await loops;
-  return perSecond;
+  const measured = (async () => {
+    await endOf(from);
+    const before = await options.read();
+    const received = receiver.received();
+    const startedAt = performance.now();
+    await end;
+    const deliveries = receiver.received() - received;
+    const perSecond = deliveries / ((performance.now() - startedAt) / 1000);
+    return { perSecond, deliveries, before, after: await options.read() };
+  })();
+  // A loop that fails is heard of at once, not at the end.
+  const [result] = await Promise.all([measured, loops]);
+  return result;
 }
 
 /** Sends at a constant rate, whatever the answers' speed (open loop), and resolves with every answer. */
-export async function sendAtRate(
-  send: () => Promise<Sent>,
-  perSecond: number,
-  seconds: number,
-  onStart: () => void = () => {},
-): Promise<Sent[]> {
+export async function sendAtRate(send: () => Promise<Sent>, perSecond: number, seconds: number): Promise<Sent[]> {
   const answers: Promise<Sent>[] = [];
   const startedAt = performance.now();
-  onStart();
   for (let number = 0; number < perSecond * seconds; number += 1) {
     await endOf(startedAt + (number * 1000) / perSecond);
     answers.push(send());

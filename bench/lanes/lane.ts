@@ -1,0 +1,63 @@
+// One measurement of a lane of Hookyard: saturated, at half of what it reached, and at a rate that is the same everywhere.
+import type { Lane } from '../../core/lane.ts';
+import type { Stack } from '../../local/stack.ts';
+import { type Cost, costPer, readCounters } from '../support/cost.ts';
+import { residentMiB } from '../support/measure.ts';
+import { createPipe, drained, SECRET, startService } from '../support/service.ts';
+import { createSender, measureLatency, type Percentiles, type Receiver, saturate } from '../support/traffic.ts';
+
+/** ms */
+export interface Latencies {
+  perSecond: number;
+  ack: Percentiles;
+  endToEnd: Percentiles;
+}
+
+export interface LaneFigures {
+  /** Deliveries per second, saturated. */
+  perSecond: number;
+  /** Per delivery, while saturated. */
+  cost: Cost;
+  memoryMiB: { worker: number; api: number };
+  half: Latencies;
+  atFixedRate: Latencies;
+}
+
+/** Webhooks per second at which latencies of different lanes, machines and versions are compared. */
+export const FIXED_RATE = 100;
+
+/**
+ * Webhooks sent and not yet delivered while saturating, with one destination: enough to keep its 50 places busy and a
+ * group waiting behind them. More only waits longer.
+ */
+export const OUTSTANDING: Record<Lane, number> = { workflow: 100, express: 200 };
+
+export async function measureLane(
+  stack: Stack,
+  receiver: Receiver,
+  options: { lane: Lane; body: string; warmUpSeconds: number; seconds: number },
+): Promise<LaneFigures> {
+  const service = await startService(stack, { HOOKYARD_LANE: options.lane });
+  const { webhookUrl } = await createPipe(service, receiver.url);
+  const { send, close } = createSender(webhookUrl, SECRET, options.body);
+  const pids = { api: service.api.pid, worker: service.worker.pid };
+  const latenciesAt = async (perSecond: number) => {
+    await drained(service);
+    receiver.arrivals.clear();
+    return { perSecond, ...(await measureLatency(send, receiver, perSecond, options.seconds)) };
+  };
+  try {
+    const { perSecond, deliveries, before, after } = await saturate(send, receiver, {
+      outstanding: OUTSTANDING[options.lane],
+      ...options,
+      read: () => readCounters(stack, service.pool, pids),
+    });
+    const memoryMiB = { worker: residentMiB(pids.worker), api: residentMiB(pids.api) };
+    const half = await latenciesAt(perSecond / 2);
+    const atFixedRate = await latenciesAt(FIXED_RATE);
+    return { perSecond, cost: costPer(deliveries, before, after), memoryMiB, half, atFixedRate };
+  } finally {
+    await close();
+    await service.stop();
+  }
+}

@@ -1,0 +1,101 @@
+// The report of the lanes: plain text, one figure a line and one column for each of the four, medians over the rounds.
+import { cpus } from 'node:os';
+import { type Bar, barLine } from '../support/bars.ts';
+import { type Cost, totalCpuMs } from '../support/cost.ts';
+import { median } from '../support/measure.ts';
+import type { Percentiles } from '../support/traffic.ts';
+import type { Round } from './index.ts';
+import { FIXED_RATE, type LaneFigures, type Latencies } from './lane.ts';
+
+type LaneName = 'workflow' | 'express';
+
+/** What the lanes have to reach; ratios are the median of each round's own. */
+export function barsOf(rounds: Round[]): Bar[] {
+  const bar = (what: string, unit: string, limit: Pick<Bar, 'atLeast' | 'atMost'>, pick: (round: Round) => number) => {
+    const values = rounds.map(pick);
+    return { what, unit, ...limit, value: median(values), rounds: values };
+  };
+  const ofLane = (lane: LaneName, endToEndMs: number) => [
+    bar(
+      `${lane}: end to end p50 at ${FIXED_RATE}/s`,
+      ' ms',
+      { atMost: endToEndMs },
+      (r) => r[lane].atFixedRate.endToEnd.p50,
+    ),
+    bar(`${lane}: acknowledged p99 at 50 %`, ' ms', { atMost: 10 }, (r) => r[lane].half.ack.p99),
+  ];
+  return [
+    bar('workflow : bare workflow', '', { atLeast: 0.85 }, (r) => r.workflow.perSecond / r.bareWorkflow.perSecond),
+    bar('express : workflow', '', { atLeast: 8 }, (r) => r.express.perSecond / r.workflow.perSecond),
+    bar('express : bare pipeline', '', { atLeast: 0.6 }, (r) => r.express.perSecond / r.barePipeline.perSecond),
+    bar('express: CPU per delivery', ' ms', { atMost: 1.2 }, (r) => totalCpuMs(r.express.cost)),
+    ...ofLane('workflow', 40),
+    ...ofLane('express', 15),
+  ];
+}
+
+const COLUMNS = ['bareWorkflow', 'workflow', 'barePipeline', 'express'] as const;
+const TITLES = ['bare workflow', 'lane workflow', 'bare pipeline', 'lane express'];
+
+export function report(rounds: Round[], bars: Bar[], seconds: number): string {
+  const ofAll = (pick: (figures: Round[keyof Round]) => number, decimals: number) =>
+    COLUMNS.map((column) => median(rounds.map((round) => pick(round[column]))).toFixed(decimals));
+  const cost = (what: string, pick: (cost: Cost) => number) =>
+    row(
+      `  ${what}`,
+      ofAll((figures) => pick(figures.cost), 2),
+    );
+  const ofLanes = (what: string, show: (figures: LaneFigures[]) => string) => {
+    const [workflow, express] = (['workflow', 'express'] as const).map((lane) => show(rounds.map((r) => r[lane])));
+    return row(what, ['', workflow ?? '', '', express ?? '']);
+  };
+  const memory = (process: 'worker' | 'api') => (lanes: LaneFigures[]) =>
+    median(lanes.map((lane) => lane.memoryMiB[process])).toFixed(0);
+  return [
+    '',
+    `${cpus().length} cores; medians of ${rounds.length} rounds of ${seconds} s; load and receiver run on the same machine`,
+    row('', TITLES),
+    row(
+      'per second, saturated',
+      ofAll((figures) => figures.perSecond, 1),
+    ),
+    row(
+      'CPU per delivery, ms',
+      ofAll((figures) => totalCpuMs(figures.cost), 2),
+    ),
+    cost('API', ({ cpuMs }) => cpuMs.api),
+    cost('worker (of a limit: its process)', ({ cpuMs }) => cpuMs.worker),
+    cost('Temporal server', ({ cpuMs }) => cpuMs.temporal),
+    cost('PostgreSQL', ({ cpuMs }) => cpuMs.postgres),
+    cost('not counted: load and receiver', ({ loadCpuMs }) => loadCpuMs),
+    'per delivery',
+    cost("commits, Hookyard's database", ({ hookyardCommits }) => hookyardCommits),
+    cost("commits, Temporal's databases", ({ temporalCommits }) => temporalCommits),
+    cost('WAL, KiB', ({ walBytes }) => walBytes / 1024),
+    ofLanes('memory of the worker, MiB', memory('worker')),
+    ofLanes('memory of the API, MiB', memory('api')),
+    '',
+    ...latencies('at 50 % of its maximum', rounds, (figures) => figures.half),
+    ...latencies(`at ${FIXED_RATE}/s`, rounds, (figures) => figures.atFixedRate),
+    '',
+    ...bars.map(barLine),
+    '',
+  ].join('\n');
+}
+
+function latencies(title: string, rounds: Round[], pick: (figures: LaneFigures) => Latencies): string[] {
+  const line = (lane: LaneName) => {
+    const all = rounds.map((round) => pick(round[lane]));
+    const of = (measure: 'ack' | 'endToEnd') =>
+      (['p50', 'p95', 'p99'] as const satisfies (keyof Percentiles)[])
+        .map((name) => median(all.map((each) => each[measure][name])).toFixed(1))
+        .join(' / ');
+    const name = `  lane ${lane} (${median(all.map((each) => each.perSecond)).toFixed(1)}/s)`;
+    return `${name.padEnd(30)}acknowledged ${of('ack')} ms, end to end ${of('endToEnd')} ms`;
+  };
+  return [`${title}, p50 / p95 / p99`, line('workflow'), line('express')];
+}
+
+function row(what: string, cells: string[]): string {
+  return `${what.padEnd(36)}${cells.map((cell) => cell.padStart(15)).join('')}`.trimEnd();
+}
