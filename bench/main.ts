@@ -6,6 +6,7 @@ import { onEndRequest } from '../core/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureLanes } from './lanes/index.ts';
+import { measureOutage } from './outage/index.ts';
 import { type BenchOptions, readOptions } from './support/options.ts';
 import { type Receiver, startReceiver } from './support/traffic.ts';
 import { measureTransforms } from './transforms.ts';
@@ -15,6 +16,7 @@ type Bench = (stack: Stack, receiver: Receiver, options: BenchOptions) => Promis
 const benches: Record<string, Bench> = {
   lanes: measureLanes,
   isolation: measureIsolation,
+  outage: measureOutage,
 };
 
 const { bench, options } = readOptions();
