@@ -1,13 +1,19 @@
-// Housekeeping: partitions ahead of time, retention by dropping partitions, rows of deleted sources in small steps.
+// Housekeeping: partitions ahead of time, retention by dropping partitions, rows of deleted sources in small steps, and the
+// counts and statistics that keep lists and sums quick.
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { removeEventsChildren } from '../db/delivery-commands.ts';
 import { forgetEventReplays } from '../db/event-replays.ts';
 import { dropExpiredPartitions, ensurePartitions } from '../db/partitions.ts';
+import { mergeBuckets } from '../db/history/merge-buckets.ts';
+import { forgetCountsOfSource, settleHistory } from '../db/history/settle.ts';
 import { inTransaction, type Pool } from '../db/pool.ts';
 
 // Rows of a deleted source per transaction: short locks, bounded WAL.
 const PURGE_STEP = 1000;
+// How long one round counts what can be settled, and how long it merges old statistics; after an upgrade both have months
+// to catch up with.
+const TALLY_MS = 5000;
 
 export interface MaintenanceDeps {
   pool: Pool;
@@ -15,7 +21,7 @@ export interface MaintenanceDeps {
   log: Log;
 }
 
-/** One round. @returns true when a deleted source still has events */
+/** One round. @returns true when there is more to do right now: rows of a deleted source, hours to count or merge */
 export async function maintain({ pool, settings, log }: MaintenanceDeps): Promise<boolean> {
   await ensurePartitions(pool);
   const eventDays = settings.HOOKYARD_EVENT_RETENTION_DAYS;
@@ -29,7 +35,10 @@ export async function maintain({ pool, settings, log }: MaintenanceDeps): Promis
   if (dropped.length > 0) log.info({ dropped }, 'retention dropped partitions');
   await pool.query('delete from idempotency_keys where expires_at < now()');
   await forgetEventReplays(pool, eventDays);
-  return purgeDeletedSource(pool);
+  const isPurging = await purgeDeletedSource(pool);
+  const settled = await settleHistory(pool, TALLY_MS);
+  const isMerging = await mergeBuckets(pool, TALLY_MS);
+  return isPurging || isMerging || settled?.caughtUp === false;
 }
 
 /** A payload never outlives its event. 0 keeps for ever. */
@@ -56,7 +65,10 @@ async function purgeDeletedSource(pool: Pool): Promise<boolean> {
         db,
         rows.map((row) => row.id),
       );
-    if (rows.length < PURGE_STEP) await db.query('delete from source_purges where source_id = $1', [sourceId]);
+    if (rows.length < PURGE_STEP) {
+      await forgetCountsOfSource(db, sourceId);
+      await db.query('delete from source_purges where source_id = $1', [sourceId]);
+    }
     return true;
   });
 }

@@ -4,6 +4,7 @@ import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import { bounds } from './hot-path/load-attempts.ts';
 import { noteOutcomes } from './notifications.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { countUnsent } from './unsent.ts';
 
 /** Which open deliveries of an organization to end, and how. */
 export interface EndSelection {
@@ -49,7 +50,7 @@ with ended as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, $8 as status,
          attempt_count as attempts, status_code, $2 as error, finished_at as at
   from ended where $8 = 'failed'
-), ${noteOutcomes('failed')}
+), ${countUnsent('failed')}, ${noteOutcomes('failed')}
 select id, (select written from noted) as notifications,
        case when exists (select from unprobed) then pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text end
 from ended`;

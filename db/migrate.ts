@@ -17,6 +17,7 @@ const files = [
   '0007-rate-limits',
   '0008-circuits',
   '0009-event-replays',
+  '0010-history',
   '0011-lanes',
 ];
 

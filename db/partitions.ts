@@ -1,7 +1,8 @@
 // Daily partitions of events, payloads, deliveries and attempts. A partition's bounds are ids: the smallest id of its
 // day and of the next one, so that an id alone says where its row is (RFC 9562: UUIDv7 starts with its time).
 import { type IdPrefix, idFloor } from '../core/ids.ts';
-import type { Queryable } from './pool.ts';
+import { forgetCounts } from './history/settle.ts';
+import { inTransaction, type Pool, type Queryable } from './pool.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
@@ -37,7 +38,7 @@ export async function ensurePartitions(db: Queryable, nowMs: number = Date.now()
  * @returns names of the dropped partitions
  */
 export async function dropExpiredPartitions(
-  db: Queryable,
+  db: Pool,
   table: 'events' | 'event_payloads' | 'deliveries' | 'attempts',
   retentionDays: number,
   nowMs: number = Date.now(),
@@ -49,8 +50,18 @@ export async function dropExpiredPartitions(
     [table],
   );
   const expired = rows.map((row) => row.name).filter((name) => partitionDay(table, name) < oldestKept);
-  for (const name of expired) await db.query(`drop table if exists ${name}`);
+  for (const name of expired) await dropPartition(db, table, name);
   return expired;
+}
+
+// The counts of the lists go with the rows.
+function dropPartition(db: Pool, table: string, name: string): Promise<void> {
+  return inTransaction(db, async (transaction) => {
+    const start = partitionDay(table, name) * DAY_MS;
+    if (table === 'events') await forgetCounts(transaction, 'event', start, start + DAY_MS);
+    if (table === 'deliveries') await forgetCounts(transaction, 'delivery', start, start + DAY_MS);
+    await transaction.query(`drop table if exists ${name}`);
+  });
 }
 
 function partitionName(table: string, day: number): string {

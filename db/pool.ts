@@ -39,7 +39,16 @@ export function createPool(
 }
 
 /** Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. */
-export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+export function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+  return transact(pool, 'begin', work);
+}
+
+/** Runs statements that only read and that all see the database as it is at the first of them. */
+export function inSnapshot<T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> {
+  return transact(pool, 'begin isolation level repeatable read read only', work);
+}
+
+async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // The pool listens to idle connections only, and an error event without a listener ends the process. The statement
@@ -49,7 +58,7 @@ export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => 
   };
   client.on('error', onError);
   try {
-    await client.query('begin');
+    await client.query(begin);
     const result = await work(client);
     await client.query('commit');
     return result;

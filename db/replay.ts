@@ -4,6 +4,7 @@ import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import { bounds } from './hot-path/load-attempts.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
 import { findMismatches, type MismatchOf } from './replay-schemas.ts';
+import { countUnsent } from './unsent.ts';
 
 /** The payload of an event was removed by the retention, so it cannot be sent again. */
 export class PayloadExpiredError extends Error {
@@ -102,8 +103,8 @@ with input as (
   select i.id, organization_id, event_id, source_id, route_id, destination_id, priority, status, status <> 'skipped', replay_of,
          error, case when status <> 'pending' then now() end
   from input i join locked l on l.id = i.event_id
-  returning id, event_id, status
-), queued as (
+  returning id, event_id, status, destination_id, route_id
+), ${countUnsent('created', "status = 'schema_failed'")}, queued as (
   insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
   select i.id, i.destination_id, i.organization_id, i.event_id, i.source_id, i.route_id, i.priority, i.shard
   from input i join created c on c.id = i.id where i.status = 'pending'

@@ -12,6 +12,7 @@ import { booleanParam, choiceParam, containsPattern, textParam, timeParam } from
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
 import { showDelivery, timelineAttempt } from './delivery-view.ts';
+import { boundedSearches, type RunSearch } from './event-search.ts';
 
 // Deliveries whose workflow may be open: those under way, and failed ones, which wait for a replay.
 const WITH_WORKFLOW = ['pending', 'retrying', 'circuit_open', 'failed'];
@@ -29,16 +30,18 @@ const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: bo
 
 export function mountEvents(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/organizations/:orgId/events';
-  router.get(base, (ctx) => list(ctx, deps));
+  const runSearch = boundedSearches();
+  router.get(base, (ctx) => list(ctx, deps, runSearch));
   router.get(`${base}/:id`, (ctx) => get(ctx, deps));
   router.delete(`${base}/:id`, (ctx) => remove(ctx, deps));
   router.get(`${base}/:id/payload`, (ctx) => payload(ctx, deps));
   router.get(`${base}/:id/timeline`, (ctx) => timeline(ctx, deps));
 }
 
-async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+async function list(ctx: Context, deps: ApiDeps, runSearch: RunSearch): Promise<void> {
   const query = parseQuery(ctx, listSchema);
-  const { events, total } = await listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
+  const read = () => listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
+  const { events, total } = await (query.search === undefined ? read() : runSearch(read));
   ctx.body = listAnswer(events.map(show), total, query);
 }
 

@@ -1,7 +1,10 @@
 // Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
+import { idFloor, idTime, isId } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
-import type { Queryable } from '../pool.ts';
+import { bounds } from '../hot-path/load-attempts.ts';
+import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 import { idRange } from './events.ts';
+import { findPage } from './page.ts';
 
 export interface DeliveryRecord {
   id: string;
@@ -47,36 +50,46 @@ export interface DeliveryFilter {
   to?: Date;
 }
 
-const MATCHING = `${FROM} and d.id >= $2 and d.id < $3
-  and ($4::text is null or d.event_id = $4)
-  and ($5::text is null or d.route_id = $5)
-  and ($6::text is null or d.destination_id = $6)
-  and ($7::text is null or d.status = $7)`;
-
 /** One page of an organization's deliveries, newest first, and how many match in all. */
 export async function listDeliveries(
-  db: Queryable,
+  pool: Pool,
   organizationId: string,
   filter: DeliveryFilter,
   page: { limit: number; offset: number },
 ): Promise<{ deliveries: DeliveryRecord[]; total: number }> {
-  const values = [
-    organizationId,
-    ...idRange('dlv', filter),
-    filter.eventId ?? null,
-    filter.routeId ?? null,
-    filter.destinationId ?? null,
-    filter.status ?? null,
-  ];
-  const [deliveries, count] = await Promise.all([
-    db.query<DeliveryRecord>(`select ${COLUMNS} ${MATCHING} order by d.id desc limit $8 offset $9`, [
-      ...values,
-      page.limit,
-      page.offset,
-    ]),
-    db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values),
-  ]);
-  return { deliveries: deliveries.rows, total: count.rows[0]?.total ?? 0 };
+  const { eventId, from, to, routeId, destinationId, status } = filter;
+  if (eventId !== undefined) return listOfEvent(pool, organizationId, { ...filter, eventId }, page);
+  const where = { route_id: routeId, destination_id: destinationId, status };
+  return inSnapshot(pool, async (db) => {
+    const { ids, total } = await findPage(db, { kind: 'delivery', organizationId, from, to, where }, page);
+    const { low, high } = bounds(ids);
+    const { rows } = await db.query<DeliveryRecord>(
+      `select ${COLUMNS} ${FROM} and d.id = any($2::text[]) and d.id between $3 and $4 order by d.id desc`,
+      [organizationId, ids, low, high],
+    );
+    return { deliveries: rows, total };
+  });
+}
+
+// An event has few deliveries, so these are read whole.
+async function listOfEvent(
+  db: Queryable,
+  organizationId: string,
+  filter: DeliveryFilter & { eventId: string },
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ deliveries: DeliveryRecord[]; total: number }> {
+  const [low, high] = idRange('dlv', filter);
+  const matching = (await deliveriesOfEvent(db, organizationId, filter.eventId))
+    .toReversed()
+    .filter(
+      ({ id, routeId, destinationId, status }) =>
+        id >= low &&
+        id < high &&
+        routeId === (filter.routeId ?? routeId) &&
+        destinationId === (filter.destinationId ?? destinationId) &&
+        status === (filter.status ?? status),
+    );
+  return { deliveries: matching.slice(offset, offset + limit), total: matching.length };
 }
 
 export async function findDelivery(db: Queryable, organizationId: string, id: string): Promise<DeliveryRecord | null> {
@@ -84,16 +97,22 @@ export async function findDelivery(db: Queryable, organizationId: string, id: st
   return rows[0] ?? null;
 }
 
+// The clocks of the processes that make ids may differ by less than this.
+const CLOCK_SKEW_MS = 3_600_000;
+
 /** All deliveries of an event, oldest first. */
 export async function deliveriesOfEvent(
   db: Queryable,
   organizationId: string,
   eventId: string,
 ): Promise<DeliveryRecord[]> {
-  const { rows } = await db.query<DeliveryRecord>(`select ${COLUMNS} ${FROM} and d.event_id = $2 order by d.id`, [
-    organizationId,
-    eventId,
-  ]);
+  if (!isId('evt', eventId)) return [];
+  // None is older than its event, which leaves the partitions of earlier days alone.
+  const first = idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
+  const { rows } = await db.query<DeliveryRecord>(
+    `select ${COLUMNS} ${FROM} and d.event_id = $2 and d.id >= $3 order by d.id`,
+    [organizationId, eventId, first],
+  );
   return rows;
 }
 
@@ -113,12 +132,14 @@ export interface AttemptRecord {
 
 /** The attempts of deliveries that the caller was allowed to read, in order. */
 export async function attemptsOf(db: Queryable, deliveryIds: string[]): Promise<AttemptRecord[]> {
+  const { low, high } = bounds(deliveryIds);
   const { rows } = await db.query<AttemptRecord>(
     `select delivery_id as "deliveryId", attempt_number as "attemptNumber", status, status_code as "statusCode", error, latency,
             started_at as "startedAt", completed_at as "completedAt", request_headers as "requestHeaders",
             response_headers as "responseHeaders", response_body as "responseBody"
-     from attempts where delivery_id = any($1::text[]) order by delivery_id, attempt_number`,
-    [deliveryIds],
+     from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3
+     order by delivery_id, attempt_number`,
+    [deliveryIds, low, high],
   );
   return rows;
 }

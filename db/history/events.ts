@@ -1,7 +1,10 @@
 // Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while
 // its rows are removed in the background. Statements name the id range, so that only the partitions of those days open.
 import { idFloor } from '../../core/ids.ts';
-import type { Queryable } from '../pool.ts';
+import { bounds } from '../hot-path/load-attempts.ts';
+import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+import { findPage } from './page.ts';
+import { searchPage } from './search.ts';
 
 export interface EventRecord {
   id: string;
@@ -52,23 +55,36 @@ where e.organization_id = $1 and e.id >= $2 and e.id < $3
     where p.event_id = e.id and p.event_id >= $2 and p.event_id < $3
       and case when p.is_text then convert_from(p.body, 'UTF8') collate "default" ilike $6 else false end))`;
 
-/** One page of an organization's events, newest first, and how many match in all. */
+/**
+ * One page of an organization's events, newest first, and how many match in all.
+ * @throws SearchTooBroadError when a search of payloads takes too long
+ */
 export async function listEvents(
-  db: Queryable,
+  pool: Pool,
   organizationId: string,
   filter: EventFilter,
   page: { limit: number; offset: number },
 ): Promise<{ events: EventRecord[]; total: number }> {
-  const values = matchingValues(organizationId, idRange('evt', filter), filter);
-  const [events, count] = await Promise.all([
-    db.query<EventRecord>(`select ${COLUMNS} ${MATCHING} order by e.id desc limit $7 offset $8`, [
-      ...values,
-      page.limit,
-      page.offset,
-    ]),
-    db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values),
-  ]);
-  return { events: events.rows, total: count.rows[0]?.total ?? 0 };
+  const { from, to, sourceId, status, payloadPattern } = filter;
+  const where = { source_id: sourceId, status };
+  const selection = { kind: 'event' as const, organizationId, from, to, where };
+  return inSnapshot(pool, async (db) => {
+    const { ids, total } = await (payloadPattern === undefined
+      ? findPage(db, selection, page)
+      : searchPage(db, selection, payloadPattern, page));
+    return { events: await eventsById(db, organizationId, ids), total };
+  });
+}
+
+/** Events that exist, newest first. */
+async function eventsById(db: Queryable, organizationId: string, ids: string[]): Promise<EventRecord[]> {
+  const { low, high } = bounds(ids);
+  const { rows } = await db.query<EventRecord>(
+    `select ${COLUMNS} from events e join sources s on s.id = e.source_id
+     where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $3 and $4 order by e.id desc`,
+    [organizationId, ids, low, high],
+  );
+  return rows;
 }
 
 /** The parameters of `MATCHING`; the range of ids is given as it is, with an upper bound that is not part of it. */

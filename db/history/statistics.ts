@@ -1,4 +1,6 @@
-// Reads the roll-ups of migration 0003: totals of all time are in the bucket 'epoch', windows are sums of 5-minute buckets.
+// Reads the roll-ups of migration 0003: totals of all time are in the bucket 'epoch', windows are sums of buckets: of 5 minutes
+// inside the last day, of an hour before (merge-buckets.ts). What a destination never saw (`unsent`, migration 0010) is a
+// failure of the route alone. What people cancelled is neither a success nor a failure.
 import type { Queryable } from '../pool.ts';
 
 /** Events of a source or a route since it was made. */
@@ -185,7 +187,7 @@ export async function routeStatistics(db: Queryable, routeId: string, hours: num
             coalesce(round(d.latency_sum / nullif(d.latency_count, 0)), 0)::float8 as "avgLatency"
      from (select sum(events) as events, sum(filtered) as filtered from ingest_stats
            where subject_id = $1 and bucket > now() - make_interval(hours => $2)) i,
-          (select sum(succeeded) as succeeded, sum(failed) as failed, sum(latency_sum) as latency_sum, sum(latency_count) as latency_count
+          (select sum(succeeded) as succeeded, sum(failed + unsent) as failed, sum(latency_sum) as latency_sum, sum(latency_count) as latency_count
            from delivery_stats where route_id = $1 and bucket > now() - make_interval(hours => $2)) d`,
     [routeId, hours],
   );

@@ -1,5 +1,6 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
 import type { Lane } from '../../core/lane.ts';
+import { lateBound, settingLate } from '../history/late.ts';
 import { noteOutcomes } from '../notifications.ts';
 import type { Queryable } from '../pool.ts';
 import { bounds } from './load-attempts.ts';
@@ -55,11 +56,12 @@ export interface NewFailover {
 // - two groups may touch the same events in a different order: PostgreSQL then ends one with a deadlock error, which
 //   rolls it back whole, and the caller repeats it. Roll-up rows are written in key order and cannot deadlock.
 const RECORD = `
-with input as (
+with ${settingLate('$4', '$5')}, input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, attempt int, delivery_status text, status_code int, error text,
     latency int, latency_class int, started_at timestamptz, completed_at timestamptz, next_attempt_at timestamptz,
     request_headers jsonb, response_headers jsonb, response_body text,
     attempt_lane text, next_id text, next_destination_id text, next_shard int, original_destination_id text, failover_reason text)
+  where (select bound from late) is not null
 ), changed as (
   update deliveries d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency, error = i.error,
@@ -164,7 +166,7 @@ export async function recordResults(db: Queryable, results: AttemptResult[]): Pr
   const { rows } = await db.query<ChangedDelivery & { id: string }>({
     name: 'record-results',
     text: RECORD,
-    values: [JSON.stringify(results.map(resultRow)), deliveries.low, deliveries.high],
+    values: [JSON.stringify(results.map(resultRow)), deliveries.low, deliveries.high, ...lateBound()],
   });
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -1,5 +1,7 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
+import { lateBound, settingLate } from '../history/late.ts';
 import type { Queryable } from '../pool.ts';
+import { countUnsent } from '../unsent.ts';
 import { OUTBOX_CHANNEL } from './claim.ts';
 
 /** One delivery of a new event. */
@@ -53,7 +55,7 @@ export interface StoreResult {
 //   wait for it is delivered or failed at once;
 // - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking.
 const STORE_EVENTS = `
-with fresh as (
+with ${settingLate('$6', '$7')}, fresh as (
   select not exists (
     select from json_to_recordset($1::json) as used(organization_id text, version bigint)
     left join organizations o on o.id = used.organization_id
@@ -65,7 +67,7 @@ with fresh as (
          method text, query text, headers jsonb, payload_size int, payload_hash text, is_text bool, deliveries_count int,
          deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
   join unnest($3::bytea[]) with ordinality as b(body, ord) on b.ord = i.ord
-  where (select yes from fresh)
+  where (select yes from fresh) and (select bound from late) is not null
 ), keys as (
   insert into idempotency_keys as k (source_id, key_hash, event_id, expires_at)
   select source_id, decode(key_hash, 'hex'), id, now() + make_interval(secs => key_seconds)
@@ -96,7 +98,7 @@ with fresh as (
   insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
   select id, destination_id, organization_id, event_id, source_id, route_id, priority, shard
   from delivery where status = 'pending'
-), counted as (
+), ${countUnsent('delivery', "status = 'schema_failed'")}, counted as (
   insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
   select c.subject_id, b.bucket, sum(c.events), sum(c.filtered), max(a.received_at)
   from json_to_recordset($5::json) as c(event_id text, subject_id text, events int, filtered int)
@@ -126,6 +128,7 @@ export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<St
       events.map((event) => event.body),
       JSON.stringify(events.flatMap((event) => event.deliveries.map((delivery) => deliveryRow(event.id, delivery)))),
       JSON.stringify(events.flatMap(counterRows)),
+      ...lateBound(),
     ],
   });
   const row = rows[0];

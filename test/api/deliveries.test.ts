@@ -108,6 +108,13 @@ describe('Deliveries', () => {
     expect(await ids(`destinationId=${a.destination.id}`)).to.deep.equal([ofA.id]);
     expect(await ids('status=delivered')).to.deep.equal([ofB.id]);
     expect(await ids('status=failed')).to.deep.equal([]);
+    expect(await ids(`eventId=${inA}&status=delivered`)).to.deep.equal([]);
+    expect(await ids('eventId=evt_unknown')).to.deep.equal([]);
+    expect(await ids('pageSize=1&page=2')).to.deep.equal([ofA.id]);
+    const total = async (query: string) => (await own.api.list(`/api/deliveries?${query}`)).pagination.total;
+    expect(await total('pageSize=1&page=7')).to.equal(2);
+    expect(await total(`eventId=${inA}&pageSize=1&page=7`)).to.equal(1);
+    expect(await total('status=delivered')).to.equal(1);
     const { createdAt } = await own.api.get<{ createdAt: string }>(`/api/deliveries/${ofA.id}`);
     expect(await ids(`from=${createdAt}`)).to.include(ofA.id);
     expect(await ids(`to=${new Date(Date.parse(createdAt) - 1).toISOString()}`)).to.deep.equal([]);

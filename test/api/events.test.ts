@@ -161,6 +161,17 @@ describe('Events', () => {
       expect(await found('')).to.deep.equal(['later', 'bytes', 'plain', 'percent']);
       expect(await found('pageSize=1&page=2')).to.deep.equal(['bytes']);
     });
+    it('counts what matches, on every page', async () => {
+      const pagination = async (query: string) => (await own.api.list(`${own.base}/events?${query}`)).pagination;
+      expect(await pagination('')).to.deep.equal({ total: 4, page: 1, pageSize: 20 });
+      expect(await pagination('page=3&pageSize=2')).to.deep.equal({ total: 4, page: 3, pageSize: 2 });
+      expect(await pagination('page=999999999')).to.include({ total: 4 });
+      expect(await pagination('status=pending')).to.include({ total: 3 });
+      expect(await pagination(`status=pending&sourceId=${second.source.id}`)).to.include({ total: 1 });
+      expect(await pagination('search=TEXT&pageSize=1')).to.include({ total: 2 });
+      expect(await found('page=3&pageSize=2')).to.deep.equal([]);
+      expect(await found('search=TEXT&pageSize=1&page=2')).to.deep.equal(['percent']);
+    });
     it('filters by source and status', async () => {
       expect(await found(`sourceId=${first.source.id}`)).to.deep.equal(['plain', 'percent']);
       expect(await found('status=delivered')).to.deep.equal(['later']);

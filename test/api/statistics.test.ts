@@ -135,6 +135,31 @@ describe('Statistics', () => {
     expect(shown.lastEventAt).to.match(/Z$/);
   });
 
+  it('counts what a schema refused as failed by the route, and not against the destination that never saw it', async () => {
+    const { id: schemaId } = await organization.api.create('/api/schemas', {
+      name: 'Numbers',
+      schema: { type: 'object', required: ['n'] },
+    });
+    const { source, destination, route } = await makePipeline(organization);
+    await organization.api.patch(`/api/routes/${route.id}`, { schemaId });
+    const eventId = await ingest(organization, source, '{}');
+    await organization.api.post(`${organization.base}/events/${eventId}/replay`);
+    expect(await organization.api.get(`/api/routes/${route.id}/stats`)).to.include({
+      eventsRouted: 1,
+      deliveriesSucceeded: 0,
+      deliveriesFailed: 2,
+    });
+    expect(await organization.api.get(`/api/destinations/${destination.id}/health`)).to.include({
+      status: 'unknown',
+      totalDeliveries: 0,
+      lastFailureAt: null,
+    });
+    expect(await organization.api.get(`/api/destinations/${destination.id}`)).to.include({
+      successRate: null,
+      deliveriesCount: 0,
+    });
+  });
+
   it('leaves deliveries outside the period out', async () => {
     const { route } = await deliver(outcomes(1, 0), () => new Date(Date.now() - 3 * HOUR));
     expect(await organization.api.get(`/api/routes/${route.id}/stats?period=1h`)).to.include({

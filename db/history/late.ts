@@ -1,0 +1,27 @@
+// Which rows are young: the hot path changes rows that were made moments ago, and these need no note of their changes, because
+// they are not settled before the grace period has passed (migration 0010).
+import { idFloor } from '../../core/ids.ts';
+
+/** Rows of this age and older note their changes, ms. */
+const LATE_AFTER_MS = 15 * 60_000;
+/** What a process's clock may be behind PostgreSQL's; one that is further behind notes every change. */
+const CLOCK_SKEW = '4 minutes';
+/** Settling stays this far behind PostgreSQL's clock: late, and a clock that is behind, and a minute. */
+export const GRACE_MS = LATE_AFTER_MS + 5 * 60_000;
+
+/**
+ * A CTE `late` for a statement that changes events or deliveries; it holds one row, not null. What feeds the changes must
+ * depend on it, so that the setting is made before the first row is changed. It lasts as long as the transaction.
+ * @param bound placeholder of the first value of `lateBound`, @param at of the second
+ */
+export function settingLate(bound: string, at: string): string {
+  return `late as (
+  select set_config('hookyard.late_before',
+                    case when ${at}::timestamptz > clock_timestamp() - interval '${CLOCK_SKEW}' then ${bound}::text else '~' end, true) as bound
+)`;
+}
+
+/** The values of a statement with `settingLate`: from which time in an id on a row is young, and by which clock. */
+export function lateBound(nowMs: number = Date.now()): [bound: string, at: Date] {
+  return [idFloor('evt', nowMs - LATE_AFTER_MS).slice('evt_'.length), new Date(nowMs)];
+}

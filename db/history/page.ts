@@ -1,0 +1,227 @@
+// Lists over millions of rows: exact totals, and any page, from the counts of migration 0010.
+//
+// The total is the sum of the counts of whole days and hours, of the changes since, and of the rows that are not settled. For
+// a page the same counts tell in which hours its rows are, and for which sources or destinations: only those are read, so a
+// page far down, or one of a rare status, costs what the first one costs.
+import { type IdPrefix, idFloor } from '../../core/ids.ts';
+import type { Queryable } from '../pool.ts';
+import { cutRange, type Range, type Stretch, stretchesOfPage } from './cut.ts';
+import { settledBefore } from './settle.ts';
+
+/** What a list shows: a kind of row of one organization, made inside a range of time, with these columns. */
+export interface Selection {
+  kind: 'event' | 'delivery';
+  organizationId: string;
+  /** First and last millisecond. */
+  from?: Date;
+  to?: Date;
+  where: { source_id?: string; route_id?: string; destination_id?: string; status?: string };
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const KINDS = {
+  event: { table: 'events', prefix: 'evt', subject: 'source_id' },
+  delivery: { table: 'deliveries', prefix: 'dlv', subject: 'destination_id' },
+} as const satisfies Record<Selection['kind'], { table: string; prefix: IdPrefix; subject: string }>;
+
+/**
+ * Counts what a selection matches, and finds the ids of one page, newest first.
+ * @param db one snapshot (db/pool.ts, `inSnapshot`): the statements must see the same rows
+ */
+export async function findPage(
+  db: Queryable,
+  selection: Selection,
+  page: { limit: number; offset: number },
+): Promise<{ ids: string[]; total: number }> {
+  const stretches = await countStretches(db, selection);
+  const total = stretches.reduce((sum, stretch) => sum + stretch.total, 0);
+  const { within, skip } = stretchesOfPage(stretches, page);
+  if (within.length === 0) return { ids: [], total };
+  const pieces = await refine(db, selection, within);
+  const fine = stretchesOfPage(pieces, { limit: page.limit, offset: skip });
+  return { ids: await readIds(db, selection, fine.within, { limit: page.limit, offset: fine.skip }), total };
+}
+
+/** A stretch whose rows are counted by hours and days, or one by one. */
+export interface CountedStretch extends Stretch {
+  settled: boolean;
+}
+
+/** Where a selection has rows, and how many, newest first. */
+export async function countStretches(db: Queryable, selection: Selection): Promise<CountedStretch[]> {
+  const end = (await settledBefore(db)).getTime();
+  const range = { from: selection.from?.getTime() ?? 0, to: selection.to ? selection.to.getTime() + 1 : Infinity };
+  const { rows, days, hours } = cutRange(range, end);
+  const settled = await countSettled(db, selection, days, hours, end);
+  const counted = await countRows(db, selection, rows);
+  return [...settled, ...counted].filter(({ total }) => total !== 0).toSorted((a, b) => b.from - a.from);
+}
+
+async function countSettled(
+  db: Queryable,
+  selection: Selection,
+  days: Range[],
+  hours: Range[],
+  end: number,
+): Promise<CountedStretch[]> {
+  const { route_id, destination_id } = selection.where;
+  const day = route_id === undefined && destination_id === undefined ? 'source-day' : 'day';
+  const spans = [
+    ...days.map((range) => ({ name: day, width: DAY_MS, range })),
+    ...hours.map((range) => ({ name: 'hour', width: HOUR_MS, range })),
+  ];
+  if (spans.length === 0) return [];
+  const query = new Parameters();
+  const parts = spans.flatMap(({ name, width, range }) => [
+    `select c.start, ${width} as width, c.total
+     from history_counts c join sources s on s.id = c.source_id
+     where c.kind = ${query.add(selection.kind)} and c.span = '${name}' and ${startsIn(query, range)} and ${matches(query, 'c', selection)}`,
+    `select date_bin(${width} * interval '1 ms', id_time(c.id), 'epoch'), ${width}, c.change
+     from history_changes c join sources s on s.id = c.source_id
+     where ${madeIn(query, 'c.id', prefixOf(selection), range)} and ${matches(query, 'c', selection)}`,
+  ]);
+  const { rows } = await db.query<{ start: Date; width: number; total: number }>(
+    `select start, width, sum(total)::float8 as total from (${parts.join(' union all ')}) counts group by start, width`,
+    query.values,
+  );
+  return rows.map(({ start, width, total }) => {
+    const from = start.getTime();
+    return { from, to: Math.min(from + width, end), total, settled: true };
+  });
+}
+
+async function countRows(db: Queryable, selection: Selection, ranges: Range[]): Promise<CountedStretch[]> {
+  const query = new Parameters();
+  const counts = ranges.map(
+    (range, index) =>
+      `select ${index} as index, count(*)::float8 as total from ${rowsOf(selection)}
+       where ${madeIn(query, 'r.id', prefixOf(selection), range)} and ${matches(query, 'r', selection)}`,
+  );
+  if (counts.length === 0) return [];
+  const { rows } = await db.query<{ index: number; total: number }>(counts.join(' union all '), query.values);
+  return rows.map(({ index, total }) => ({ ...(ranges[index] ?? { from: 0, to: 0 }), total, settled: false }));
+}
+
+/** Part of a stretch: an hour, and whose rows in it match; without `subjects` anyone's. */
+interface Piece extends Stretch {
+  subjects?: string[];
+}
+
+/** Splits settled stretches into hours, and tells whose rows match in each; newest first. */
+async function refine(db: Queryable, selection: Selection, stretches: CountedStretch[]): Promise<Piece[]> {
+  const settled = stretches.filter((stretch) => stretch.settled);
+  if (settled.length === 0) return stretches;
+  const query = new Parameters();
+  const starts = query.add(settled.map(({ from }) => new Date(from)));
+  const ends = query.add(settled.map(({ to }) => new Date(to)));
+  const around = { from: settled.at(-1)?.from ?? 0, to: settled[0]?.to ?? 0 };
+  // Without a filter everyone's rows match.
+  const isFiltered = Object.values(selection.where).some((value) => value !== undefined);
+  const subject = isFiltered ? `c.${KINDS[selection.kind].subject}` : `''`;
+  const { rows } = await db.query<{ start: Date; subjects: string[]; total: number }>(
+    `select start, array_agg(subject) as subjects, sum(total)::float8 as total from (
+       select start, subject, sum(total) as total from (
+         select c.start, ${subject} as subject, c.total
+         from history_counts c join sources s on s.id = c.source_id
+         where c.kind = ${query.add(selection.kind)} and c.span = 'hour' and ${startsIn(query, around)} and ${matches(query, 'c', selection)}
+         union all
+         select date_bin('1 hour', id_time(c.id), 'epoch'), ${subject}, c.change
+         from history_changes c join sources s on s.id = c.source_id
+         where ${madeIn(query, 'c.id', prefixOf(selection), around)} and ${matches(query, 'c', selection)}
+       ) counts
+       where exists (select from unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) as w(first, after) where start >= first and start < after)
+       group by start, subject having sum(total) <> 0
+     ) hours
+     group by start`,
+    query.values,
+  );
+  const hours = rows.map(({ start, subjects, total }) => {
+    const from = start.getTime();
+    return { from, to: Math.min(from + HOUR_MS, around.to), total, ...(isFiltered && { subjects }) };
+  });
+  return [...hours, ...stretches.filter((stretch) => !stretch.settled)].toSorted((a, b) => b.from - a.from);
+}
+
+/** The ids of a page that is cut from these pieces. */
+async function readIds(
+  db: Queryable,
+  selection: Selection,
+  pieces: Piece[],
+  page: { limit: number; offset: number },
+): Promise<string[]> {
+  const query = new Parameters();
+  const bySubject = pieces.flatMap(({ subjects = [], from, to }) => subjects.map((subject) => ({ subject, from, to })));
+  const plain = pieces.filter((piece) => piece.subjects === undefined);
+  // Nothing else matches between these pieces, so they are read as one range, and no further than the page's end.
+  const parts =
+    bySubject.length === 0
+      ? [idsIn(query, selection, rangeOf(plain))]
+      : [...plain.map((piece) => idsIn(query, selection, piece)), idsOf(query, selection, bySubject)];
+  const { rows } = await db.query<{ id: string }>(
+    `select id from (${parts.join(' union all ')}) found order by id desc limit ${query.add(page.limit)} offset ${query.add(page.offset)}`,
+    query.values,
+  );
+  return rows.map((row) => row.id);
+}
+
+function idsIn(query: Parameters, selection: Selection, range: Range): string {
+  return `select r.id from ${rowsOf(selection)} where ${madeIn(query, 'r.id', prefixOf(selection), range)} and ${matches(query, 'r', selection)}`;
+}
+
+// `offset 0` keeps the inner query as it is: PostgreSQL would rather read the whole range from the first to the last piece
+// once, because it cannot know that most of it does not match.
+/** Rows of some sources or destinations, each in a range of its own, by the index that starts with them. */
+function idsOf(query: Parameters, selection: Selection, pieces: (Range & { subject: string })[]): string {
+  const { prefix, subject } = KINDS[selection.kind];
+  const subjects = query.add(pieces.map((piece) => piece.subject));
+  const lows = query.add(pieces.map((piece) => idFloor(prefix, piece.from)));
+  const highs = query.add(pieces.map((piece) => idFloor(prefix, piece.to)));
+  return `select x.id from unnest(${subjects}::text[], ${lows}::text[], ${highs}::text[]) as p(subject, low, high)
+    cross join lateral (
+      select r.id from ${rowsOf(selection)}
+      where r.${subject} = p.subject collate "C" and r.id >= p.low collate "C" and r.id < p.high collate "C"
+        and ${madeIn(query, 'r.id', prefixOf(selection), rangeOf(pieces))} and ${matches(query, 'r', selection)}
+      offset 0
+    ) x`;
+}
+
+function rangeOf(pieces: Range[]): Range {
+  return { from: Math.min(...pieces.map(({ from }) => from)), to: Math.max(...pieces.map(({ to }) => to)) };
+}
+
+/** Rows of a deleted source are invisible. */
+function rowsOf({ kind }: Selection): string {
+  return `${KINDS[kind].table} r join sources s on s.id = r.source_id`;
+}
+
+/** The condition on ids; with it PostgreSQL opens the partitions of those days only. */
+export function madeIn(query: Parameters, column: string, prefix: IdPrefix, { from, to }: Range): string {
+  const high = to === Infinity ? `${prefix}_~` : idFloor(prefix, to);
+  return `${column} >= ${query.add(idFloor(prefix, from))} and ${column} < ${query.add(high)}`;
+}
+
+function prefixOf({ kind }: Selection): IdPrefix {
+  return KINDS[kind].prefix;
+}
+
+function startsIn(query: Parameters, { from, to }: Range): string {
+  return `c.start >= ${query.add(new Date(from))} and c.start < ${query.add(new Date(to))}`;
+}
+
+/** The condition on everything but the time. */
+export function matches(query: Parameters, alias: string, { organizationId, where }: Selection): string {
+  const conditions = Object.entries(where).filter(([, value]) => value !== undefined);
+  return [['organization_id', organizationId] as const, ...conditions]
+    .map(([column, value]) => `${alias}.${column} = ${query.add(value)}`)
+    .join(' and ');
+}
+
+/** Collects the values of a statement whose conditions depend on the filters, so that each is planned for what is asked. */
+export class Parameters {
+  readonly values: unknown[] = [];
+  /** @returns the placeholder */
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}

@@ -1,0 +1,86 @@
+// Search in payloads. There is no index of texts: it would make every webhook dearer to store. So payloads are read, newest
+// first, for a bounded time. The answer is exact, or it is an error that says how far the search came.
+import type { Queryable } from '../pool.ts';
+import type { Range } from './cut.ts';
+import { countStretches, madeIn, matches, Parameters, type Selection } from './page.ts';
+
+/** How long a search may read, ms; a step that was begun is finished. */
+export const SEARCH_MS = 5000;
+/** Events that one statement reads. */
+const EVENTS_PER_STEP = 10_000;
+
+/** A search that would have to read more payloads than fit into its time. */
+export class SearchTooBroadError extends Error {
+  override readonly name = 'SearchTooBroadError';
+  /** Everything from here on was searched. */
+  readonly searchedFrom: Date;
+  /** What it found there. */
+  readonly found: number;
+  constructor(searchedFrom: Date, found: number) {
+    super(`The search came no further back than ${searchedFrom.toISOString()}`);
+    this.searchedFrom = searchedFrom;
+    this.found = found;
+  }
+}
+
+/**
+ * Counts the events of a selection whose payload matches, and finds the ids of one page, newest first.
+ * @param db one snapshot
+ * @param pattern LIKE pattern; letter case is ignored
+ * @param forMs begins no further step after this time
+ * @throws SearchTooBroadError
+ */
+export async function searchPage(
+  db: Queryable,
+  selection: Selection,
+  pattern: string,
+  { limit, offset }: { limit: number; offset: number },
+  forMs: number = SEARCH_MS,
+): Promise<{ ids: string[]; total: number }> {
+  const giveUpAt = performance.now() + forMs;
+  const ids: string[] = [];
+  let total = 0;
+  let searchedFrom: Date | undefined;
+  for (const step of stepsOf(await countStretches(db, selection))) {
+    if (searchedFrom && performance.now() > giveUpAt) throw new SearchTooBroadError(searchedFrom, total);
+    // Of what this step finds, newest first: where the page begins and ends.
+    const wanted = { first: Math.max(0, offset - total), end: Math.max(0, offset + limit - total) };
+    const found = await search(db, selection, pattern, step, wanted);
+    ids.push(...found.ids);
+    total += found.total;
+    searchedFrom = new Date(step.from);
+  }
+  return { ids, total };
+}
+
+/** Cuts stretches into ranges of about EVENTS_PER_STEP events. */
+function* stepsOf(stretches: (Range & { total: number })[]): Generator<Range> {
+  for (const { from, to, total } of stretches) {
+    const end = Math.min(to, Math.max(from, Date.now()));
+    const parts = Math.ceil(total / EVENTS_PER_STEP);
+    const width = Math.ceil((end - from) / parts);
+    for (let part = parts - 1; part >= 0; part -= 1) {
+      yield { from: from + part * width, to: part === parts - 1 ? to : from + (part + 1) * width };
+    }
+  }
+}
+
+// `case` keeps convert_from away from bytes that are no text, whatever order the planner chooses. Its result takes the
+// collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit one.
+async function search(
+  db: Queryable,
+  selection: Selection,
+  pattern: string,
+  range: Range,
+  wanted: { first: number; end: number },
+): Promise<{ ids: string[]; total: number }> {
+  const query = new Parameters();
+  const { rows } = await db.query<{ ids: string[] | null; total: number }>(
+    `select count(*) as total, (array_agg(r.id order by r.id desc))[${query.add(wanted.first + 1)}::int:${query.add(wanted.end)}::int] as ids
+     from events r join sources s on s.id = r.source_id join event_payloads p on p.event_id = r.id
+     where ${madeIn(query, 'r.id', 'evt', range)} and ${madeIn(query, 'p.event_id', 'evt', range)} and ${matches(query, 'r', selection)}
+       and case when p.is_text then convert_from(p.body, 'UTF8') collate "default" ilike ${query.add(pattern)} else false end`,
+    query.values,
+  );
+  return { ids: rows[0]?.ids ?? [], total: rows[0]?.total ?? 0 };
+}

@@ -1,0 +1,135 @@
+// Settling: counts what is old enough once, so that lists need not count it again at each request (migration 0010). Only the
+// speed of the lists depends on it: whatever is not settled is counted row by row, and the numbers are the same.
+import { idFloor } from '../../core/ids.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { GRACE_MS } from './late.ts';
+
+const HOUR_MS = 3_600_000;
+
+// Any constant number; it keeps two processes from settling at once.
+const SETTLE_LOCK = 4_865_796_3;
+// How long settling waits for transactions that began inside the grace period. When one takes longer, it is tried again
+// with the next round.
+const WAIT_MS = 5000;
+const LOOK_AGAIN_MS = 50;
+
+// One statement, so one snapshot: the rows that are counted, the changes that are folded in and the cut between settled and
+// not settled agree. A change that commits later than that stays in history_changes and is added by whoever reads.
+// Changes of rows of this very step are part of what is counted, so they are dropped.
+const SETTLE = `
+with step as (
+  update history_progress set settled_before = $2 where settled_before = $1 returning 1
+), late as (
+  delete from history_changes where id_time(id) < $2 and exists (select from step) returning *
+), moved as (
+  select organization_id, 'event' as kind, $1::timestamptz as at, source_id, '' as route_id, '' as destination_id, status, count(*) as total
+  from events where id >= $3 and id < $4 group by organization_id, source_id, status
+  union all
+  select organization_id, 'delivery', $1, source_id, coalesce(route_id, ''), destination_id, status, count(*)
+  from deliveries where id >= $5 and id < $6 group by organization_id, source_id, route_id, destination_id, status
+  union all
+  select organization_id, case when id like 'evt%' then 'event' else 'delivery' end, id_time(id), source_id, route_id, destination_id, status, change
+  from late where id_time(id) < $1
+)
+insert into history_counts as c (organization_id, kind, span, start, source_id, route_id, destination_id, status, total)
+select m.organization_id, m.kind, span.name, date_bin(span.width, m.at, 'epoch'), m.source_id,
+       case when span.whole then m.route_id else '' end, case when span.whole then m.destination_id else '' end, m.status, sum(m.total)
+from moved m join sources s on s.id = m.source_id
+cross join (values ('hour', interval '1 hour', true), ('day', interval '1 day', true), ('source-day', interval '1 day', false)) as span(name, width, whole)
+where exists (select from step) and (m.kind = 'delivery' or span.name <> 'day')
+group by 1, 2, 3, 4, 5, 6, 7, 8 having sum(m.total) <> 0
+on conflict (organization_id, kind, span, start, source_id, route_id, destination_id, status) do update
+  set total = c.total + excluded.total`;
+
+/** How far settling came. */
+export interface Settled {
+  /** Rows made before this are settled. */
+  before: Date;
+  /** False when there is more to settle right now. */
+  caughtUp: boolean;
+}
+
+/**
+ * Settles what is old enough, hour by hour, oldest first.
+ * @param forMs begins no further hour after this time, ms
+ * @param waitMs how long to wait for running transactions
+ * @returns null when another process settles, or a transaction of the grace period is still running
+ * @throws a database error; every hour that was settled before it stays settled
+ */
+export async function settleHistory(pool: Pool, forMs: number, waitMs: number = WAIT_MS): Promise<Settled | null> {
+  const until = performance.now() + forMs;
+  return inTransaction(pool, async (holder) => {
+    const { rows } = await holder.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
+      SETTLE_LOCK,
+    ]);
+    if (!rows[0]?.locked) return null;
+    const target = await reachable(pool, waitMs);
+    if (target === null) return null;
+    let before = await settledBefore(pool);
+    while (before.getTime() < target && performance.now() < until) before = await settleStep(pool, before, target);
+    return { before, caughtUp: before.getTime() >= target };
+  });
+}
+
+/** Rows made before this are in history_counts, but for what history_changes says. */
+export async function settledBefore(db: Queryable): Promise<Date> {
+  const { rows } = await db.query<{ settled_before: Date }>('select settled_before from history_progress');
+  if (!rows[0]) throw new Error('history_progress has no row; migration 0010 puts one in');
+  return rows[0].settled_before;
+}
+
+/** Forgets what was settled of a range of whole days whose rows are removed in the same transaction. */
+export async function forgetCounts(
+  db: Queryable,
+  kind: 'event' | 'delivery',
+  fromMs: number,
+  toMs: number,
+): Promise<void> {
+  const prefix = kind === 'event' ? 'evt' : 'dlv';
+  await db.query('select pg_advisory_xact_lock($1)', [SETTLE_LOCK]);
+  await db.query('delete from history_counts where kind = $1 and start >= $2 and start < $3', [
+    kind,
+    new Date(fromMs),
+    new Date(toMs),
+  ]);
+  await db.query('delete from history_changes where id >= $1 and id < $2', [
+    idFloor(prefix, fromMs),
+    idFloor(prefix, toMs),
+  ]);
+}
+
+/** Forgets what was settled of a deleted source, when its last row is gone. */
+export async function forgetCountsOfSource(db: Queryable, sourceId: string): Promise<void> {
+  await db.query('delete from history_counts where source_id = $1', [sourceId]);
+  await db.query('delete from history_changes where source_id = $1', [sourceId]);
+}
+
+// A change that a row's age kept from being noted was written before `at`, by a transaction that has a lower id than `xid`.
+// When all of those have ended, what they did is in every later snapshot.
+async function reachable(pool: Pool, waitMs: number): Promise<number | null> {
+  const { rows } = await pool.query<{ at: Date; xid: string }>(
+    'select clock_timestamp() as at, pg_current_xact_id()::text as xid',
+  );
+  const { at, xid } = rows[0] ?? { at: new Date(0), xid: '0' };
+  const giveUpAt = performance.now() + waitMs;
+  for (;;) {
+    const { rows: running } = await pool.query<{ ended: boolean }>(
+      'select pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8 as ended',
+      [xid],
+    );
+    if (running[0]?.ended) return at.getTime() - GRACE_MS;
+    if (performance.now() > giveUpAt) return null;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+}
+
+/** Settles up to `target`, at most to the end of the hour. */
+async function settleStep(pool: Pool, from: Date, target: number): Promise<Date> {
+  const to = new Date(Math.min(target, (Math.floor(from.getTime() / HOUR_MS) + 1) * HOUR_MS));
+  const bounds = (['evt', 'dlv'] as const).flatMap((prefix) => [
+    idFloor(prefix, from.getTime()),
+    idFloor(prefix, to.getTime()),
+  ]);
+  await pool.query(SETTLE, [from, to, ...bounds]);
+  return to;
+}

@@ -1,0 +1,315 @@
+// The lists against a plain recount: totals and pages must be what the rows say, in every snapshot, while everything that
+// changes rows goes on and settling runs beside it.
+import { expect } from 'chai';
+import { maintain } from '../../activities/maintenance.ts';
+import { createLog } from '../../core/log.ts';
+import { readSettings } from '../../core/config.ts';
+import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery-commands.ts';
+import { idRange, listEvents } from '../../db/history/events.ts';
+import { listDeliveries } from '../../db/history/deliveries.ts';
+import { findPage, type Selection } from '../../db/history/page.ts';
+import { SearchTooBroadError, searchPage } from '../../db/history/search.ts';
+import { settledBefore, settleHistory } from '../../db/history/settle.ts';
+import { dropExpiredPartitions } from '../../db/partitions.ts';
+import { inSnapshot, type Pool, type Queryable } from '../../db/pool.ts';
+import { createReplays } from '../../db/replay.ts';
+import {
+  type HistoryDatabase,
+  type HistoryOwner,
+  historyDatabase,
+  makeOwner,
+  recordOutcome,
+  type StoredEvent,
+  storeEvent,
+} from '../support/history.ts';
+
+const HOUR = 3_600_000;
+const DAYS = 3;
+const PAGES = [
+  { limit: 20, offset: 0 },
+  { limit: 7, offset: 7 },
+  { limit: 50, offset: 100 },
+  { limit: 20, offset: 100_000 },
+];
+
+describe('Lists of history', () => {
+  let database: HistoryDatabase;
+  let pool: Pool;
+  let owner: HistoryOwner;
+  let other: HistoryOwner;
+  const events: { event: StoredEvent; owner: HistoryOwner; route: HistoryOwner['routes'][number] }[] = [];
+
+  before(async () => {
+    database = await historyDatabase(DAYS);
+    pool = database.pool;
+    owner = await makeOwner(pool, 3, 2);
+    other = await makeOwner(pool, 1, 1);
+  });
+  after(() => database.close());
+
+  it('agree with the rows while these are made, changed and settled', async function () {
+    this.timeout(120_000);
+    const work = mixedLoad();
+    let checks = 0;
+    let running = true;
+    const settling = (async () => {
+      while (running) await settleHistory(pool, 200);
+    })();
+    const checking = (async () => {
+      while (running) {
+        await inSnapshot(pool, (db) => agrees(db, any(selections(owner)), any(PAGES)));
+        checks += 1;
+      }
+    })();
+    await work.finally(() => {
+      running = false;
+    });
+    await Promise.all([settling, checking]);
+    expect(checks).to.be.above(10);
+    await agreesInAll();
+  });
+
+  it('agree when all that is old enough is settled, and after changes of settled rows', async () => {
+    while ((await settleHistory(pool, 5000))?.caughtUp === false);
+    expect((await settledBefore(pool)).getTime()).to.be.above(Date.now() - HOUR);
+    const { rows } = await pool.query(
+      'select from history_changes where id_time(id) < (select settled_before from history_progress)',
+    );
+    expect(rows, 'changes that are folded in').to.have.length(0);
+    await agreesInAll();
+    for (const entry of events.filter((_, n) => n % 5 === 0)) await changeOne(entry, 1);
+    const changes = await pool.query('select from history_changes');
+    expect(changes.rows.length).to.be.above(0);
+    await agreesInAll();
+    await settleHistory(pool, 5000);
+    await agreesInAll();
+  });
+
+  it('write nothing more when the hot path makes and changes new rows', async () => {
+    const [route] = owner.routes;
+    if (!route) throw new Error('there is no route');
+    const notes = async (ageMs: number) => {
+      const event = await storeEvent(pool, owner, route, {
+        receivedAt: new Date(Date.now() - ageMs),
+        statuses: ['pending'],
+      });
+      const [delivery] = event.deliveries;
+      if (delivery) await recordOutcome(pool, event, delivery, { status: 'delivered' });
+      const ids = [event.id, ...event.deliveries.map(({ id }) => id)];
+      return (await pool.query('select from history_changes where id = any($1::text[])', [ids])).rows.length;
+    };
+    expect(await notes(0)).to.equal(0);
+    // Made, and changed from one status to another: three notes for the event and three for its delivery.
+    expect(await notes(HOUR)).to.equal(6);
+  });
+
+  it('count a change that was not committed yet when its hour was settled', async () => {
+    const [route] = owner.routes;
+    if (!route) throw new Error('there is no route');
+    const event = await storeEvent(pool, owner, route, {
+      receivedAt: new Date(Date.now() - 5 * HOUR),
+      statuses: ['pending'],
+    });
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      await client.query(`update deliveries set status = 'cancelled' where event_id = $1`, [event.id]);
+      expect(await settleHistory(pool, 5000, 200), 'it waits for what may have begun in the grace period').to.equal(
+        null,
+      );
+      await client.query('commit');
+    } finally {
+      client.release();
+    }
+    await agreesInAll();
+    expect((await settleHistory(pool, 5000))?.caughtUp).to.equal(true);
+    await agreesInAll();
+  });
+
+  it('show what findPage found, with names', async () => {
+    const { ids, total } = await inSnapshot(pool, (db) =>
+      findPage(db, { kind: 'event', organizationId: owner.organizationId, where: {} }, { limit: 5, offset: 50 }),
+    );
+    const list = await listEvents(pool, owner.organizationId, {}, { limit: 5, offset: 50 });
+    expect(list.total).to.equal(total);
+    expect(list.events.map(({ id }) => id)).to.deep.equal(ids);
+    const [route] = owner.routes;
+    const deliveries = await listDeliveries(
+      pool,
+      owner.organizationId,
+      { routeId: route?.id },
+      { limit: 3, offset: 10 },
+    );
+    expect(deliveries.deliveries).to.have.length(3);
+    for (const { routeId } of deliveries.deliveries) expect(routeId).to.equal(route?.id);
+  });
+
+  it('search payloads exactly, or say how far they came', async () => {
+    const selection: Selection = { kind: 'event', organizationId: owner.organizationId, where: {} };
+    const { rows } = await pool.query<{ id: string }>(
+      `select e.id from events e join sources s on s.id = e.source_id join event_payloads p on p.event_id = e.id
+       where e.organization_id = $1 and convert_from(p.body, 'UTF8') like '%Kind 1%' order by e.id desc`,
+      [owner.organizationId],
+    );
+    expect(rows.length).to.be.above(20);
+    const expected = rows.map(({ id }) => id);
+    for (const page of PAGES) {
+      const found = await inSnapshot(pool, (db) => searchPage(db, selection, '%kind 1%', page));
+      expect(found.total).to.equal(expected.length);
+      expect(found.ids).to.deep.equal(expected.slice(page.offset, page.offset + page.limit));
+    }
+    const tooLong = await inSnapshot(pool, (db) =>
+      searchPage(db, selection, '%kind 1%', { limit: 5, offset: 0 }, -1),
+    ).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(tooLong).to.be.instanceOf(SearchTooBroadError);
+    const { searchedFrom, found } = tooLong as SearchTooBroadError;
+    // What the message says to ask for is answered, and is what was found.
+    const narrowed = { ...selection, from: searchedFrom };
+    const answer = await inSnapshot(pool, (db) => searchPage(db, narrowed, '%kind 1%', { limit: 500, offset: 0 }));
+    expect(answer.total).to.equal(found);
+  });
+
+  it('agree after a source is deleted, while its rows go, and after they are gone', async () => {
+    const [, , doomed] = owner.routes;
+    await deleteSource(pool, owner.organizationId, doomed?.sourceId ?? '');
+    await agreesInAll();
+    const settings = { ...readSettings({}), HOOKYARD_EVENT_RETENTION_DAYS: 0, HOOKYARD_PAYLOAD_RETENTION_DAYS: 0 };
+    while (await maintain({ pool, settings, log: createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker') }));
+    await agreesInAll();
+    const { rows } = await pool.query('select from history_counts where source_id = $1', [doomed?.sourceId]);
+    expect(rows).to.have.length(0);
+  });
+
+  it('agree after the retention dropped a day', async () => {
+    await dropExpiredPartitions(pool, 'deliveries', DAYS - 1);
+    await dropExpiredPartitions(pool, 'events', DAYS - 1);
+    await agreesInAll();
+    const [first] = (await pool.query<{ start: Date }>('select min(start) as start from history_counts')).rows;
+    expect(first?.start.getTime()).to.be.above(Date.now() - DAYS * 24 * HOUR);
+  });
+
+  /** Events of three days and of now, with all that happens to deliveries; several things at once. */
+  async function mixedLoad(): Promise<void> {
+    const workers = Array.from({ length: 3 }, async (_, worker) => {
+      for (let n = 0; n < 120; n += 1) {
+        const whose = n % 10 === 9 ? other : owner;
+        const route = any(whose.routes);
+        const age = n % 4 === 0 ? 0 : Math.random() * DAYS * 24 * HOUR * 0.9;
+        const statuses = (
+          ['pending', n % 7 === 0 ? 'schema_failed' : 'pending', n % 11 === 0 ? 'skipped' : 'pending'] as const
+        ).slice(0, 1 + (n % 3));
+        const event = await storeEvent(pool, whose, route, {
+          receivedAt: new Date(Date.now() - age),
+          statuses,
+          body: `{"name":"Kind ${n % 3}"}`,
+        });
+        const entry = { event, owner: whose, route };
+        await changeOne(entry, worker + n);
+        // What was deleted is changed no further.
+        if ((worker + n) % 9 !== 5) events.push(entry);
+      }
+    });
+    await Promise.all(workers);
+  }
+
+  async function changeOne({ event, owner: whose, route }: (typeof events)[number], n: number): Promise<void> {
+    const [first, second] = event.deliveries;
+    const { organizationId } = whose;
+    if (!first) return;
+    switch (n % 9) {
+      case 0:
+        return;
+      case 1:
+        await recordOutcome(pool, event, first, { status: 'failed' });
+        await createReplays(pool, { organizationId, eventIds: [event.id] });
+        return;
+      case 2:
+        await cancelDeliveries(pool, { organizationId, eventId: event.id, reason: 'a test' });
+        return;
+      case 3:
+        await recordOutcome(pool, event, first, { status: 'retrying' });
+        await recordOutcome(pool, event, first, { status: 'failed_over', attempt: 2, failoverId: route.failoverId });
+        return;
+      case 4:
+        await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [first.id], reason: 'a test' });
+        return;
+      case 5:
+        await deleteEvent(pool, organizationId, event.id);
+        return;
+      default:
+        await recordOutcome(pool, event, first, { status: 'delivered' });
+        if (second) await recordOutcome(pool, event, second, { status: n % 2 === 0 ? 'failed' : 'delivered' });
+    }
+  }
+
+  async function agreesInAll(): Promise<void> {
+    await inSnapshot(pool, async (db) => {
+      for (const [n, selection] of [...selections(owner), ...selections(other).slice(0, 20)].entries()) {
+        await agrees(db, selection, PAGES[n % PAGES.length] ?? { limit: 20, offset: 0 });
+      }
+    });
+  }
+});
+
+/** Every filter by itself and some together, over all time and over ranges that begin and end at odd times. */
+function selections({ organizationId, routes }: HistoryOwner): Selection[] {
+  const now = Date.now();
+  const ranges = [
+    {},
+    { from: new Date(now - 30 * HOUR - 12_345), to: new Date(now - 3 * HOUR - 54_321) },
+    { from: new Date(now - 61 * HOUR) },
+    { to: new Date(now - 40 * HOUR - 1) },
+    { from: new Date(now - HOUR / 2), to: new Date(now - HOUR / 3) },
+    { from: new Date(now), to: new Date(now - HOUR) },
+  ];
+  const [route] = routes;
+  const ofEvents = [
+    {},
+    { source_id: route?.sourceId },
+    { source_id: 'src_unknown' },
+    ...['pending', 'delivered', 'partial', 'failed'].map((status) => ({ status })),
+    { source_id: route?.sourceId, status: 'failed' },
+  ];
+  const ofDeliveries = [
+    {},
+    { route_id: route?.id },
+    { destination_id: route?.destinationIds[0] },
+    { destination_id: route?.failoverId },
+    { route_id: route?.id, destination_id: route?.destinationIds[1] },
+    ...['pending', 'retrying', 'delivered', 'failed', 'failed_over', 'schema_failed', 'skipped', 'cancelled'].map(
+      (status) => ({ status }),
+    ),
+    { route_id: route?.id, status: 'failed' },
+    { destination_id: route?.destinationIds[0], status: 'delivered' },
+  ];
+  return ranges.flatMap((range) => [
+    ...ofEvents.map((where) => ({ kind: 'event' as const, organizationId, ...range, where })),
+    ...ofDeliveries.map((where) => ({ kind: 'delivery' as const, organizationId, ...range, where })),
+  ]);
+}
+
+async function agrees(db: Queryable, selection: Selection, page: { limit: number; offset: number }): Promise<void> {
+  const { kind, organizationId, where } = selection;
+  const [low, high] = idRange(kind === 'event' ? 'evt' : 'dlv', selection);
+  const filters = Object.entries(where).filter(([, value]) => value !== undefined);
+  const { rows } = await db.query<{ id: string }>(
+    `select r.id from ${kind === 'event' ? 'events' : 'deliveries'} r join sources s on s.id = r.source_id
+     where r.organization_id = $1 and r.id >= $2 and r.id < $3 ${filters.map(([column], n) => `and r.${column} = $${n + 4}`).join(' ')}
+     order by r.id desc`,
+    [organizationId, low, high, ...filters.map(([, value]) => value)],
+  );
+  const expected = rows.map(({ id }) => id);
+  const found = await findPage(db, selection, page);
+  const what = `${JSON.stringify(selection)} ${JSON.stringify(page)}`;
+  expect(found.total, what).to.equal(expected.length);
+  expect(found.ids, what).to.deep.equal(expected.slice(page.offset, page.offset + page.limit));
+}
+
+function any<T>(items: T[]): T {
+  const item = items[Math.floor(Math.random() * items.length)];
+  if (item === undefined) throw new Error('there is none');
+  return item;
+}
