@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../core/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
+import { measureHistory } from './history.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureLanes } from './lanes/index.ts';
 import { measureOutage } from './outage/index.ts';
@@ -19,6 +20,11 @@ const benches: Record<string, Bench> = {
   outage: measureOutage,
 };
 
+if (process.argv[2] === 'history') {
+  // Needs PostgreSQL only, and has an option of its own.
+  await measureHistory(process.argv.slice(3));
+  process.exit(0);
+}
 const { bench, options } = readOptions();
 if (bench === 'transforms') {
   // Needs none of what follows.
@@ -27,7 +33,7 @@ if (bench === 'transforms') {
 }
 const measure = benches[bench];
 if (!measure) {
-  console.error(`There is no bench "${bench}"; there are ${Object.keys(benches).join(', ')} and transforms`);
+  console.error(`There is no bench "${bench}"; there are ${Object.keys(benches).join(', ')}, history and transforms`);
   process.exit(1);
 }
 

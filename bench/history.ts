@@ -1,0 +1,166 @@
+// npm run bench -- history [--deliveries 5000000]: fills a throw-away PostgreSQL with a month of history, asks the real API for
+// every list and statistic over HTTP, and says how long each takes.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readSettings } from '../core/config.ts';
+import { onEndRequest } from '../core/end-request.ts';
+import { mergeBuckets } from '../db/history/merge-buckets.ts';
+import { settleHistory } from '../db/history/settle.ts';
+import { createPool, type Pool } from '../db/pool.ts';
+import { prepareDatabase } from '../db/prepare.ts';
+import { lockDataDir } from '../local/lock.ts';
+import { freePorts } from '../local/ports.ts';
+import { startPostgres } from '../local/postgres.ts';
+import { DAYS, fillHistory } from './history/fill.ts';
+import { fillRecords } from './history/records.ts';
+import { findKnown, listRequests, type MeasuredRequest, searchRequests } from './history/requests.ts';
+import { percentiles } from './support/measure.ts';
+import { startProcess } from './support/processes.ts';
+
+const API_KEY = 'whr_bench_bench_bench_bench_bench';
+const LIMIT_MS = 50;
+const WARM_UP_RUNS = 2;
+const RUNS = 40;
+const SEARCH_RUNS = 5;
+const FILL_TIMEOUT_MS = 1_800_000;
+const CATCH_UP_MS = 10_000;
+
+/**
+ * Fills, measures, prints, and removes everything again.
+ * @param args `--deliveries <about how many>`
+ * @throws Error naming an option that is unknown or cannot be used
+ */
+export async function measureHistory(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { deliveries: { type: 'string', default: '5000000' } } });
+  const deliveries = Number(values.deliveries);
+  if (!(deliveries >= 1000)) throw new Error(`--deliveries must be 1000 or more (is "${values.deliveries}")`);
+  const parent = join(import.meta.dirname, '..', '.test-data');
+  mkdirSync(parent, { recursive: true });
+  const dataDir = mkdtempSync(join(parent, 'history-'));
+  for (const folder of ['run', 'logs']) mkdirSync(join(dataDir, folder), { mode: 0o711 });
+  const unlock = await lockDataDir(dataDir);
+  const [port = 0] = await freePorts(1);
+  const postgres = await startPostgres({ dataDir, port, log });
+  let ended: Promise<void> | undefined;
+  const end = () => {
+    ended ??= postgres.service.stop().then(() => {
+      unlock();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+    return ended;
+  };
+  onEndRequest(() => void end().finally(() => process.exit(130)));
+  try {
+    await postgres.createDatabases(['hookyard']);
+    await fillAndMeasure(dataDir, postgres.url('hookyard'), deliveries);
+  } finally {
+    await end();
+  }
+}
+
+async function fillAndMeasure(dataDir: string, databaseUrl: string, deliveries: number): Promise<void> {
+  const env = {
+    DATABASE_URL: databaseUrl,
+    // Nothing here reaches Temporal; the API connects to it when it has something to tell.
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+    HOOKYARD_DATA_DIR: dataDir,
+    HOOKYARD_API_KEY: API_KEY,
+    HOOKYARD_PORT: '0',
+    LOG_LEVEL: 'error',
+  };
+  const { organization } = await prepareDatabase(readSettings(env), databaseUrl);
+  const pool = createPool(databaseUrl, { max: 3, statementTimeoutMs: FILL_TIMEOUT_MS, onError: () => {} });
+  const nowMs = Date.now();
+  try {
+    const filled = await fill(pool, organization.id, deliveries, nowMs);
+    const api = await startProcess('api/main.ts', env);
+    try {
+      const known = await findKnown(pool, organization.id);
+      const counts = await countRows(pool, organization.id);
+      const base = `/api/organizations/${organization.id}`;
+      const url = api.ready.url ?? '';
+      console.log(
+        `\n${cpus().length} cores; ${filled.events} events and ${filled.deliveries} deliveries of ${DAYS} days; asked for an organization with ` +
+          `${counts.events} and ${counts.deliveries} of them; ${RUNS} runs each, one after the other, over HTTP`,
+      );
+      console.log(`${'ms'.padEnd(44)}     p50     p95     max   p95 < ${LIMIT_MS} ms`);
+      const slow = await measureAll(url, listRequests(base, known, counts, nowMs), RUNS, true);
+      console.log(slow === 0 ? `\nall below ${LIMIT_MS} ms` : `\n${slow} above ${LIMIT_MS} ms`);
+      console.log('\nsearch in payloads, which reads them, newest first, for 5 s at most');
+      await measureAll(url, searchRequests(base, nowMs), SEARCH_RUNS, false);
+    } finally {
+      await api.stop();
+    }
+  } finally {
+    await pool.end();
+  }
+}
+
+async function fill(pool: Pool, organizationId: string, deliveries: number, nowMs: number) {
+  const records = await fillRecords(pool, organizationId);
+  const filled = await timed('filled', () => fillHistory(pool, { deliveries, nowMs, records, log }));
+  await timed('counted by settling, as the first housekeeping after an upgrade does', async () => {
+    while ((await settleHistory(pool, CATCH_UP_MS))?.caughtUp === false);
+    while (await mergeBuckets(pool, CATCH_UP_MS));
+  });
+  await timed('vacuum analyze', () => pool.query('vacuum (analyze)'));
+  return filled;
+}
+
+async function countRows(pool: Pool, organizationId: string): Promise<{ events: number; deliveries: number }> {
+  const { rows } = await pool.query<{ events: number; deliveries: number }>(
+    `select (select count(*) from events where organization_id = $1)::int as events,
+            (select count(*) from deliveries where organization_id = $1)::int as deliveries`,
+    [organizationId],
+  );
+  return rows[0] ?? { events: 0, deliveries: 0 };
+}
+
+/** Measures and prints one line each; returns how many are too slow. */
+async function measureAll(url: string, requests: MeasuredRequest[], runs: number, judged: boolean): Promise<number> {
+  let slow = 0;
+  for (const request of requests) {
+    const times: number[] = [];
+    let answer = '';
+    for (let run = -WARM_UP_RUNS; run < runs; run += 1) {
+      const { ms, text } = await ask(url + request.path(Math.abs(run)));
+      if (run >= 0) times.push(ms);
+      answer = text;
+    }
+    const { p50, p95 } = percentiles(times);
+    if (p95 >= LIMIT_MS) slow += 1;
+    const figures = [p50, p95, Math.max(...times)].map((ms) => ms.toFixed(1).padStart(8)).join('');
+    console.log(`${request.name.padEnd(44)}${figures}   ${judged ? (p95 < LIMIT_MS ? 'yes' : 'NO') : answer}`);
+  }
+  return slow;
+}
+
+/** One request; an answer that is neither a success nor a refused search ends the bench. */
+async function ask(url: string): Promise<{ ms: number; text: string }> {
+  const startedAt = performance.now();
+  const response = await fetch(url, { headers: { authorization: `Bearer ${API_KEY}` } });
+  const text = await response.text();
+  const ms = performance.now() - startedAt;
+  const body: unknown = JSON.parse(text);
+  if (response.status === 400 && text.includes('SEARCH_TOO_BROAD')) return { ms, text: 'refused: too broad' };
+  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${text}`);
+  return { ms, text: totalOf(body) };
+}
+
+function totalOf(body: unknown): string {
+  const { pagination } = body as { pagination?: { total: number } };
+  return pagination ? `${pagination.total} found` : '';
+}
+
+async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  const result = await work();
+  log(`${what}: ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  return result;
+}
+
+function log(line: string): void {
+  console.log(line);
+}

@@ -1,0 +1,151 @@
+// What is asked of the API: every list with its filters, deep pages, and every statistic.
+import type { Pool } from '../../db/pool.ts';
+
+/** A request that is measured; the n-th run may ask for something else of the same kind. */
+export interface MeasuredRequest {
+  name: string;
+  path: (run: number) => string;
+}
+
+/** Records of the filled organization, busiest first. */
+export interface Known {
+  sources: string[];
+  routes: string[];
+  destinations: string[];
+  events: string[];
+  deliveries: string[];
+}
+
+export async function findKnown(pool: Pool, organizationId: string): Promise<Known> {
+  const ids = async (statement: string) =>
+    (await pool.query<{ id: string }>(statement, [organizationId])).rows.map(({ id }) => id);
+  return {
+    sources: await ids(`select id from sources join ingest_stats on subject_id = id
+      where organization_id = $1 and bucket = timestamptz 'epoch' order by events desc`),
+    routes: await ids(`select id from routes join ingest_stats on subject_id = id
+      where organization_id = $1 and bucket = timestamptz 'epoch' order by events desc`),
+    destinations: await ids(`select d.id from destinations d join delivery_stats on destination_id = d.id
+      where organization_id = $1 and bucket = timestamptz 'epoch' group by 1 order by sum(succeeded) desc`),
+    // Some of every day.
+    events: await ids(`select id from events where organization_id = $1 and id like '%77'`),
+    deliveries: await ids(`select id from deliveries where organization_id = $1 and id like '%777'`),
+  };
+}
+
+const HOUR_MS = 3_600_000;
+const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'];
+const DELIVERY_STATUSES = [
+  'pending',
+  'retrying',
+  'circuit_open',
+  'delivered',
+  'failed',
+  'failed_over',
+  'schema_failed',
+  'skipped',
+  'cancelled',
+];
+
+/** @param base path of the organization-scoped family; @param counts how many rows the organization has */
+export function listRequests(
+  base: string,
+  known: Known,
+  counts: { events: number; deliveries: number },
+  nowMs: number,
+): MeasuredRequest[] {
+  const at = (list: string[], run: number) => list[run % list.length] ?? '';
+  const one = (list: string[]) => (run: number) => at(list, run);
+  // A range that begins and ends at odd times, somewhere in the month.
+  const range = (hours: number) => (run: number) => {
+    const to = nowMs - ((run * 7919) % 600) * HOUR_MS - 1_234_567;
+    return `from=${new Date(to - hours * HOUR_MS).toISOString()}&to=${new Date(to).toISOString()}`;
+  };
+  const list = (path: string, name: string, query: (run: number) => string): MeasuredRequest => ({
+    name,
+    path: (run) => `${path}?${query(run)}`,
+  });
+  const both = (path: string, what: string, total: number, statuses: string[]): MeasuredRequest[] => [
+    list(path, `${what}`, () => ''),
+    list(path, `${what}, pageSize 100`, () => 'pageSize=100'),
+    list(path, `${what}, page 50`, () => 'page=50'),
+    list(path, `${what}, page 5000`, (run) => `page=${5000 + run}`),
+    list(path, `${what}, in the middle`, (run) => `page=${Math.floor(total / 40) + run}`),
+    list(path, `${what}, last page`, () => `page=${Math.ceil(total / 20)}`),
+    ...statuses.map((status) => list(path, `${what}, ${status}`, () => `status=${status}`)),
+    list(path, `${what}, failed, page 100`, (run) => `status=failed&page=${100 + run}`),
+    list(path, `${what}, an hour`, range(1)),
+    list(path, `${what}, a day`, range(24)),
+    list(path, `${what}, a week`, range(168)),
+    list(path, `${what}, a week, failed, page 5`, (run) => `${range(168)(run)}&status=failed&page=5`),
+    list(path, `${what}, since a week ago`, () => `from=${new Date(nowMs - 168 * HOUR_MS - 12_345).toISOString()}`),
+  ];
+  const events = `${base}/events`;
+  const deliveries = '/api/deliveries';
+  const source = one(known.sources);
+  const route = one(known.routes);
+  const destination = one(known.destinations);
+  return [
+    ...both(events, 'events', counts.events, EVENT_STATUSES),
+    list(events, 'events of a source', (run) => `sourceId=${source(run)}`),
+    list(events, 'events of a source, page 500', (run) => `sourceId=${source(run)}&page=500`),
+    list(events, 'events of a source, failed', (run) => `sourceId=${source(run)}&status=failed`),
+    list(
+      events,
+      'events of a source, a week, partial',
+      (run) => `sourceId=${source(run)}&status=partial&${range(168)(run)}`,
+    ),
+    {
+      name: 'event with payload and deliveries',
+      path: (run) => `${events}/${at(known.events, run)}?includePayload=true&includeDeliveries=true`,
+    },
+    { name: 'event payload', path: (run) => `${events}/${at(known.events, run)}/payload` },
+    { name: 'event timeline', path: (run) => `${events}/${at(known.events, run)}/timeline` },
+    ...both(deliveries, 'deliveries', counts.deliveries, DELIVERY_STATUSES),
+    list(deliveries, 'deliveries of a route', (run) => `routeId=${route(run)}`),
+    list(deliveries, 'deliveries of a route, page 500', (run) => `routeId=${route(run)}&page=500`),
+    list(
+      deliveries,
+      'deliveries of a route, failed, a week',
+      (run) => `routeId=${route(run)}&status=failed&${range(168)(run)}`,
+    ),
+    list(deliveries, 'deliveries of a destination', (run) => `destinationId=${destination(run)}`),
+    list(deliveries, 'deliveries of a destination, page 500', (run) => `destinationId=${destination(run)}&page=500`),
+    list(deliveries, 'deliveries of a destination, failed', (run) => `destinationId=${destination(run)}&status=failed`),
+    list(
+      deliveries,
+      'deliveries of a route to a destination',
+      (run) => `routeId=${route(run)}&destinationId=${destination(run)}`,
+    ),
+    list(deliveries, 'deliveries of an event', (run) => `eventId=${at(known.events, run)}`),
+    { name: 'delivery with attempts', path: (run) => `${deliveries}/${at(known.deliveries, run)}` },
+    ...['1h', '24h', '7d', '30d'].map((period) => ({
+      name: `route stats, ${period}`,
+      path: (run: number) => `/api/routes/${route(run % 8)}/stats?period=${period}`,
+    })),
+    { name: 'destination health', path: (run) => `/api/destinations/${destination(run % 8)}/health` },
+    { name: 'destination health, other family', path: (run) => `${base}/destinations/${destination(run % 8)}/health` },
+    { name: 'destination', path: (run) => `/api/destinations/${destination(run)}` },
+    { name: 'destinations', path: () => '/api/destinations' },
+    { name: 'destinations, pageSize 100', path: () => '/api/destinations?pageSize=100' },
+    { name: 'destinations, search', path: () => '/api/destinations?search=receiver-1' },
+    { name: 'source', path: (run) => `${base}/sources/${source(run)}` },
+    { name: 'sources', path: () => `${base}/sources?pageSize=100` },
+    { name: 'route', path: (run) => `/api/routes/${route(run)}` },
+    { name: 'routes, pageSize 100', path: () => '/api/routes?pageSize=100' },
+    { name: 'routes of a destination', path: (run) => `/api/routes?destinationId=${destination(run)}` },
+  ];
+}
+
+/** Searches of payloads: by how much of the history they have to read. */
+export function searchRequests(base: string, nowMs: number): MeasuredRequest[] {
+  const since = (hours: number) => `from=${new Date(nowMs - hours * HOUR_MS).toISOString()}`;
+  const one = 'search=ord_1234567';
+  return [
+    { name: 'one order, an hour', path: () => `${base}/events?${one}&${since(1)}` },
+    { name: 'one order, a day', path: () => `${base}/events?${one}&${since(24)}` },
+    { name: 'a frequent text, a day', path: () => `${base}/events?search=ORDER.PAID&${since(24)}` },
+    { name: 'one order, a week', path: () => `${base}/events?${one}&${since(168)}` },
+    { name: 'one order, failed events of all time', path: () => `${base}/events?${one}&status=failed` },
+    { name: 'one order, all time', path: () => `${base}/events?${one}` },
+  ];
+}
