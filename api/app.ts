@@ -7,6 +7,7 @@ import { rateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { mountApiKeys } from './resources/api-keys.ts';
 import { mountAuth } from './resources/auth-me.ts';
+import { mountBulk } from './resources/bulk.ts';
 import { mountDeliveries } from './resources/deliveries.ts';
 import { mountDestinations } from './resources/destinations.ts';
 import { mountEventReplays } from './resources/event-replays.ts';
@@ -55,6 +56,8 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountAuth(router);
   mountApiKeys(router, deps);
   mountSources(router, deps);
+  // Before the records' own paths: "bulk", "export" and "import" are fixed words, not ids.
+  mountBulk(router, deps);
   mountDestinations(router, deps);
   mountOrganizationDestinations(router, deps);
   mountRoutes(router, deps);

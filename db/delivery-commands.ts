@@ -10,7 +10,7 @@ import { countUnsent } from './unsent.ts';
 export interface EndSelection {
   organizationId: string;
   deliveryIds?: string[];
-  destinationId?: string;
+  destinationIds?: string[];
   eventId?: string;
   /** One sentence, shown as the delivery's error. */
   reason: string;
@@ -24,7 +24,7 @@ with ended as (
   set status = $8, error = $2, next_attempt_at = null, finished_at = now(), counted = d.counted and $8 <> 'skipped'
   where d.organization_id = $1 and d.status in ('pending', 'retrying', 'circuit_open')
     and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
-    and ($4::text is null or d.destination_id = $4)
+    and ($4::text[] is null or d.destination_id = any($4))
     and ($5::text is null or d.event_id = $5)
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
     coalesce(d.original_destination_id, d.destination_id) as primary_id, d.attempt_count, d.status_code, d.finished_at
@@ -74,7 +74,7 @@ export async function endDeliveries(
     selection.organizationId,
     selection.reason,
     selection.deliveryIds ?? null,
-    selection.destinationId ?? null,
+    selection.destinationIds ?? null,
     selection.eventId ?? null,
     low,
     high,
@@ -144,33 +144,41 @@ export async function deleteSource(pool: Pool, organizationId: string, sourceId:
 }
 
 /**
- * Deletes a destination, removes it from all routes and ends its open deliveries; history is kept (interface,
- * "Destinations, flat family", rule 2).
- * @returns whether it existed, and the deliveries that were cancelled
+ * Deletes destinations, removes them from all routes and ends their open deliveries; history is kept (interface,
+ * "Destinations, flat family", rule 2). All of it is one transaction.
+ * @returns the ids that existed, and the deliveries that were cancelled
  */
-export async function deleteDestination(
+export async function deleteDestinations(
   pool: Pool,
   organizationId: string,
-  destinationId: string,
-): Promise<{ deleted: boolean; cancelled: string[] }> {
+  destinationIds: string[],
+): Promise<{ deleted: string[]; cancelled: string[] }> {
   return inTransaction(pool, async (db) => {
-    const { rowCount } = await db.query('delete from destinations where id = $2 and organization_id = $1', [
-      organizationId,
-      destinationId,
-    ]);
-    if (rowCount === 0) return { deleted: false, cancelled: [] };
+    // In the order of their ids, so that two that delete the same ones queue instead of waiting for each other.
+    const { rows } = await db.query<{ id: string }>(
+      `with doomed as materialized (
+         select id from destinations where id = any($2::text[]) and organization_id = $1 order by id for update
+       )
+       delete from destinations d using doomed where d.id = doomed.id returning d.id`,
+      [organizationId, destinationIds],
+    );
+    const deleted = rows.map(({ id }) => id);
+    if (deleted.length === 0) return { deleted, cancelled: [] };
     await db.query(
       `update routes
-       set destination_ids = array_remove(destination_ids, $2), failover_destination_ids = array_remove(failover_destination_ids, $2),
+       set destination_ids = array(
+             select id from unnest(destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
+           failover_destination_ids = array(
+             select id from unnest(failover_destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
            version = version + 1, updated_at = now()
-       where organization_id = $1 and (destination_ids @> array[$2] or failover_destination_ids @> array[$2])`,
-      [organizationId, destinationId],
+       where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])`,
+      [organizationId, deleted],
     );
     const cancelled = await cancelDeliveries(db, {
       organizationId,
-      destinationId,
+      destinationIds: deleted,
       reason: 'The destination was deleted',
     });
-    return { deleted: true, cancelled };
+    return { deleted, cancelled };
   });
 }

@@ -4,7 +4,7 @@ import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
-import { deleteDestination } from '../../db/delivery-commands.ts';
+import { deleteDestinations } from '../../db/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
 import { z } from 'zod';
@@ -19,7 +19,11 @@ import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 const listSchema = z.object({ ...pageParams, enabled: booleanParam, search: textParam });
-const slugRules: SlugRules = { kind: 'destination', entity: Destination, constraint: 'destinations_slug_unique' };
+export const slugRules: SlugRules = {
+  kind: 'destination',
+  entity: Destination,
+  constraint: 'destinations_slug_unique',
+};
 
 /** A destination's authentication, secrets in clear. */
 interface Auth {
@@ -46,24 +50,7 @@ export interface DestinationInput {
 
 /** Creates a destination; its slug is the given one or made of its name. @throws ApiError 400, 409 DUPLICATE_SLUG */
 export async function createDestination(ctx: Context, deps: ApiDeps, input: DestinationInput): Promise<Destination> {
-  const id = newId('dst');
-  const { retryPolicy, authType = 'none', authConfig, signingSecret, ...rest } = input;
-  const auth = checkAuth(authType, authConfig ?? {}, null);
-  const record = {
-    description: null,
-    method: 'POST' as const,
-    headers: {},
-    timeoutMs: DEFAULT_TIMEOUT_MS,
-    rateLimitPerMinute: null,
-    enabled: true,
-    ...rest,
-    id,
-    organizationId: organizationId(ctx),
-    type: 'http' as const,
-    ...sealAuth(deps, id, auth),
-    signingSecret: sealSigningSecret(deps, id, signingSecret ?? null, null),
-    retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
-  };
+  const record = newDestination(deps, organizationId(ctx), input);
   return storeWithSlug(
     slugRules,
     input,
@@ -76,37 +63,64 @@ export async function createDestination(ctx: Context, deps: ApiDeps, input: Dest
   );
 }
 
+/** A new destination as it is stored, all but its slug. @throws ApiError 400 when its credentials cannot be used */
+export function newDestination(deps: ApiDeps, organizationId: string, input: DestinationInput) {
+  const id = newId('dst');
+  const { retryPolicy, authType = 'none', authConfig, signingSecret, slug: _slug, ...rest } = input;
+  const auth = checkAuth(authType, authConfig ?? {}, null);
+  return {
+    description: null,
+    method: 'POST' as const,
+    headers: {},
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    rateLimitPerMinute: null,
+    enabled: true,
+    ...rest,
+    id,
+    organizationId,
+    type: 'http' as const,
+    ...sealAuth(deps, id, auth),
+    signingSecret: sealSigningSecret(deps, id, signingSecret ?? null, null),
+    retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
+  };
+}
+
 /** Applies what was sent to a stored destination. @throws ApiError 400, 404, 409 DUPLICATE_SLUG */
 export async function updateDestination(
   ctx: Context,
   deps: ApiDeps,
   patch: Partial<DestinationInput>,
 ): Promise<Destination> {
-  const id = param(ctx, 'id');
-  const { retryPolicy, authType, authConfig, signingSecret, ...rest } = patch;
-  return updateWithSlug(slugRules, rest.slug, () =>
+  return updateWithSlug(slugRules, patch.slug, () =>
     entityManager(ctx, deps).transactional(async (em) => {
-      const stored = await findDestination(em, id, 'lock');
-      em.assign(stored, rest);
-      if (retryPolicy) em.assign(stored, { retryPolicy: { ...stored.retryPolicy, ...retryPolicy } });
-      if (authType !== undefined || authConfig !== undefined) {
-        em.assign(stored, sealAuth(deps, id, changedAuth(deps, stored, authType, authConfig)));
-      }
-      if (signingSecret !== undefined) {
-        const known = openSigningSecret(deps, stored);
-        em.assign(stored, { signingSecret: sealSigningSecret(deps, id, signingSecret, known) });
-      }
+      const stored = await findDestination(em, param(ctx, 'id'), 'lock');
+      em.assign(stored, changedDestination(deps, stored, patch));
       return stored;
     }),
   );
+}
+
+/** What a patch makes of a stored destination. @throws ApiError 400 when its credentials cannot be used */
+export function changedDestination(deps: ApiDeps, stored: Destination, patch: Partial<DestinationInput>) {
+  const { retryPolicy, authType, authConfig, signingSecret, ...rest } = patch;
+  const { id } = stored;
+  return {
+    ...rest,
+    ...(retryPolicy && { retryPolicy: { ...stored.retryPolicy, ...retryPolicy } }),
+    ...((authType !== undefined || authConfig !== undefined) &&
+      sealAuth(deps, id, changedAuth(deps, stored, authType, authConfig))),
+    ...(signingSecret !== undefined && {
+      signingSecret: sealSigningSecret(deps, id, signingSecret, openSigningSecret(deps, stored)),
+    }),
+  };
 }
 
 /** Deletes the destination of the path and tells the workflows of its open deliveries. */
 export async function removeDestination(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   requireId('destination', 'dst', id);
-  const { deleted, cancelled } = await deleteDestination(deps.pool, organizationId(ctx), id);
-  if (!deleted) throw notFound('destination', id);
+  const { deleted, cancelled } = await deleteDestinations(deps.pool, organizationId(ctx), [id]);
+  if (deleted.length === 0) throw notFound('destination', id);
   deps.signals.cancelAll(cancelled);
   ctx.status = 204;
 }

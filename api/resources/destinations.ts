@@ -1,12 +1,11 @@
 // Destinations, flat family (interface.md, "Destinations, flat family").
 import { z } from 'zod';
-import { AUTH_TYPES } from '../../core/auth-config.ts';
 import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
 import type { Destination } from '../../db/entities.ts';
 import type { DestinationTotals } from '../../db/history/statistics.ts';
 import { readJson } from '../body.ts';
 import { type ApiDeps, type ApiRouter, callerOf, type Context, entityManager, param } from '../context.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import { findDestination, isoTime } from '../records.ts';
 import { check, parseBody, parseOptionalBody } from '../validation.ts';
 import {
@@ -19,32 +18,9 @@ import {
   totalsOf,
   updateDestination,
 } from './destination-record.ts';
+import { createDestinationSchema, refuseWarehouse, typeSchema, updateDestinationSchema } from './destination-schema.ts';
 import * as field from './fields.ts';
 
-const WAREHOUSE_TYPES = ['s3', 'r2', 'gcs', 'azure_blob'] as const;
-const MAX_RATE_PER_MINUTE = 1_000_000;
-
-const changeable = {
-  slug: field.slug.optional(),
-  method: z.enum(['POST', 'PUT', 'PATCH']).optional(),
-  headers: field.headers.optional(),
-  authType: z.enum(AUTH_TYPES).optional(),
-  // Its shape depends on authType, which an update may leave out: checked when the record is at hand.
-  authConfig: z.record(z.string(), z.unknown()).nullable().optional(),
-  signingSecret: z.string().nullable().optional(),
-  timeoutMs: z.int().min(1).max(60_000).optional(),
-  rateLimitPerMinute: z.int().min(1).max(MAX_RATE_PER_MINUTE).nullable().optional(),
-  retryPolicy: field.retryPolicy.optional(),
-  enabled: field.enabled.optional(),
-};
-const typeSchema = z.looseObject({ type: z.enum(['http', ...WAREHOUSE_TYPES]).default('http') });
-const createSchema = z.object({ name: field.name, url: field.url, ...changeable });
-const updateSchema = z.object({
-  name: field.name.optional(),
-  url: field.url.optional(),
-  type: z.string().optional(),
-  ...changeable,
-});
 const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
 
 export function mountDestinations(router: ApiRouter, deps: ApiDeps): void {
@@ -61,17 +37,9 @@ export function mountDestinations(router: ApiRouter, deps: ApiDeps): void {
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await readJson(ctx);
   refuseWarehouse(callerOf(ctx).organization.plan, check(typeSchema, body, 'The body').type);
-  const destination = await createDestination(ctx, deps, check(createSchema, body, 'The body'));
+  const destination = await createDestination(ctx, deps, check(createDestinationSchema, body, 'The body'));
   ctx.status = 201;
   ctx.body = await show(deps, destination);
-}
-
-function refuseWarehouse(plan: string, type: string): void {
-  if (type === 'http') return;
-  if (plan === 'free') {
-    throw new ApiError(403, undefined, `Destinations of type ${type} need a Pro or Business plan`);
-  }
-  throw new ApiError(400, undefined, `Destinations of type ${type} are not available yet; the type must be http`);
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -79,7 +47,7 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { type, ...patch } = await parseBody(ctx, updateSchema);
+  const { type, ...patch } = await parseBody(ctx, updateDestinationSchema);
   const { type: storedType } = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
   if (type !== undefined && type !== storedType) throw invalid('type', 'cannot be changed after creation');
   ctx.body = await show(deps, await updateDestination(ctx, deps, field.sent(patch)));

@@ -1,0 +1,151 @@
+// Bulk endpoints (interface.md, "Destinations, flat family" and "Routes (flat family)").
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { type Answer, expectInvalid, type Json } from '../support/api-client.ts';
+import { deliveryOf, forgetQueued, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+describe('Bulk endpoints', () => {
+  let organization: TestOrganization;
+  let other: TestOrganization;
+  let foreign: { destination: { id: string }; route: { id: string } };
+  before(async () => {
+    organization = await createOrganization();
+    other = await createOrganization();
+    const destination = await makeDestination(other);
+    foreign = { destination, route: await makeRoute(other, (await makeSource(other)).id, [destination.id]) };
+  });
+  after(() => forgetQueued(organization));
+
+  const bulkDelete = (ids: unknown): Promise<Answer> =>
+    organization.api.request('DELETE', '/api/destinations/bulk', { ids });
+  const status = async (path: string) => (await organization.api.request('GET', path)).status;
+  const unknown = (prefix: 'dst' | 'rte') => [newId(prefix), `${prefix}_nonsense`, 'export', ''];
+
+  describe('DELETE /api/destinations/bulk', () => {
+    it('deletes what exists, once, and passes over the rest', async () => {
+      const [first, second, kept] = await Promise.all([1, 2, 3].map(() => makeDestination(organization)));
+      const ids = [first?.id, ...unknown('dst'), foreign.destination.id, second?.id, first?.id];
+      const answer = await bulkDelete(ids);
+      expect(answer).to.deep.include({ status: 200, body: { success: true, deleted: 2 } });
+      expect(await status(`/api/destinations/${first?.id}`)).to.equal(404);
+      expect(await status(`/api/destinations/${kept?.id}`)).to.equal(200);
+      expect((await bulkDelete(ids)).body).to.deep.equal({ success: true, deleted: 0 });
+      await other.api.get(`/api/destinations/${foreign.destination.id}`);
+    });
+
+    it('does what a single delete does: routes lose them in order, open deliveries are cancelled, history stays', async () => {
+      const made = await Promise.all([1, 2, 3, 4, 5].map(() => makeDestination(organization)));
+      const [a, b, c, d, e] = made.map(({ id }) => id) as [string, string, string, string, string];
+      const source = await makeSource(organization);
+      const route = await makeRoute(organization, source.id, [c, a, b], { failoverDestinationIds: [d, e] });
+      const away = await makeSource(organization);
+      await makeRoute(organization, away.id, [a]);
+      const eventId = await ingest(organization, away, '{}');
+      const { id: deliveryId } = await deliveryOf(organization, eventId);
+      await bulkDelete([a, d]);
+      const view = await organization.api.get(`/api/routes/${route.id}`);
+      expect(view).to.deep.include({ destinationIds: [c, b], failoverDestinationIds: [e] });
+      expect(await organization.api.get(`/api/deliveries/${deliveryId}`)).to.deep.include({
+        status: 'cancelled',
+        error: 'The destination was deleted',
+      });
+    });
+
+    it('lets two that delete the same destinations at once share them', async () => {
+      const made = await Promise.all([1, 2, 3, 4, 5, 6].map(() => makeDestination(organization)));
+      const ids = made.map(({ id }) => id);
+      const answers = await Promise.all([bulkDelete(ids), bulkDelete(ids.toReversed()), bulkDelete(ids)]);
+      expect(answers.map((answer) => answer.status)).to.deep.equal([200, 200, 200]);
+      const deleted = answers.map((answer) => Number(answer.body.deleted));
+      expect(deleted.reduce((sum, count) => sum + count)).to.equal(6);
+    });
+  });
+
+  describe('POST /api/routes/bulk-pause', () => {
+    const pause = (routeIds: unknown, isActive: unknown): Promise<Answer> =>
+      organization.api.request('POST', '/api/routes/bulk-pause', { routeIds, isActive });
+
+    it('pauses and resumes what exists, in the order of the request', async () => {
+      const destination = await makeDestination(organization);
+      const source = await makeSource(organization);
+      const first = await makeRoute(organization, source.id, [destination.id], { name: 'First' });
+      const second = await makeRoute(organization, (await makeSource(organization)).id, [destination.id], {
+        name: 'Second',
+        enabled: false,
+      });
+      const ids = [second.id, ...unknown('rte'), foreign.route.id, first.id, second.id];
+      for (const isActive of [false, true]) {
+        const answer = await pause(ids, isActive);
+        expect(answer.status).to.equal(200);
+        expect(answer.body).to.deep.equal({
+          updated: 2,
+          routes: [
+            { id: second.id, name: 'Second', isActive },
+            { id: first.id, name: 'First', isActive },
+          ],
+        });
+        for (const { id } of [first, second]) {
+          expect((await organization.api.get(`/api/routes/${id}`)).enabled).to.equal(isActive);
+        }
+        const event = await organization.api.get<Json>(
+          `${organization.base}/events/${await ingest(organization, source, '{}')}`,
+        );
+        expect(event.deliveriesCount).to.equal(isActive ? 1 : 0);
+      }
+      expect((await other.api.get(`/api/routes/${foreign.route.id}`)).enabled).to.equal(true);
+    });
+
+    it('leaves a route that is so already unchanged', async () => {
+      const { id } = await makeRoute(organization, (await makeSource(organization)).id, [
+        (await makeDestination(organization)).id,
+      ]);
+      const before_ = await organization.api.get(`/api/routes/${id}`);
+      expect((await pause([id], true)).body.updated).to.equal(1);
+      expect(await organization.api.get(`/api/routes/${id}`)).to.deep.equal(before_);
+    });
+
+    it('answers 400 to a missing or wrong isActive', async () => {
+      for (const isActive of [undefined, null, 'false', 0])
+        expectInvalid(await pause([newId('rte')], isActive), 'isActive');
+    });
+  });
+
+  it('POST /api/routes/bulk-delete deletes what exists and nothing that the routes name', async () => {
+    const destination = await makeDestination(organization);
+    const source = await makeSource(organization);
+    const first = await makeRoute(organization, source.id, [destination.id], { name: 'One' });
+    const second = await makeRoute(organization, (await makeSource(organization)).id, [destination.id], {
+      name: 'Two',
+    });
+    const routeIds = [second.id, first.id, ...unknown('rte'), foreign.route.id];
+    expect(await organization.api.post('/api/routes/bulk-delete', { routeIds })).to.deep.equal({
+      deleted: 2,
+      routes: [
+        { id: second.id, name: 'Two' },
+        { id: first.id, name: 'One' },
+      ],
+    });
+    expect(await status(`/api/routes/${first.id}`)).to.equal(404);
+    expect(await status(`/api/destinations/${destination.id}`)).to.equal(200);
+    expect(await status(`${organization.base}/sources/${source.id}`)).to.equal(200);
+    await other.api.get(`/api/routes/${foreign.route.id}`);
+  });
+
+  const endpoints: ['POST' | 'DELETE', string, string][] = [
+    ['DELETE', '/api/destinations/bulk', 'ids'],
+    ['POST', '/api/routes/bulk-pause', 'routeIds'],
+    ['POST', '/api/routes/bulk-delete', 'routeIds'],
+  ];
+  for (const [method, path, member] of endpoints) {
+    it(`${method} ${path}: takes 1 to 100 ids`, async () => {
+      const ids = (count: number) => Array.from({ length: count }, () => newId('dst'));
+      const request = (body: object) => organization.api.request(method, path, { isActive: true, ...body });
+      expect((await request({ [member]: ids(100) })).status).to.equal(200);
+      for (const wrong of [ids(101), [], undefined, null, 'dst_a', { 0: 'a' }]) {
+        expectInvalid(await request({ [member]: wrong }), member);
+      }
+      expectInvalid(await request({ [member]: [5] }), `${member}.0`);
+    });
+  }
+});
