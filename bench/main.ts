@@ -8,6 +8,7 @@ import { measureHistory } from './history.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureLanes } from './lanes/index.ts';
 import { measureOutage } from './outage/index.ts';
+import { measureRetries } from './retries.ts';
 import { type BenchOptions, readOptions } from './support/options.ts';
 import { type Receiver, startReceiver } from './support/traffic.ts';
 import { measureTransforms } from './transforms.ts';
@@ -18,6 +19,7 @@ const benches: Record<string, Bench> = {
   lanes: measureLanes,
   isolation: measureIsolation,
   outage: measureOutage,
+  retries: measureRetries,
 };
 
 if (process.argv[2] === 'history') {

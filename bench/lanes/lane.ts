@@ -1,9 +1,8 @@
 // One measurement of a lane of Hookyard: saturated, at half of what it reached, and at a rate that is the same everywhere.
 import type { Lane } from '../../core/lane.ts';
 import type { Stack } from '../../local/stack.ts';
-import { type Cost, costPer, readCounters } from '../support/cost.ts';
-import { residentMiB } from '../support/measure.ts';
-import { createPipe, drained, SECRET, startService } from '../support/service.ts';
+import { type Cost, costPer } from '../support/cost.ts';
+import { createPipe, drained, type Memory, SECRET, startService } from '../support/service.ts';
 import { createSender, measureLatency, type Percentiles, type Receiver, saturate } from '../support/traffic.ts';
 
 /** ms */
@@ -18,7 +17,7 @@ export interface LaneFigures {
   perSecond: number;
   /** Per delivery, while saturated. */
   cost: Cost;
-  memoryMiB: { worker: number; api: number };
+  memoryMiB: Memory;
   half: Latencies;
   atFixedRate: Latencies;
 }
@@ -40,7 +39,6 @@ export async function measureLane(
   const service = await startService(stack, { HOOKYARD_LANE: options.lane });
   const { webhookUrl } = await createPipe(service, receiver.url);
   const { send, close } = createSender(webhookUrl, SECRET, options.body);
-  const pids = { api: service.api.pid, worker: service.worker.pid };
   const latenciesAt = async (perSecond: number) => {
     await drained(service);
     receiver.arrivals.clear();
@@ -50,9 +48,9 @@ export async function measureLane(
     const { perSecond, deliveries, before, after } = await saturate(send, receiver, {
       outstanding: OUTSTANDING[options.lane],
       ...options,
-      read: () => readCounters(stack, service.pool, pids),
+      read: service.counters,
     });
-    const memoryMiB = { worker: residentMiB(pids.worker), api: residentMiB(pids.api) };
+    const memoryMiB = service.memoryMiB();
     const half = await latenciesAt(perSecond / 2);
     const atFixedRate = await latenciesAt(FIXED_RATE);
     return { perSecond, cost: costPer(deliveries, before, after), memoryMiB, half, atFixedRate };

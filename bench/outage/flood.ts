@@ -1,10 +1,9 @@
 // What an outage costs while it lasts, and what comes of it afterwards: many webhooks for a route whose circuit is open, then
 // the destination recovers.
-import { type Cost, costPer, readCounters } from '../support/cost.ts';
-import type { Stack } from '../../local/stack.ts';
 import { circuitWorkflowId } from '../../workflows/messages.ts';
-import { median, residentMiB } from '../support/measure.ts';
-import { createPipe, quiet, SECRET, type Service } from '../support/service.ts';
+import { type Cost, costPer } from '../support/cost.ts';
+import { median } from '../support/measure.ts';
+import { createPipe, type Memory, quiet, SECRET, type Service } from '../support/service.ts';
 import { createSender, type Receiver } from '../support/traffic.ts';
 import { waitFor } from '../support/wait.ts';
 import { type BreakableDestination, makeBreakable, openedAt } from './destination.ts';
@@ -18,11 +17,6 @@ const DEADLINE_MS = 120_000;
 // Released deliveries come one after the other; when none has come for so long, something is stuck.
 const NEXT_DEADLINE_MS = 60_000;
 
-interface Memory {
-  worker: number;
-  api: number;
-}
-
 /** While the circuit is open. */
 export interface Held {
   /** Webhooks acknowledged per second, and held per second: the same number over the time until the last one is held. */
@@ -34,7 +28,6 @@ export interface Held {
   circuitHistory: number;
   /** Per webhook, ingest included. */
   cost: Cost;
-  /** MiB */
   before: Memory;
   after: Memory;
 }
@@ -58,7 +51,6 @@ export interface Flood {
 
 /** @param options.events webhooks sent while the circuit is open */
 export async function measureFlood(
-  stack: Stack,
   service: Service,
   receiver: Receiver,
   { events, body }: { events: number; body: string },
@@ -76,7 +68,7 @@ export async function measureFlood(
   for (let number = 0; number < THRESHOLD; number += 1) await send();
   await waitFor('an open circuit', () => openedAt(service, routeId), DEADLINE_MS);
   await untilHeld(service, routeId, THRESHOLD);
-  const held = await measureHeld(stack, service, { routeId, events, send, destination });
+  const held = await measureHeld(service, { routeId, events, send, destination });
   await sender.close();
 
   destination.isDown = () => false;
@@ -91,17 +83,14 @@ export async function measureFlood(
 }
 
 async function measureHeld(
-  stack: Stack,
   service: Service,
   flood: { routeId: string; events: number; send: () => Promise<void>; destination: BreakableDestination },
 ): Promise<Held> {
   const { routeId, events, send, destination } = flood;
-  const pids = { api: service.api.pid, worker: service.worker.pid };
-  const memory = () => ({ worker: residentMiB(pids.worker), api: residentMiB(pids.api) });
   const attempts = destination.hits.length;
   const workflows = await countWorkflows(service, routeId);
-  const before = memory();
-  const cost = await readCounters(stack, service.pool, pids);
+  const before = service.memoryMiB();
+  const cost = await service.counters();
 
   const startedAt = performance.now();
   let left = events;
@@ -117,9 +106,9 @@ async function measureHeld(
     attempts: destination.hits.length - attempts,
     workflowsStarted: (await countWorkflows(service, routeId)) - workflows,
     circuitHistory: (await service.temporal.workflow.getHandle(circuitWorkflowId(routeId)).describe()).historyLength,
-    cost: costPer(events, cost, await readCounters(stack, service.pool, pids)),
+    cost: costPer(events, cost, await service.counters()),
     before,
-    after: memory(),
+    after: service.memoryMiB(),
   };
 }
 

@@ -24,7 +24,7 @@ export async function measureOutage(stack: Stack, receiver: Receiver, options: B
       openings.push(await measureOpening(service, receiver, options));
     }
     console.log(`${events} webhooks for an open circuit, then released at ${release} a second`);
-    const flood = await measureFlood(stack, service, receiver, options);
+    const flood = await measureFlood(service, receiver, options);
     const bars = barsOf(openings, flood);
     console.log(report(options, openings, flood, bars));
     if (options.save) saveResults(`outage-${lane}`, { lane, events, release, bars, openings, flood });

@@ -7,6 +7,8 @@ import { readSettings } from '../../core/config.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { prepareDatabase } from '../../db/prepare.ts';
 import type { Stack } from '../../local/stack.ts';
+import { type Cost, readCounters } from './cost.ts';
+import { residentMiB } from './measure.ts';
 import { type RunningChild, startProcess } from './processes.ts';
 import { waitFor } from './wait.ts';
 
@@ -14,12 +16,21 @@ import { waitFor } from './wait.ts';
 export const SECRET = 'the secret of the bench';
 const API_KEY = 'whr_bench_bench_bench_bench_bench';
 
+/** MiB */
+export interface Memory {
+  worker: number;
+  api: number;
+}
+
 export interface Service {
   api: RunningChild;
   worker: RunningChild;
   /** Connections of the bench itself. */
   pool: Pool;
   temporal: Client;
+  /** What its processes and the servers have used so far. */
+  counters(): Promise<Cost>;
+  memoryMiB(): Memory;
   /** A request to the management API. @throws when the answer is an error */
   call(method: string, path: string, body?: object): Promise<unknown>;
   stop(): Promise<void>;
@@ -44,10 +55,13 @@ export async function startService(stack: Stack, settings: Record<string, string
   const [api, worker] = await Promise.all([startProcess('api/main.ts', env), startProcess('worker/main.ts', env)]);
   const pool = createPool(stack.databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
   const connection = await Connection.connect({ address: stack.temporalAddress });
+  const pids = { api: api.pid, worker: worker.pid };
   return {
     api,
     worker,
     pool,
+    counters: () => readCounters(stack, pool, pids),
+    memoryMiB: () => ({ worker: residentMiB(pids.worker), api: residentMiB(pids.api) }),
     temporal: new Client({ connection, namespace: stack.namespace }),
     call: (method, path, body) => call(api.ready.url ?? '', method, path, body),
     async stop() {
@@ -105,7 +119,7 @@ async function call(base: string, method: string, path: string, body?: object): 
   return response.status === 204 ? undefined : response.json();
 }
 
-const DRAIN_DEADLINE_MS = 30_000;
+const DRAIN_DEADLINE_MS = 120_000;
 const QUIET_DEADLINE_MS = 120_000;
 
 /** Waits until nothing is left to start: it would stand before the deliveries of the next measurement. */

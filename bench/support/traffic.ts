@@ -82,19 +82,31 @@ export function createSender(webhookUrl: string, secret: string, body: string) {
 /**
  * Saturates: keeps at most `outstanding` webhooks sent and not yet delivered, so that the backlog stays bounded and what
  * is measured is the slowest part, the delivery.
+ * @param options.perWebhook deliveries of one webhook
  * @param options.read called when the warm-up is over and at the end; what it returned is handed back
  * @returns deliveries after the warm-up, in all and per second
  */
 export async function saturate<T>(
   send: () => Promise<unknown>,
   receiver: Receiver,
-  options: { outstanding: number; warmUpSeconds: number; seconds: number; read: () => Promise<T> },
+  options: {
+    outstanding: number;
+    perWebhook?: number;
+    warmUpSeconds: number;
+    seconds: number;
+    read: () => Promise<T>;
+  },
 ): Promise<{ perSecond: number; deliveries: number; before: T; after: T }> {
   const from = performance.now() + options.warmUpSeconds * 1000;
   const until = from + options.seconds * 1000;
   const end = endOf(until);
   const waiting: (() => void)[] = [];
-  receiver.onArrival = () => waiting.shift()?.();
+  const { perWebhook = 1 } = options;
+  let arrivals = 0;
+  receiver.onArrival = () => {
+    arrivals += 1;
+    if (arrivals % perWebhook === 0) waiting.shift()?.();
+  };
   const loop = async (): Promise<void> => {
     while (performance.now() < until) {
       const arrived = new Promise<void>((resolve) => waiting.push(resolve));

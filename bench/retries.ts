@@ -1,0 +1,116 @@
+// npm run bench -- retries [--seconds 20 --rounds 3]: what one retry costs beside a first attempt, in each lane. At the same rate
+// of webhooks: nothing at all, then every delivery succeeds at once, then every first attempt fails and the second, a short
+// delay later, succeeds. What an idle service costs is taken off both.
+import { LANES, type Lane } from '../core/lane.ts';
+import type { Stack } from '../local/stack.ts';
+import { type Bar, barLine } from './support/bars.ts';
+import { costPer, totalCpuMs } from './support/cost.ts';
+import { median } from './support/measure.ts';
+import type { BenchOptions } from './support/options.ts';
+import { saveResults } from './support/save.ts';
+import { createPipe, quiet, SECRET, type Service, startService } from './support/service.ts';
+import { createSender, type Receiver, type Sent, sendAtRate } from './support/traffic.ts';
+import { delay } from './support/wait.ts';
+
+/** A retry may cost this many times what a first attempt costs, ingest and all. */
+const BAR = 2;
+/** Webhooks per second: what both lanes take with a retry for each. */
+const RATE = 30;
+const RETRY_DELAY_MS = 200;
+const WARM_UP_SECONDS = 4;
+// Failures of many deliveries follow each other here, and none of them is to open the circuit.
+const NEVER = 10_000;
+
+/** CPU of API, worker and servers per delivery, ms. */
+interface Figures {
+  /** Of the time of one delivery, without any. */
+  idle: number;
+  /** Without the idle part. */
+  first: number;
+  retry: number;
+}
+
+export async function measureRetries(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
+  const rounds: Record<Lane, Figures[]> = { workflow: [], express: [] };
+  for (let number = 1; number <= options.rounds; number += 1) {
+    for (const lane of LANES) {
+      console.log(`round ${number} of ${options.rounds}: lane ${lane}, three phases of ${options.seconds} s`);
+      rounds[lane].push(await measureLane(stack, receiver, lane, options));
+    }
+  }
+  const bars = LANES.map((lane) => barOf(lane, rounds[lane]));
+  console.log(report(rounds, bars, options));
+  if (options.save) saveResults('retries', { rate: RATE, retryDelayMs: RETRY_DELAY_MS, bars, rounds });
+}
+
+async function measureLane(
+  stack: Stack,
+  receiver: Receiver,
+  lane: Lane,
+  { seconds, body }: BenchOptions,
+): Promise<Figures> {
+  const service = await startService(stack, { HOOKYARD_LANE: lane });
+  const retryPolicy = { initialDelay: RETRY_DELAY_MS, maxDelay: RETRY_DELAY_MS };
+  const { webhookUrl } = await createPipe(service, receiver.url, {
+    destination: { retryPolicy },
+    route: { circuitFailureThreshold: NEVER },
+  });
+  const sender = createSender(webhookUrl, SECRET, body);
+  try {
+    const idle = (await cpuPerSecond(service, seconds)) / RATE;
+    receiver.answer = () => 200;
+    const succeeding = await cpuPerDelivery(service, receiver, sender.send, seconds);
+    receiver.answer = ({ headers }) => (headers['x-hookyard-attempt'] === '1' ? 500 : 200);
+    const retried = await cpuPerDelivery(service, receiver, sender.send, seconds);
+    return { idle, first: succeeding - idle, retry: retried - succeeding };
+  } finally {
+    await sender.close();
+    await service.stop();
+  }
+}
+
+async function cpuPerSecond(service: Service, seconds: number): Promise<number> {
+  await delay(WARM_UP_SECONDS * 1000);
+  const before = await service.counters();
+  await delay(seconds * 1000);
+  return totalCpuMs(costPer(seconds, before, await service.counters()));
+}
+
+async function cpuPerDelivery(
+  service: Service,
+  receiver: Receiver,
+  send: () => Promise<Sent>,
+  seconds: number,
+): Promise<number> {
+  const sending = sendAtRate(send, RATE, WARM_UP_SECONDS + seconds);
+  const measuring = (async () => {
+    await delay(WARM_UP_SECONDS * 1000);
+    const before = await service.counters();
+    const received = receiver.received();
+    await delay(seconds * 1000);
+    return totalCpuMs(costPer(receiver.received() - received, before, await service.counters()));
+  })();
+  const [cpu] = await Promise.all([measuring, sending]);
+  await quiet(service);
+  return cpu;
+}
+
+function barOf(lane: Lane, figures: Figures[]): Bar {
+  const ratios = figures.map(({ first, retry }) => retry / first);
+  return { what: `${lane}: retry : first attempt`, value: median(ratios), unit: '', atMost: BAR, rounds: ratios };
+}
+
+function report(rounds: Record<Lane, Figures[]>, bars: Bar[], options: BenchOptions): string {
+  const line = (lane: Lane) => {
+    const of = (name: keyof Figures) => median(rounds[lane].map((figures) => figures[name])).toFixed(2);
+    return `  lane ${lane.padEnd(9)} first attempt ${of('first')} ms, retry ${of('retry')} ms (and ${of('idle')} ms that an idle service costs in that time)`;
+  };
+  return [
+    '',
+    `CPU per delivery at ${RATE}/s without load and receiver; medians of ${options.rounds} rounds of ${options.seconds} s`,
+    ...LANES.map(line),
+    '',
+    ...bars.map(barLine),
+    '',
+  ].join('\n');
+}
