@@ -1,0 +1,39 @@
+// An event as warehouses see it, and its payload as a file shows it.
+import { isUtf8 } from 'node:buffer';
+
+export type WarehouseEvent = {
+  id: string;
+  /** Slug of the source. */
+  source: string;
+  receivedAt: Date;
+  /** As received, names in lowercase. */
+  headers: Readonly<Record<string, string>>;
+  /** The exact bytes received. */
+  body: Buffer;
+};
+
+/** A payload in a file: JSON text without line breaks; `encoding` is there only when the bytes are no text. */
+export type PayloadText = { json: string; encoding?: 'base64' };
+
+/**
+ * A body as JSON text on one line. A body that is JSON stays as it was written: large numbers keep their digits and
+ * members their order. Any other text becomes a JSON string, and bytes that are no UTF-8 a string in base64.
+ */
+export function payloadText(body: Buffer): PayloadText {
+  if (!isUtf8(body)) return { json: JSON.stringify(body.toString('base64')), encoding: 'base64' };
+  const text = body.toString('utf8');
+  // RFC 8259, section 8.1: a parser may ignore a byte order mark.
+  const unmarked = text.startsWith('\ufeff') ? text.slice(1) : text;
+  try {
+    JSON.parse(unmarked);
+  } catch {
+    return { json: JSON.stringify(text) };
+  }
+  // RFC 8259, section 7: strings hold no raw line breaks, so those that are there stand between tokens.
+  return { json: unmarked.trim().replace(/[\r\n]+/g, ' ') };
+}
+
+/** Headers in the order of their names, so that the way they were stored does not show. */
+export function sortedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+}

@@ -1,0 +1,149 @@
+// Field mappings: which columns a row has and where in the event their values come from (interface.md, "FieldMapping rule").
+import { z } from 'zod';
+import { COLUMN_TYPES, convert } from './convert.ts';
+import { sortedHeaders, type WarehouseEvent } from './event.ts';
+import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
+import { viewPayload } from '../payload.ts';
+
+/** interface.md, "Limits": at most 50 rules. */
+export const MAX_MAPPING_RULES = 50;
+const MAX_COLUMN_LENGTH = 255;
+const ROOT_MEMBERS = ['payload', 'headers', 'id', 'receivedAt', 'source'] as const;
+
+const rule = z
+  .object({
+    source: z.string('must be a JSONPath expression like $.payload.order.id'),
+    target: z
+      .string('must be the name of a column')
+      .refine((name) => name.trim() !== '', 'must not be empty')
+      .refine((name) => name.length <= MAX_COLUMN_LENGTH, `must be at most ${MAX_COLUMN_LENGTH} characters long`)
+      .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), 'must not contain control characters'),
+    type: z.enum(COLUMN_TYPES, `must be ${COLUMN_TYPES.slice(0, -1).join(', ')} or ${COLUMN_TYPES.at(-1)}`),
+    default: z.string('must be a string').optional(),
+  })
+  .superRefine((given, context) => {
+    try {
+      compileJsonPath(given.source, ROOT_MEMBERS);
+    } catch (error) {
+      if (!(error instanceof JsonPathError)) throw error;
+      context.addIssue({ code: 'custom', path: ['source'], message: error.message });
+    }
+    if (given.default !== undefined && !readDefault(given.default, given.type).ok) {
+      const message = given.type === 'json' ? 'must be JSON text' : `must be something that can become a ${given.type}`;
+      context.addIssue({ code: 'custom', path: ['default'], message });
+    }
+  });
+
+/** The schema of `fieldMapping`; issues name the rule by its index and say what its member must be. */
+export const fieldMappingSchema = z
+  .array(rule, 'must be an array of rules')
+  .max(MAX_MAPPING_RULES, `must have at most ${MAX_MAPPING_RULES} rules`)
+  .superRefine((rules, context) => {
+    const seen = new Map<string, number>();
+    for (const [index, { target }] of rules.entries()) {
+      const first = seen.get(target);
+      if (first === undefined) seen.set(target, index);
+      else
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'target'],
+          message: `must differ from that of rule ${first}`,
+        });
+    }
+  });
+
+export type FieldMappingRule = z.output<typeof rule>;
+
+/** A mapping that is ready to make rows. */
+export interface FieldMapping {
+  /** Makes the row of an event. */
+  map(event: WarehouseEvent): MappedRow;
+}
+
+export type MappedRow = {
+  /** The columns as one JSON object, in the order of the rules. */
+  json: string;
+  /** Values that could not become their column's type and were replaced by the default or null. */
+  misfits: number;
+};
+
+/** A mapping, or the first rule that cannot be used (`index` null: the mapping as a whole) and why. */
+export type ParsedFieldMapping =
+  | { ok: true; rules: FieldMappingRule[]; mapping: FieldMapping }
+  | { ok: false; index: number | null; reason: string };
+
+/** Checks a mapping as it was sent, and makes it ready. Never throws. */
+export function parseFieldMapping(given: unknown): ParsedFieldMapping {
+  const parsed = fieldMappingSchema.safeParse(given);
+  if (parsed.success) return { ok: true, rules: parsed.data, mapping: compileFieldMapping(parsed.data) };
+  const issue = parsed.error.issues[0];
+  const [index, ...members] = issue?.path ?? [];
+  const subject = members.length > 0 ? `${members.map(String).join('.')} ` : '';
+  return { ok: false, index: typeof index === 'number' ? index : null, reason: `${subject}${issue?.message ?? ''}` };
+}
+
+type Column = { name: string; path: JsonPath; type: FieldMappingRule['type']; fallback: string };
+
+/** Makes rules ready that `fieldMappingSchema` has checked. */
+export function compileFieldMapping(rules: readonly FieldMappingRule[]): FieldMapping {
+  const columns = rules.map(({ source, target, type, default: text }): Column => {
+    const standIn = text === undefined ? null : readDefault(text, type);
+    return {
+      name: JSON.stringify(target),
+      path: compileJsonPath(source, ROOT_MEMBERS),
+      type,
+      fallback: standIn?.ok ? JSON.stringify(standIn.value) : 'null',
+    };
+  });
+  return {
+    map(event) {
+      const root = rootOf(event);
+      let misfits = 0;
+      // Written by hand: in an object `__proto__` would be no member, and names like `1` would come first.
+      const members = columns.map((column) => {
+        const value = readColumn(column, root);
+        if (value === null) misfits++;
+        return `${column.name}:${value ?? column.fallback}`;
+      });
+      return { json: `{${members.join(',')}}`, misfits };
+    },
+  };
+}
+
+/** What expressions see of an event. */
+function rootOf(event: WarehouseEvent): Record<(typeof ROOT_MEMBERS)[number], unknown> {
+  return {
+    payload: viewPayload(event.body).payload,
+    headers: sortedHeaders(event.headers),
+    id: event.id,
+    receivedAt: event.receivedAt.toISOString(),
+    source: event.source,
+  };
+}
+
+/** The value of a column as JSON text, its default when nothing is found, null when what is found does not fit. */
+function readColumn({ path, type, fallback }: Column, root: unknown): string | null {
+  try {
+    const found = path.find(root);
+    if (found.length === 0) return fallback;
+    // A path that can find several values fills a json column with an array, even of one, so that its form is always the same.
+    if (!path.singular && type === 'json') return JSON.stringify(found);
+    if (found.length > 1) return null;
+    const converted = convert(found[0], type);
+    return converted.ok ? JSON.stringify(converted.value) : null;
+  } catch (error) {
+    // Nested so deeply that it cannot be walked or written (RangeError: the stack is exhausted).
+    if (error instanceof JsonPathError || error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** A rule's `default`, which is a string for every type, as a value of the type. */
+function readDefault(text: string, type: FieldMappingRule['type']): ReturnType<typeof convert> {
+  if (type !== 'json') return convert(text, type);
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false };
+  }
+}

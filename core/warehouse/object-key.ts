@@ -1,0 +1,63 @@
+// Where a batch lies in the object store (decisions, "Warehouses"): `<prefix>/<partition>/<first event time>-<batch id>.<ending>`.
+// The key follows from the frozen batch alone, so a repeated upload overwrites the same object.
+import type { WarehouseEvent } from './event.ts';
+
+export const PARTITIONS = ['date', 'hour', 'source'] as const;
+export type PartitionBy = (typeof PARTITIONS)[number];
+export const FILE_FORMATS = ['jsonl', 'json'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
+
+/**
+ * The partition of an event, in UTC of the time it was received: `date=2026-11-21`, `date=2026-11-21/hour=15` or
+ * `source=orders/date=2026-11-21`. All events of a batch must have the same.
+ */
+export function partitionOf(event: Pick<WarehouseEvent, 'receivedAt' | 'source'>, partitionBy: PartitionBy): string {
+  const time = event.receivedAt.toISOString();
+  const date = `date=${time.slice(0, 10)}`;
+  if (partitionBy === 'hour') return `${date}/hour=${time.slice(11, 13)}`;
+  return partitionBy === 'source' ? `source=${event.source}/${date}` : date;
+}
+
+/**
+ * The key of a batch's object.
+ * @param batch.events its events in any order
+ * @returns for example `hooks/date=2026-11-21/20261121T154510123Z-<batch id>.jsonl`
+ * @throws RangeError when there is no event, or when events belong to different partitions
+ */
+export function objectKey(batch: {
+  id: string;
+  events: readonly Pick<WarehouseEvent, 'receivedAt' | 'source'>[];
+  prefix?: string;
+  partitionBy: PartitionBy;
+  fileFormat: FileFormat;
+}): string {
+  const partitions = new Set(batch.events.map((event) => partitionOf(event, batch.partitionBy)));
+  const [partition] = partitions;
+  if (partition === undefined || partitions.size > 1) {
+    throw new RangeError(`Batch ${batch.id} holds events of ${partitions.size} partitions; it must be exactly one`);
+  }
+  const first = batch.events.reduce((earliest, { receivedAt }) => Math.min(earliest, receivedAt.getTime()), Infinity);
+  const time = new Date(first).toISOString().replace(/[-:.]/g, '');
+  const prefix = normalPrefix(batch.prefix ?? '');
+  return `${prefix}${prefix === '' ? '' : '/'}${partition}/${time}-${batch.id}.${batch.fileFormat}`;
+}
+
+/** A prefix without slashes at its ends. */
+export function normalPrefix(prefix: string): string {
+  return prefix.replace(/^\/+|\/+$/g, '');
+}
+
+// The key has to fit in 1,024 bytes (S3, R2, GCS) or characters (Azure), and a partition and a file name need 200.
+const MAX_PREFIX_BYTES = 512;
+
+/** What is wrong with a prefix, as the end of a sentence that starts with its name; null when nothing is. */
+export function prefixProblem(prefix: string): string | null {
+  const normal = normalPrefix(prefix);
+  if (Buffer.byteLength(normal) > MAX_PREFIX_BYTES) return `must be at most ${MAX_PREFIX_BYTES} bytes long`;
+  if (/[\p{Cc}\\]/u.test(normal)) return 'must not contain control characters or backslashes';
+  const segments = normal === '' ? [] : normal.split('/');
+  if (segments.includes('')) return 'must not contain empty segments (//)';
+  // Azure drops dots at the end of a segment, and other tools take `..` for the parent folder.
+  if (segments.some((segment) => segment.endsWith('.'))) return 'must not have segments that end in a dot';
+  return null;
+}

@@ -1,0 +1,138 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { expect } from 'chai';
+import {
+  keepRedactedWarehouseConfig,
+  redactWarehouseConfig,
+  WAREHOUSE_SECRET_FIELD,
+  WAREHOUSE_TYPES,
+  type WarehouseType,
+  warehouseConfigSchemas,
+} from '../../core/warehouse/config.ts';
+
+const pem = (type: 'rsa' | 'ed25519') => {
+  const { privateKey } =
+    type === 'rsa' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync('ed25519');
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+};
+const account = { type: 'service_account', client_email: 'a@b-c.iam.gserviceaccount.com', private_key: pem('rsa') };
+
+const good: Record<WarehouseType, Record<string, unknown>> = {
+  s3: { bucket: 'events', region: 'eu-central-1', accessKeyId: 'AKIA123', secretAccessKey: 'secret/key+123' },
+  r2: { bucket: 'events' },
+  gcs: { bucket: 'events_1', projectId: 'my-project', serviceAccountKey: JSON.stringify(account) },
+  azure_blob: { accountName: 'account1', accountKey: 'c2VjcmV0LWtleQ==', containerName: 'events' },
+};
+
+describe('warehouse configuration', () => {
+  for (const type of WAREHOUSE_TYPES) {
+    it(`of ${type} needs no more than its required fields and fills in the common ones`, () => {
+      const config = warehouseConfigSchemas[type].parse({ ...good[type], unknown: 1 });
+      expect(config).to.deep.include({
+        ...good[type],
+        fileFormat: 'jsonl',
+        partitionBy: 'date',
+        batchSize: 1000,
+        batchWindowSeconds: 60,
+      });
+      expect(config).not.to.have.property('unknown');
+    });
+
+    for (const field of Object.keys(good[type])) {
+      it(`of ${type} is refused without ${field}, by name`, () => {
+        expect(firstIssue(type, { [field]: undefined })?.path).to.deep.equal([field]);
+      });
+    }
+  }
+
+  const key = (changes: object) => JSON.stringify({ ...account, ...changes });
+  // type, members, the field that is named, the message
+  const refusals: [WarehouseType, Record<string, unknown>, string, RegExp][] = [
+    ['s3', { bucket: 'ab' }, 'bucket', /^must be 3 to 63 characters long$/],
+    ['s3', { bucket: 'a'.repeat(64) }, 'bucket', /^must be 3 to 63 characters long$/],
+    ['s3', { bucket: 'Events' }, 'bucket', /^must be lowercase/],
+    ['s3', { bucket: 'a..b' }, 'bucket', /^must be lowercase/],
+    ['s3', { bucket: 'with_underscore' }, 'bucket', /^must be lowercase/],
+    ['s3', { bucket: '192.168.0.1' }, 'bucket', /IP address/],
+    ['s3', { region: 'EU Central' }, 'region', /^must be a region/],
+    ['s3', { region: 'evil.example/' }, 'region', /^must be a region/],
+    ['s3', { secretAccessKey: '' }, 'secretAccessKey', /^must not be empty$/],
+    ['s3', { accessKeyId: 'with\nbreak' }, 'accessKeyId', /line breaks/],
+    ['s3', { endpoint: 'ftp://example.com' }, 'endpoint', /^must be an absolute http/],
+    ['s3', { endpoint: 'https://user:pass@example.com' }, 'endpoint', /credentials/],
+    ['s3', { endpoint: 'https://example.com/path' }, 'endpoint', /path/],
+    ['s3', { forcePathStyle: 'perhaps' }, 'forcePathStyle', /^must be true or false$/],
+    ['s3', { prefix: 'a//b' }, 'prefix', /empty segments/],
+    ['s3', { prefix: '../up' }, 'prefix', /end in a dot/],
+    ['s3', { prefix: 'a\u0000b' }, 'prefix', /control characters/],
+    ['s3', { prefix: 'ü'.repeat(257) }, 'prefix', /^must be at most 512 bytes long$/],
+    ['s3', { fileFormat: 'csv' }, 'fileFormat', /^must be jsonl or json$/],
+    ['s3', { partitionBy: 'day' }, 'partitionBy', /^must be date, hour or source$/],
+    ['s3', { batchSize: 0 }, 'batchSize', /from 1 to 10000$/],
+    ['s3', { batchWindowSeconds: 1.5 }, 'batchWindowSeconds', /^must be a whole number/],
+    ['r2', { accountId: 'evil.example/' }, 'accountId', /32 hexadecimal/],
+    ['gcs', { bucket: 'a' }, 'bucket', /^must be 3 to 63/],
+    ['gcs', { projectId: 'UPPER' }, 'projectId', /project ID/],
+    ['gcs', { serviceAccountKey: '{' }, 'serviceAccountKey', /^must be the JSON text of a service account key/],
+    ['gcs', { serviceAccountKey: key({ type: 'external_account' }) }, 'serviceAccountKey', /"type"/],
+    [
+      'gcs',
+      { serviceAccountKey: key({ private_key: 'x' }) },
+      'serviceAccountKey',
+      /"private_key" is not a private RSA key/,
+    ],
+    ['gcs', { serviceAccountKey: key({ private_key: pem('ed25519') }) }, 'serviceAccountKey', /not a private RSA key/],
+    ['gcs', { serviceAccountKey: key({ client_email: undefined }) }, 'serviceAccountKey', /"client_email"/],
+    ['gcs', { serviceAccountKey: key({ universe_domain: 'evil.example' }) }, 'serviceAccountKey', /"universe_domain"/],
+    ['azure_blob', { accountName: 'ab' }, 'accountName', /^must be 3 to 24 lowercase letters and digits$/],
+    ['azure_blob', { accountName: 'evil.example/' }, 'accountName', /^must be 3 to 24/],
+    ['azure_blob', { accountKey: 'not base64!' }, 'accountKey', /^must be base64 text/],
+    ['azure_blob', { accountKey: '' }, 'accountKey', /^must be base64 text/],
+    ['azure_blob', { containerName: 'a--b' }, 'containerName', /single hyphens/],
+  ];
+  for (const [type, members, field, message] of refusals) {
+    it(`of ${type} is refused with ${JSON.stringify(members).slice(0, 60)}`, () => {
+      const issue = firstIssue(type, members);
+      expect(issue?.path).to.deep.equal([field]);
+      expect(issue?.message).to.match(message);
+    });
+  }
+
+  it('never quotes a service account key', () => {
+    const issue = firstIssue('gcs', { serviceAccountKey: key({ client_email: 5 }) });
+    expect(issue?.message).not.to.contain('PRIVATE').and.not.to.contain(account.private_key.slice(40, 60));
+  });
+
+  it('takes a prefix without the slashes at its ends, and forcePathStyle as text too', () => {
+    const config = warehouseConfigSchemas.s3.parse({ ...good.s3, prefix: '/a/b/', forcePathStyle: 'false' });
+    expect(config).to.deep.include({ prefix: 'a/b', forcePathStyle: false });
+  });
+});
+
+function firstIssue(type: WarehouseType, members: Record<string, unknown>) {
+  return warehouseConfigSchemas[type].safeParse({ ...good[type], ...members }).error?.issues[0];
+}
+
+describe('redaction of warehouse credentials', () => {
+  for (const type of WAREHOUSE_TYPES) {
+    const field = WAREHOUSE_SECRET_FIELD[type];
+    const stored = { bucket: 'events', [field]: 'a-secret-of-1234' };
+
+    it(`shows of ${type} four bullets and the last 4 characters of ${field}`, () => {
+      expect(redactWarehouseConfig(type, stored)).to.deep.equal({ bucket: 'events', [field]: '••••1234' });
+    });
+
+    it(`keeps the stored ${field} of ${type} when the redacted one comes back, and takes a new one`, () => {
+      const sentBack = { ...redactWarehouseConfig(type, stored), bucket: 'other' };
+      expect(keepRedactedWarehouseConfig(type, sentBack, stored)).to.deep.equal({
+        ok: true,
+        config: { bucket: 'other', [field]: 'a-secret-of-1234' },
+      });
+      const rotated = { bucket: 'events', [field]: 'new' };
+      expect(keepRedactedWarehouseConfig(type, rotated, stored)).to.deep.equal({ ok: true, config: rotated });
+    });
+
+    it(`names ${field} of ${type} when a redacted one has nothing stored behind it`, () => {
+      expect(keepRedactedWarehouseConfig(type, { [field]: '••••1234' }, null)).to.deep.equal({ ok: false, field });
+    });
+  }
+});

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import { parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { buildFile } from '../../core/warehouse/file.ts';
+import { objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
+
+function event(
+  id: string,
+  at: string,
+  body: string | Buffer = '{}',
+  headers: Record<string, string> = {},
+): WarehouseEvent {
+  return { id, source: 'orders', receivedAt: new Date(at), headers, body: Buffer.from(body) };
+}
+
+describe('object key', () => {
+  const events = [event('evt_2', '2026-11-21T23:59:59.999Z'), event('evt_1', '2026-11-21T23:59:10.007Z')];
+  const batch = { id: 'bat_1', events, fileFormat: 'jsonl', partitionBy: 'date' } as const;
+
+  it('is prefix, partition, time of the first event, batch id', () => {
+    expect(objectKey({ ...batch, prefix: 'hooks/in' })).to.equal(
+      'hooks/in/date=2026-11-21/20261121T235910007Z-bat_1.jsonl',
+    );
+  });
+
+  it('is partitioned by date, hour or source, in UTC of the time received', () => {
+    const [first] = events;
+    if (!first) throw new Error('no event');
+    expect(partitionOf(first, 'date')).to.equal('date=2026-11-21');
+    expect(partitionOf(first, 'hour')).to.equal('date=2026-11-21/hour=23');
+    expect(partitionOf(first, 'source')).to.equal('source=orders/date=2026-11-21');
+    expect(objectKey({ ...batch, partitionBy: 'hour', fileFormat: 'json' })).to.equal(
+      'date=2026-11-21/hour=23/20261121T235910007Z-bat_1.json',
+    );
+  });
+
+  it('has no empty segments at its prefix', () => {
+    for (const prefix of [undefined, '', '/', '//']) expect(objectKey({ ...batch, prefix })).to.match(/^date=/);
+    expect(objectKey({ ...batch, prefix: '/a/b/' })).to.match(/^a\/b\/date=/);
+  });
+
+  it('does not depend on the order of the events', () => {
+    expect(objectKey({ ...batch, events: events.toReversed() })).to.equal(objectKey(batch));
+  });
+
+  it('refuses a batch of no partition or of two', () => {
+    expect(() => objectKey({ ...batch, events: [] })).to.throw(RangeError, /exactly one/);
+    const nextDay = event('evt_3', '2026-11-22T00:00:00.000Z');
+    expect(() => objectKey({ ...batch, events: [...events, nextDay] })).to.throw(RangeError, /of 2 partitions/);
+  });
+});
+
+describe('file content', () => {
+  const at = '2026-11-21T15:45:10.123Z';
+  const headers = { 'x-b': '2', 'x-a': '1' };
+
+  it('is one row a line in jsonl', () => {
+    const file = buildFile({
+      events: [event('evt_1', at, '{"a":1}', headers), event('evt_2', at, 'plain')],
+      fileFormat: 'jsonl',
+    });
+    const start = (id: string, names: string) =>
+      `{"event_id":"${id}","source":"orders","received_at":"${at}","headers":${names}`;
+    const text = `${start('evt_1', '{"x-a":"1","x-b":"2"}')},"payload":{"a":1}}\n${start('evt_2', '{}')},"payload":"plain"}\n`;
+    expect(file.body.toString()).to.equal(text);
+    expect(file).to.deep.include({ contentType: 'application/x-ndjson', count: 2, misfits: 0 });
+    expect(file.sha256).to.equal(createHash('sha256').update(text).digest('hex'));
+  });
+
+  it('is an array in json', () => {
+    const file = buildFile({ events: [event('evt_1', at), event('evt_2', at)], fileFormat: 'json' });
+    expect(JSON.parse(file.body.toString()).map((row: { event_id: string }) => row.event_id)).to.deep.equal([
+      'evt_1',
+      'evt_2',
+    ]);
+    expect(file.contentType).to.equal('application/json');
+  });
+
+  it('keeps JSON payloads as they were written, on one line', () => {
+    const body = '\ufeff{\r\n  "id": 12345678901234567890,\n  "price": 1.10, "b": 1, "a": 2 }\n';
+    const { body: written } = buildFile({ events: [event('evt_1', at, body)], fileFormat: 'jsonl' });
+    expect(written.toString()).to.contain(
+      ',"payload":{   "id": 12345678901234567890,   "price": 1.10, "b": 1, "a": 2 }}\n',
+    );
+    expect(written.toString().split('\n')).to.have.length(2);
+  });
+
+  it('shows bytes that are no text in base64 and says so', () => {
+    const { body } = buildFile({ events: [event('evt_1', at, Buffer.from([0xff, 0x00]))], fileFormat: 'jsonl' });
+    expect(JSON.parse(body.toString())).to.deep.include({ payload: '/wA=', payload_encoding: 'base64' });
+  });
+
+  it('has the mapped columns instead, and counts what did not fit', () => {
+    const parsed = parseFieldMapping([
+      { source: '$.payload.n', target: 'n', type: 'number', default: '0' },
+      { source: '$.id', target: 'id', type: 'string' },
+    ]);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const events = [event('evt_1', at, '{"n":"1.5"}'), event('evt_2', at, '{"n":"x"}'), event('evt_3', at, 'text')];
+    const file = buildFile({ events, fileFormat: 'jsonl', mapping: parsed.mapping });
+    expect(file.body.toString()).to.equal('{"n":1.5,"id":"evt_1"}\n{"n":0,"id":"evt_2"}\n{"n":0,"id":"evt_3"}\n');
+    expect(file.misfits).to.equal(1);
+  });
+
+  it('is the same bytes whatever the order of events and headers, and each line is JSON that holds the payload', () => {
+    const bodies = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+    );
+    const one = fc.record({
+      ms: fc.integer({ min: 0, max: 5 }),
+      body: bodies,
+      headers: fc.dictionary(fc.string(), fc.string()),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(one, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom('jsonl' as const, 'json' as const),
+        (given, fileFormat) => {
+          const events = given.map(({ ms, body, headers: names }, n) =>
+            event(`evt_${n}`, new Date(1_700_000_000_000 + ms).toISOString(), body, names),
+          );
+          const turned = events
+            .toReversed()
+            .map((one) => ({ ...one, headers: Object.fromEntries(Object.entries(one.headers).toReversed()) }));
+          const file = buildFile({ events, fileFormat });
+          expect(buildFile({ events: turned, fileFormat }).body.equals(file.body)).to.equal(true);
+          const text = file.body.toString();
+          const rows =
+            fileFormat === 'json'
+              ? JSON.parse(text)
+              : text
+                  .trimEnd()
+                  .split('\n')
+                  .map((line) => JSON.parse(line));
+          expect(rows).to.have.length(events.length);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,267 @@
+import { expect } from 'chai';
+import { type ColumnType, convert } from '../../core/warehouse/convert.ts';
+import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import { parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
+
+describe('conversion to a column type', () => {
+  const CANNOT = Symbol('cannot');
+  // value, type, what it becomes
+  const table: [unknown, ColumnType, unknown][] = [
+    ['text', 'string', 'text'],
+    ['', 'string', ''],
+    [12.5, 'string', '12.5'],
+    [false, 'string', 'false'],
+    [{ a: [1] }, 'string', '{"a":[1]}'],
+    [12.5, 'number', 12.5],
+    [' 12.50 ', 'number', 12.5],
+    ['+3', 'number', 3],
+    ['-.5e3', 'number', -500],
+    ['0x10', 'number', CANNOT],
+    ['1,000', 'number', CANNOT],
+    ['', 'number', CANNOT],
+    ['Infinity', 'number', CANNOT],
+    ['1e999', 'number', CANNOT],
+    [true, 'number', CANNOT],
+    [[1], 'number', CANNOT],
+    [true, 'boolean', true],
+    ['TRUE', 'boolean', true],
+    [' yes ', 'boolean', true],
+    [1, 'boolean', true],
+    ['1', 'boolean', true],
+    ['false', 'boolean', false],
+    ['No', 'boolean', false],
+    [0, 'boolean', false],
+    [2, 'boolean', CANNOT],
+    ['', 'boolean', CANNOT],
+    ['on', 'boolean', CANNOT],
+    [1_700_000_000, 'timestamp', '2023-11-14T22:13:20.000Z'],
+    [1_700_000_000.25, 'timestamp', '2023-11-14T22:13:20.250Z'],
+    [1_700_000_000_123, 'timestamp', '2023-11-14T22:13:20.123Z'],
+    ['1700000000', 'timestamp', '2023-11-14T22:13:20.000Z'],
+    ['1700000000123', 'timestamp', '2023-11-14T22:13:20.123Z'],
+    [0, 'timestamp', '1970-01-01T00:00:00.000Z'],
+    [-86_400, 'timestamp', '1969-12-31T00:00:00.000Z'],
+    [99_999_999_999, 'timestamp', '5138-11-16T09:46:39.000Z'],
+    [100_000_000_000, 'timestamp', '1973-03-03T09:46:40.000Z'],
+    [1_700_000_000_123_456, 'timestamp', CANNOT],
+    ['2023-11-14T22:13:20Z', 'timestamp', '2023-11-14T22:13:20.000Z'],
+    ['2023-11-14T23:13:20.5+01:00', 'timestamp', '2023-11-14T22:13:20.500Z'],
+    ['2023-11-14 22:13', 'timestamp', '2023-11-14T22:13:00.000Z'],
+    ['2023-11-14t22:13:20,123456z', 'timestamp', '2023-11-14T22:13:20.123Z'],
+    ['2023-11-14T22:13:20', 'timestamp', '2023-11-14T22:13:20.000Z'],
+    ['2023-11-14', 'timestamp', '2023-11-14T00:00:00.000Z'],
+    ['2023-02-30', 'timestamp', CANNOT],
+    ['2023-13-01T00:00:00Z', 'timestamp', CANNOT],
+    ['2023-11-14T25:00:00Z', 'timestamp', CANNOT],
+    ['14.11.2023', 'timestamp', CANNOT],
+    ['yesterday', 'timestamp', CANNOT],
+    ['', 'timestamp', CANNOT],
+    [true, 'timestamp', CANNOT],
+    [{ a: [1] }, 'json', { a: [1] }],
+    ['text', 'json', 'text'],
+  ];
+  for (const [value, type, expected] of table) {
+    it(`${JSON.stringify(value)} as ${type}: ${expected === CANNOT ? 'cannot be' : JSON.stringify(expected)}`, () => {
+      expect(convert(value, type)).to.deep.equal(expected === CANNOT ? { ok: false } : { ok: true, value: expected });
+    });
+  }
+
+  for (const type of ['string', 'number', 'boolean', 'timestamp', 'json'] as const) {
+    it(`null as ${type}: stays null`, () => expect(convert(null, type)).to.deep.equal({ ok: true, value: null }));
+  }
+
+  it('does not depend on the time zone of the machine', () => {
+    const before = process.env.TZ;
+    try {
+      process.env.TZ = 'America/New_York';
+      expect(convert('2023-11-14 22:13', 'timestamp')).to.deep.equal({ ok: true, value: '2023-11-14T22:13:00.000Z' });
+    } finally {
+      if (before === undefined) delete process.env.TZ;
+      else process.env.TZ = before;
+    }
+  });
+});
+
+function event(payload: unknown): WarehouseEvent {
+  return {
+    id: 'evt_1',
+    source: 'orders',
+    receivedAt: new Date('2026-11-21T15:45:10.123Z'),
+    headers: { 'x-kind': 'order.paid', 'content-type': 'application/json' },
+    body: Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)),
+  };
+}
+
+function mapping(...rules: object[]) {
+  const parsed = parseFieldMapping(rules);
+  if (!parsed.ok) throw new Error(`rule ${parsed.index}: ${parsed.reason}`);
+  return parsed.mapping;
+}
+
+describe('field mapping', () => {
+  const order = {
+    order: {
+      id: 7,
+      total: '12.50',
+      lines: [
+        { sku: 'a', qty: 2 },
+        { sku: 'b', qty: 1 },
+      ],
+      note: null,
+    },
+  };
+
+  it('reads payload, headers, id, receivedAt and source', () => {
+    const row = mapping(
+      { source: '$.payload.order.total', target: 'total', type: 'number' },
+      { source: "$.headers['x-kind']", target: 'kind', type: 'string' },
+      { source: '$.id', target: 'event', type: 'string' },
+      { source: '$.receivedAt', target: 'at', type: 'timestamp' },
+      { source: '$.source', target: 'from', type: 'string' },
+      { source: '$.payload.order.lines[-1].sku', target: 'last_sku', type: 'string' },
+    ).map(event(order));
+    expect(row).to.deep.equal({
+      json: '{"total":12.5,"kind":"order.paid","event":"evt_1","at":"2026-11-21T15:45:10.123Z","from":"orders","last_sku":"b"}',
+      misfits: 0,
+    });
+  });
+
+  it('takes the default when the path is missing, else null, and counts neither', () => {
+    const row = mapping(
+      { source: '$.payload.order.gone', target: 'a', type: 'number', default: '5' },
+      { source: '$.payload.order.gone', target: 'b', type: 'number' },
+      { source: '$.payload.order.gone[*]', target: 'c', type: 'json', default: '[]' },
+    ).map(event(order));
+    expect(row).to.deep.equal({ json: '{"a":5,"b":null,"c":[]}', misfits: 0 });
+  });
+
+  it('leaves null alone, even where there is a default', () => {
+    const row = mapping({ source: '$.payload.order.note', target: 'a', type: 'string', default: 'none' }).map(
+      event(order),
+    );
+    expect(row).to.deep.equal({ json: '{"a":null}', misfits: 0 });
+  });
+
+  it('replaces what does not fit by the default, else null, and counts it', () => {
+    const row = mapping(
+      { source: '$.payload.order.lines', target: 'a', type: 'number', default: '0' },
+      { source: '$.payload.order.lines', target: 'b', type: 'timestamp' },
+      { source: '$.payload.order.id', target: 'c', type: 'number' },
+    ).map(event(order));
+    expect(row).to.deep.equal({ json: '{"a":0,"b":null,"c":7}', misfits: 2 });
+  });
+
+  it('fills a json column with all values of a path that may find several, other columns only with a single one', () => {
+    const row = mapping(
+      { source: '$.payload.order.lines[*].sku', target: 'skus', type: 'json' },
+      { source: '$..lines[?@.qty > 1].sku', target: 'many', type: 'json' },
+      { source: '$..lines[?@.qty > 1].sku', target: 'one', type: 'string' },
+      { source: '$.payload.order.lines[*].sku', target: 'several', type: 'string' },
+    ).map(event(order));
+    expect(row).to.deep.equal({ json: '{"skus":["a","b"],"many":["a"],"one":"a","several":null}', misfits: 1 });
+  });
+
+  it('matches patterns in time linear in the text', () => {
+    // A backtracking matcher would not come back from this one.
+    const { map } = mapping({ source: "$.payload[?match(@, '(a+)+b')]", target: 'found', type: 'json' });
+    expect(map(event([`${'a'.repeat(50_000)}c`, 'aab', 'xaab'])).json).to.equal('{"found":["aab"]}');
+  });
+
+  it('keeps columns in the order of the rules, whatever they are called', () => {
+    const names = ['z', '10', '9', '__proto__', 'constructor', 'a"b'];
+    const row = mapping(...names.map((target) => ({ source: '$.id', target, type: 'string' }))).map(event({}));
+    expect(row.json).to.equal(`{${names.map((name) => `${JSON.stringify(name)}:"evt_1"`).join(',')}}`);
+  });
+
+  it('does not see members that payloads inherit', () => {
+    const rules = ['__proto__', 'constructor', 'toString'].map((name) => ({
+      source: `$.payload.${name}`,
+      target: name,
+      type: 'json',
+    }));
+    expect(mapping(...rules).map(event({})).json).to.equal('{"__proto__":null,"constructor":null,"toString":null}');
+  });
+
+  it('survives a payload that is nested too deeply to be walked', () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const row = mapping(
+      { source: '$..x', target: 'a', type: 'json', default: '"none"' },
+      { source: '$.payload', target: 'b', type: 'json' },
+      { source: '$.id', target: 'c', type: 'string' },
+    ).map(event(deep));
+    expect(row).to.deep.equal({ json: '{"a":"none","b":null,"c":"evt_1"}', misfits: 2 });
+  });
+
+  const good = { source: '$.id', target: 'id', type: 'string' };
+  // what is wrong, the mapping, the index of the rule, the reason
+  const refusals: [string, unknown, number | null, RegExp][] = [
+    ['no array', {}, null, /^must be an array/],
+    [
+      '51 rules',
+      Array.from({ length: 51 }, (_, n) => ({ ...good, target: `c${n}` })),
+      null,
+      /^must have at most 50 rules$/,
+    ],
+    ['no source', [good, { target: 'a', type: 'string' }], 1, /^source must be a JSONPath/],
+    ['no expression', [{ ...good, source: 'payload.id' }], 0, /^source must be a JSONPath expression \(RFC 9535\).*: /],
+    [
+      'a syntax error',
+      [good, { ...good, target: 'b', source: '$.payload[' }],
+      1,
+      /^source must be a JSONPath expression/,
+    ],
+    [
+      'a member that events lack',
+      [{ ...good, source: '$.body.id' }],
+      0,
+      /^source must start with \$\.payload.*no "body"$/,
+    ],
+    ['".." twice', [{ ...good, source: '$..a..b' }], 0, /^source must not use "\.\." more than once$/],
+    ['".." in a filter of ".."', [{ ...good, source: '$..[?count(@..*) > 1]' }], 0, /more than once$/],
+    ['repeated wildcards', [{ ...good, source: '$.payload[*,*]' }], 0, /^source must list only different/],
+    ['the root in a filter', [{ ...good, source: '$.payload[?count($.payload[*]) > 1]' }], 0, /only for single values/],
+    [
+      'a pattern from the payload',
+      [{ ...good, source: '$.payload[?match(@.a, @.b)]' }],
+      0,
+      /^source must give match\(\)/,
+    ],
+    [
+      'a pattern that is none',
+      [{ ...good, source: "$.payload[?search(@.a, '(')]" }],
+      0,
+      /^source has a pattern in search\(\)/,
+    ],
+    [
+      '513 characters',
+      [{ ...good, source: `$.payload.${'a'.repeat(503)}` }],
+      0,
+      /^source must be at most 512 characters long$/,
+    ],
+    ['no target', [{ ...good, target: ' ' }], 0, /^target must not be empty$/],
+    ['two equal targets', [good, { ...good, target: 'b' }, good], 2, /^target must differ from that of rule 0$/],
+    ['an unknown type', [{ ...good, type: 'integer' }], 0, /^type must be string, number, boolean, timestamp or json$/],
+    ['a default of another type', [{ ...good, default: 5 }], 0, /^default must be a string$/],
+    [
+      'a default that cannot become the type',
+      [{ ...good, type: 'number', default: 'x' }],
+      0,
+      /^default must be something that can become a number$/,
+    ],
+    ['a json default that is no JSON', [{ ...good, type: 'json', default: '{' }], 0, /^default must be JSON text$/],
+  ];
+  for (const [what, given, index, reason] of refusals) {
+    it(`refuses ${what}, naming rule and reason`, () => {
+      const parsed = parseFieldMapping(given);
+      if (parsed.ok) throw new Error('it was accepted');
+      expect(parsed.index).to.equal(index);
+      expect(parsed.reason).to.match(reason);
+    });
+  }
+
+  it('accepts 50 rules, and single values of the root in a filter', () => {
+    const rules = Array.from({ length: 50 }, (_, n) => ({ ...good, target: `c${n}` }));
+    expect(parseFieldMapping(rules).ok).to.equal(true);
+    expect(parseFieldMapping([{ ...good, source: '$.payload.items[?@.qty > $.payload.limit]' }]).ok).to.equal(true);
+  });
+});
