@@ -44,7 +44,7 @@ export async function searchPage(
   for (const step of stepsOf(await countStretches(db, selection))) {
     if (searchedFrom && performance.now() > giveUpAt) throw new SearchTooBroadError(searchedFrom, total);
     // Of what this step finds, newest first: where the page begins and ends.
-    const wanted = { first: Math.max(0, offset - total), end: Math.max(0, offset + limit - total) };
+    const wanted = { first: place(offset - total), end: place(offset + limit - total) };
     const found = await search(db, selection, pattern, step, wanted);
     ids.push(...found.ids);
     total += found.total;
@@ -52,6 +52,9 @@ export async function searchPage(
   }
   return { ids, total };
 }
+
+/** A place in what one step finds, which is far less than an integer of PostgreSQL can hold. */
+const place = (n: number): number => Math.min(Math.max(0, n), 2 ** 30);
 
 /** Cuts stretches into ranges of about EVENTS_PER_STEP events. */
 function* stepsOf(stretches: (Range & { total: number })[]): Generator<Range> {

@@ -170,6 +170,7 @@ describe('Events', () => {
       expect(await pagination(`status=pending&sourceId=${second.source.id}`)).to.include({ total: 1 });
       expect(await pagination('search=TEXT&pageSize=1')).to.include({ total: 2 });
       expect(await found('page=3&pageSize=2')).to.deep.equal([]);
+      expect(await pagination('search=TEXT&page=999999999')).to.include({ total: 2 });
       expect(await found('search=TEXT&pageSize=1&page=2')).to.deep.equal(['percent']);
     });
     it('filters by source and status', async () => {

@@ -7,6 +7,7 @@ import { readSettings } from '../../core/config.ts';
 import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery-commands.ts';
 import { idRange, listEvents } from '../../db/history/events.ts';
 import { listDeliveries } from '../../db/history/deliveries.ts';
+import { lateBound, settingLate } from '../../db/history/late.ts';
 import { findPage, type Selection } from '../../db/history/page.ts';
 import { SearchTooBroadError, searchPage } from '../../db/history/search.ts';
 import { settledBefore, settleHistory } from '../../db/history/settle.ts';
@@ -49,22 +50,21 @@ describe('Lists of history', () => {
 
   it('agree with the rows while these are made, changed and settled', async function () {
     this.timeout(120_000);
-    const work = mixedLoad();
     let checks = 0;
     let running = true;
-    const settling = (async () => {
+    const loading = mixedLoad().finally(() => {
+      running = false;
+    });
+    const settling = async () => {
       while (running) await settleHistory(pool, 200);
-    })();
-    const checking = (async () => {
+    };
+    const checking = async () => {
       while (running) {
         await inSnapshot(pool, (db) => agrees(db, any(selections(owner)), any(PAGES)));
         checks += 1;
       }
-    })();
-    await work.finally(() => {
-      running = false;
-    });
-    await Promise.all([settling, checking]);
+    };
+    await Promise.all([loading, settling(), checking()]);
     expect(checks).to.be.above(10);
     await agreesInAll();
   });
@@ -101,6 +101,23 @@ describe('Lists of history', () => {
     expect(await notes(0)).to.equal(0);
     // Made, and changed from one status to another: three notes for the event and three for its delivery.
     expect(await notes(HOUR)).to.equal(6);
+  });
+
+  it('note every change that a process makes whose clock is too far behind to tell what is new', async () => {
+    const [route] = owner.routes;
+    if (!route) throw new Error('there is no route');
+    const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
+    const cancelBy = async (clockMs: number, status: string) => {
+      const ids = event.deliveries.map(({ id }) => id);
+      await pool.query(
+        `with ${settingLate('$1', '$2')} update deliveries d set status = $3 from late where d.id = any($4) and bound is not null`,
+        [...lateBound(clockMs), status, ids],
+      );
+      return (await pool.query('select from history_changes where id = any($1::text[])', [ids])).rows.length;
+    };
+    expect(await cancelBy(Date.now(), 'retrying')).to.equal(0);
+    expect(await cancelBy(Date.now() - HOUR / 6, 'cancelled')).to.equal(2);
+    await agreesInAll();
   });
 
   it('count a change that was not committed yet when its hour was settled', async () => {
