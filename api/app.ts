@@ -3,6 +3,7 @@ import Koa from 'koa';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, type AppContext, newRouter } from './context.ts';
 import { ApiError, renderErrors } from './errors.ts';
+import { mountDestinationExchange } from './exchange/destinations.ts';
 import { rateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { mountApiKeys } from './resources/api-keys.ts';
@@ -58,6 +59,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountSources(router, deps);
   // Before the records' own paths: "bulk", "export" and "import" are fixed words, not ids.
   mountBulk(router, deps);
+  mountDestinationExchange(router, deps);
   mountDestinations(router, deps);
   mountOrganizationDestinations(router, deps);
   mountRoutes(router, deps);

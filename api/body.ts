@@ -8,10 +8,11 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
  * Reads a request's JSON body.
+ * @param maxBytes largest body that is taken
  * @returns the parsed value; undefined when there is no body
  * @throws ApiError 415 for another content type, 413 when it is too large, 400 when it is no JSON
  */
-export async function readJson(ctx: AppContext): Promise<unknown> {
+export async function readJson(ctx: AppContext, maxBytes: number = MAX_BODY_BYTES): Promise<unknown> {
   const declared = ctx.request.length;
   if (declared === 0 || (declared === undefined && ctx.get('transfer-encoding') === '')) return undefined;
   if (!ctx.is('application/json')) {
@@ -21,17 +22,17 @@ export async function readJson(ctx: AppContext): Promise<unknown> {
   if (encoding !== '' && encoding !== 'identity') {
     throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding');
   }
-  return parseJson(await readBytes(ctx));
+  return parseJson(await readBytes(ctx, maxBytes));
 }
 
-async function readBytes(ctx: AppContext): Promise<Buffer> {
+async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
   try {
-    return await getRawBody(ctx.req, { limit: MAX_BODY_BYTES, length: ctx.request.length });
+    return await getRawBody(ctx.req, { limit, length: ctx.request.length });
   } catch (error) {
     const type = error instanceof Error && 'type' in error ? error.type : undefined;
     if (type === 'entity.too.large') {
       // The rest of the body is not read, so the connection cannot carry another request.
-      throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The body must be at most ${MAX_BODY_BYTES} bytes`, undefined, {
+      throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The body must be at most ${limit} bytes`, undefined, {
         Connection: 'close',
       });
     }
