@@ -1,4 +1,4 @@
-// Builds the Temporal programs from the Go modules that temporal-config/ pins.
+// Builds programs from Go modules that pin them: those of Temporal (temporal-config/), and the object stores of the tests.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,6 +18,8 @@ export interface GoBuild {
   folder: string;
   /** Why the release archive could not be used; part of the error when Go is missing too. */
   unreachable: string;
+  /** What helps instead of installing Go, as the end of a sentence; by default what there is for Temporal. */
+  otherwise?: string;
   /** Aborting it ends the build. */
   signal?: AbortSignal;
   log: Log;
@@ -79,7 +81,7 @@ function failed(build: GoBuild, lines: string[]): string {
 
 function remedy(build: GoBuild): string {
   const [, version = ''] = /^go (\S+)/m.exec(readFileSync(join(build.module, 'go.mod'), 'utf8')) ?? [];
-  return `Install Go ${version} or newer (https://go.dev/dl/), or set HOOKYARD_TEMPORAL_DOWNLOAD_URL to a mirror of https://github.com/temporalio, or set TEMPORAL_ADDRESS to a running Temporal server.`;
+  return `Install Go ${version} or newer (https://go.dev/dl/), ${build.otherwise ?? 'or set HOOKYARD_TEMPORAL_DOWNLOAD_URL to a mirror of https://github.com/temporalio, or set TEMPORAL_ADDRESS to a running Temporal server'}.`;
 }
 
 function sentence(text: string): string {

@@ -115,7 +115,7 @@ describe('file content', () => {
       body: bodies,
       headers: fc.dictionary(fc.string(), fc.string()),
     });
-    fc.assert(
+    void fc.assert(
       fc.property(
         fc.array(one, { minLength: 1, maxLength: 8 }),
         fc.constantFrom('jsonl' as const, 'json' as const),

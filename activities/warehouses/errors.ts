@@ -1,0 +1,196 @@
+// Errors of object stores as one sentence that says what to fix. The providers' codes are from their references: S3 "Error
+// responses", R2 "Error codes", Azure "Blob service error codes", Google "JSON API status and error codes".
+import { TransportError } from './guarded-http.ts';
+import { type StoreProblem, StoreSettingsError } from './store.ts';
+
+/** What a provider calls the things a sentence names. */
+export type Wording = {
+  service: string;
+  /** `bucket "events"` */
+  bucket: string;
+  /** The fields that hold the credentials. */
+  credentials: string;
+  /** What to check when there is no connection. */
+  address: string;
+  /** What the credentials must be allowed. */
+  permission: string;
+  /** The region in use, where there is one to get wrong. */
+  region: string | null;
+};
+
+type Kind = StoreProblem['kind'];
+
+// The same code means the same with every provider.
+const KINDS: Readonly<Record<string, Kind>> = {
+  InvalidAccessKeyId: 'credentials',
+  SignatureDoesNotMatch: 'credentials',
+  // versitygw's word for an access key it does not know.
+  XAdminUserNotFound: 'credentials',
+  InvalidToken: 'credentials',
+  InvalidClientTokenId: 'credentials',
+  Unauthorized: 'credentials',
+  AuthenticationFailed: 'credentials',
+  InvalidAuthenticationInfo: 'credentials',
+  authError: 'credentials',
+  AccessDenied: 'permission',
+  AllAccessDisabled: 'permission',
+  AccountProblem: 'permission',
+  AuthorizationFailure: 'permission',
+  AuthorizationPermissionMismatch: 'permission',
+  InsufficientAccountPermissions: 'permission',
+  AccountIsDisabled: 'permission',
+  forbidden: 'permission',
+  NoSuchBucket: 'no_bucket',
+  ContainerNotFound: 'no_bucket',
+  PermanentRedirect: 'region',
+  AuthorizationHeaderMalformed: 'region',
+  IllegalLocationConstraintException: 'region',
+  RequestTimeTooSkewed: 'clock',
+  RequestExpired: 'clock',
+  SlowDown: 'busy',
+  ServiceUnavailable: 'busy',
+  TooManyRequests: 'busy',
+  ServerBusy: 'busy',
+  OperationTimedOut: 'busy',
+  rateLimitExceeded: 'busy',
+  userRateLimitExceeded: 'busy',
+};
+
+// For answers without a code of their own: those to HEAD, and those of whatever stands before the store.
+const KINDS_BY_STATUS: Readonly<Record<number, Kind>> = {
+  301: 'region',
+  307: 'region',
+  401: 'credentials',
+  403: 'permission',
+  404: 'no_bucket',
+  429: 'busy',
+  503: 'busy',
+};
+
+const RETRYABLE: ReadonlySet<Kind> = new Set(['busy', 'unreachable', 'timeout']);
+const RETRYABLE_STATUS: ReadonlySet<number> = new Set([408, 425, 500, 502, 504]);
+const MAX_QUOTED = 300;
+
+/** Describes what `put` or `head` threw. */
+export function describeStoreError(error: unknown, wording: Wording): StoreProblem {
+  if (error instanceof StoreSettingsError) return { kind: 'settings', message: error.message, retryable: false };
+  const status = statusOf(error);
+  if (status === undefined) return describeTransportError(error, wording);
+  const answer = { status, code: codeOf(error), text: textOf(error) };
+  const kind = kindOf(answer);
+  return {
+    kind,
+    message: sentence(kind, answer, wording),
+    retryable: RETRYABLE.has(kind) || RETRYABLE_STATUS.has(status),
+  };
+}
+
+/** A deadline that passed; the caller's own, so no provider is asked. */
+export function describeTimeout(timeoutMs: number, wording: Pick<Wording, 'service'>): StoreProblem {
+  return {
+    kind: 'timeout',
+    message: `${wording.service} did not answer within ${timeoutMs} ms`,
+    retryable: true,
+  };
+}
+
+type Answer = { status: number; code: string | undefined; text: string };
+
+function kindOf({ status, code, text }: Answer): Kind {
+  // Azure has one code for a wrong key and a wrong clock; Google says it in words.
+  if (/request date header too old|not within.*(time|date)|iat.*exp|token used too early/i.test(text)) return 'clock';
+  if (code === 'notFound' || (code === undefined && status === 404)) return 'no_bucket';
+  return (
+    (code === undefined ? undefined : KINDS[code]) ??
+    (code === undefined ? KINDS_BY_STATUS[status] : undefined) ??
+    'other'
+  );
+}
+
+function sentence(kind: Kind, answer: Answer, wording: Wording): string {
+  const { service, bucket, credentials } = wording;
+  switch (kind) {
+    case 'credentials':
+      return `${service} does not accept the credentials: check ${credentials}`;
+    case 'permission':
+      return `${service} does not allow this for ${bucket}: its credentials need ${wording.permission}; check ${credentials} too`;
+    case 'no_bucket':
+      return `The ${bucket} does not exist: create it, or correct its name`;
+    case 'region':
+      return wording.region === null
+        ? `${service} sends the request elsewhere (HTTP status ${answer.status}): check ${wording.address}`
+        : `The ${bucket} is not in region "${wording.region}": correct region${quoted(answer)}`;
+    case 'clock':
+      return `${service} finds the time of the request wrong: set the clock of this machine`;
+    case 'busy':
+      return `${service} is busy and asks to slow down (HTTP status ${answer.status}); it is tried again`;
+    default:
+      return `${service} answered HTTP status ${answer.status}${quoted(answer)}`;
+  }
+}
+
+/** Code and words of the provider, on one line. */
+function quoted({ code, text }: Answer): string {
+  // The AWS SDK's stand-in for answers without a body.
+  const words = text === 'UnknownError' ? '' : onOneLine(text);
+  const parts = [code, words === code ? '' : words].filter((part) => part !== undefined && part !== '');
+  return parts.length === 0 ? '' : ` (${parts.join(': ')})`;
+}
+
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUOTED);
+
+/** No answer came: the guard, the network, or an error of the SDK itself. */
+function describeTransportError(error: unknown, { service, address }: Wording): StoreProblem {
+  const transport = transportErrorIn(error);
+  if (transport === undefined) {
+    const words = error instanceof Error ? error.message : String(error);
+    return { kind: 'other', message: `${service}: ${onOneLine(words)}`, retryable: true };
+  }
+  const { code, message, retryable } = transport;
+  if (code === 'ADDRESS_REFUSED') return { kind: 'refused', message, retryable };
+  return { kind: 'unreachable', message: `${service} cannot be reached: ${message}; check ${address}`, retryable };
+}
+
+/** The transport's error, which an SDK may have wrapped. */
+function transportErrorIn(error: unknown): TransportError | undefined {
+  let current = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
+    if (current instanceof TransportError) return current;
+    current = current.cause;
+  }
+  return undefined;
+}
+
+function statusOf(error: unknown): number | undefined {
+  const { $metadata, statusCode, response } = fieldsOf(error);
+  const status = fieldsOf($metadata).httpStatusCode ?? statusCode ?? fieldsOf(response).statusCode;
+  return typeof status === 'number' ? status : undefined;
+}
+
+function codeOf(error: unknown): string | undefined {
+  const { $metadata, name, code, errors, response } = fieldsOf(error);
+  if ($metadata !== undefined) return isUseful(name) ? name : undefined;
+  if (Array.isArray(errors)) return text(fieldsOf(errors[0]).reason);
+  return text(code) ?? headerOf(response);
+}
+
+/** Names the AWS SDK gives to answers that have no body. */
+const isUseful = (name: unknown): name is string =>
+  typeof name === 'string' &&
+  !/^(\d+|Unknown|UnknownError|Error|Forbidden|NotFound|S3ServiceException|Moved Permanently)$/.test(name);
+
+/** Azure's code in answers to HEAD. */
+function headerOf(response: unknown): string | undefined {
+  const headers = fieldsOf(fieldsOf(response).headers);
+  return typeof headers.get === 'function' ? text(headers.get('x-ms-error-code')) : undefined;
+}
+
+function textOf(error: unknown): string {
+  const { message, details } = fieldsOf(error);
+  return [text(fieldsOf(details).authenticationErrorDetail), text(message)].filter(Boolean).join(' ');
+}
+
+const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);

@@ -1,0 +1,207 @@
+// The object stores of warehouse destinations: opened when first used, kept by destination and version, called under one
+// deadline each, through the address guard.
+import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
+import { parseAllowList } from '../http/allow-list.ts';
+import { guardedConnector, type Resolve, systemResolve } from '../http/guarded-connect.ts';
+import { openAzureBlob } from './azure-blob.ts';
+import { describeStoreError, describeTimeout } from './errors.ts';
+import { openGcs } from './gcs.ts';
+import { createGuardedHttp, type GuardedHttp } from './guarded-http.ts';
+import { openR2, openS3 } from './s3.ts';
+import type { Environment, ObjectHead, ObjectStore, OpenStore, StoredObject, StoreProblem } from './store.ts';
+
+/** One line a provider; its SDK is loaded by `open`, when a destination of the type is first used. */
+export const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<WarehouseConfig<Type>> } } = {
+  s3: { title: 'S3', open: openS3 },
+  r2: { title: 'R2', open: openR2 },
+  gcs: { title: 'Google Cloud Storage', open: openGcs },
+  azure_blob: { title: 'Azure', open: openAzureBlob },
+};
+
+/** Where to write: a destination's id, the version of its record, and its config in clear. */
+export type WarehouseTarget = {
+  [Type in WarehouseType]: { id: string; version: string | number; type: Type; config: WarehouseConfig<Type> };
+}[WarehouseType];
+
+/** What came of a call, or why it failed. */
+export type StoreResult<T> = { ok: true; value: T } | ({ ok: false } & StoreProblem);
+
+export type Warehouses = {
+  /** Writes an object, replacing one of the same key. Never rejects: what goes wrong is the result. */
+  put(
+    target: WarehouseTarget,
+    object: StoredObject,
+    timeoutMs: number,
+  ): Promise<StoreResult<{ key: string; size: number }>>;
+  /** Looks at an object; null when there is none. Never rejects. */
+  head(target: WarehouseTarget, key: string, timeoutMs: number): Promise<StoreResult<ObjectHead | null>>;
+  /** Refuses new calls, waits for those under way (each ends by its deadline), and closes everything. */
+  close(): Promise<void>;
+};
+
+type Opened = {
+  version: string | number;
+  store: Promise<ObjectStore>;
+  http: GuardedHttp;
+  users: number;
+  retired: boolean;
+};
+
+const CONNECT_TIMEOUT_MS = 30_000;
+
+/**
+ * Makes the object stores of a process. No SDK is loaded before the first call.
+ * @param options.allow entries of `HOOKYARD_DELIVERY_ALLOW`
+ * @param options.maxStores destinations whose clients are kept; the one unused for longest goes first
+ * @param options.env where missing R2 settings come from
+ * @throws Error naming an entry of `allow` that cannot be read
+ */
+export function createWarehouses(options: {
+  allow: readonly string[];
+  maxStores?: number;
+  resolve?: Resolve;
+  env?: Environment;
+}): Warehouses {
+  const connect = guardedConnector({
+    allow: parseAllowList(options.allow),
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    resolve: options.resolve ?? systemResolve,
+  });
+  const maxStores = options.maxStores ?? 100;
+  // A Map keeps the order of insertion: the first key is the one unused for longest.
+  const stores = new Map<string, Opened>();
+  const underWay = new Set<Promise<unknown>>();
+  let closed = false;
+
+  function take(target: WarehouseTarget): Opened {
+    let opened = stores.get(target.id);
+    if (opened !== undefined && opened.version !== target.version) {
+      retire(target.id, opened);
+      opened = undefined;
+    }
+    if (opened === undefined) {
+      const http = createGuardedHttp(connect);
+      opened = {
+        version: target.version,
+        store: openStore(target, http, options.env ?? {}),
+        http,
+        users: 0,
+        retired: false,
+      };
+      // A store that could not be opened is tried anew by the next call.
+      const failed = opened;
+      opened.store.catch(() => retire(target.id, failed));
+    }
+    stores.delete(target.id);
+    stores.set(target.id, opened);
+    const oldest = stores.entries().next().value;
+    if (stores.size > maxStores && oldest !== undefined) retire(...oldest);
+    opened.users++;
+    return opened;
+  }
+
+  function retire(id: string, opened: Opened): void {
+    if (stores.get(id) === opened) stores.delete(id);
+    opened.retired = true;
+    closeUnused(opened);
+  }
+
+  function release(opened: Opened): void {
+    opened.users--;
+    closeUnused(opened);
+  }
+
+  async function call<T>(target: WarehouseTarget, timeoutMs: number, work: Work<T>): Promise<StoreResult<T>> {
+    const wording = { service: providers[target.type].title };
+    if (closed) {
+      return {
+        ok: false,
+        kind: 'closed',
+        message: `${wording.service} is not used: the process is shutting down`,
+        retryable: true,
+      };
+    }
+    const opened = take(target);
+    const running = withDeadline(timeoutMs, async (signal) => attempt(await opened.store, signal, work));
+    const result = running.catch((error: unknown): StoreResult<T> => {
+      if (error === DEADLINE) return { ok: false, ...describeTimeout(timeoutMs, wording) };
+      return { ok: false, ...describeStoreError(error, { ...NO_WORDING, ...wording }) };
+    });
+    underWay.add(result);
+    try {
+      return await result;
+    } finally {
+      underWay.delete(result);
+      release(opened);
+    }
+  }
+
+  return {
+    put: (target, object, timeoutMs) =>
+      call(target, timeoutMs, async (store, signal) => {
+        await store.put(object, signal);
+        return { key: object.key, size: object.body.length };
+      }),
+    head: (target, key, timeoutMs) => call(target, timeoutMs, (store, signal) => store.head(key, signal)),
+    async close() {
+      closed = true;
+      await Promise.all(underWay);
+      for (const [id, opened] of stores) retire(id, opened);
+    },
+  };
+}
+
+type Work<T> = (store: ObjectStore, signal: AbortSignal) => Promise<T>;
+
+// The problem of a store that could not be opened has no bucket yet.
+const NO_WORDING = {
+  bucket: 'bucket',
+  credentials: 'the credentials',
+  address: 'the network',
+  permission: 'access',
+  region: null,
+};
+
+function openStore(target: WarehouseTarget, http: GuardedHttp, env: Environment): Promise<ObjectStore> {
+  const open = providers[target.type].open as OpenStore<WarehouseTarget['config']>;
+  // `async`: what `open` throws at once is a rejection too.
+  return (async () => open(target.config, http, env))();
+}
+
+async function attempt<T>(store: ObjectStore, signal: AbortSignal, work: Work<T>): Promise<StoreResult<T>> {
+  try {
+    return { ok: true, value: await work(store, signal) };
+  } catch (error) {
+    // The deadline is told by whoever set it.
+    signal.throwIfAborted();
+    return { ok: false, ...store.describeError(error) };
+  }
+}
+
+function closeUnused(opened: Opened): void {
+  if (!opened.retired || opened.users > 0) return;
+  opened.http.close();
+  opened.store.then(
+    (store) => store.close(),
+    () => undefined,
+  );
+}
+
+const DEADLINE = new Error('The deadline has passed');
+
+/** Ends at the deadline even if the work does not hear its signal, as while a connection is being made. */
+async function withDeadline<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      abort.abort(DEADLINE);
+      reject(DEADLINE);
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([work(abort.signal), deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

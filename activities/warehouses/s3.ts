@@ -1,0 +1,179 @@
+// Amazon S3 and everything that speaks its protocol, Cloudflare R2 among it.
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import type { WarehouseConfig } from '../../core/warehouse/config.ts';
+import { describeStoreError, type Wording } from './errors.ts';
+import type { GuardedHttp } from './guarded-http.ts';
+import { type Environment, type ObjectStore, type OpenStore, StoreSettingsError } from './store.ts';
+
+type Target = {
+  bucket: string;
+  region: string;
+  /** None: the provider's own for the region. */
+  endpoint: string | undefined;
+  forcePathStyle: boolean;
+  accessKeyId: string;
+  secretAccessKey: string;
+};
+
+export const openS3: OpenStore<WarehouseConfig<'s3'>> = (config, http) => {
+  const { bucket, region, endpoint, accessKeyId, secretAccessKey } = config;
+  // Servers of one's own seldom have a name for every bucket.
+  const forcePathStyle =
+    config.forcePathStyle ?? (endpoint !== undefined && !/\.amazonaws\.com(\.cn)?$/.test(new URL(endpoint).hostname));
+  const target = { bucket, region, endpoint, forcePathStyle, accessKeyId, secretAccessKey };
+  return open(target, http, {
+    service: 'S3',
+    bucket: `bucket "${bucket}"`,
+    credentials: 'accessKeyId and secretAccessKey',
+    address: endpoint === undefined ? 'the network' : 'endpoint',
+    permission: 's3:PutObject and s3:GetObject',
+    region,
+  });
+};
+
+export const openR2: OpenStore<WarehouseConfig<'r2'>> = (config, http, env) => {
+  const { bucket, region } = config;
+  const { endpoint, accessKeyId, secretAccessKey } = r2Access(config, env);
+  return open({ bucket, region, endpoint, forcePathStyle: true, accessKeyId, secretAccessKey }, http, {
+    service: 'R2',
+    bucket: `bucket "${bucket}"`,
+    credentials: 'accessKeyId and secretAccessKey (or R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY)',
+    address: 'endpoint or accountId',
+    permission: '"Object Read & Write"',
+    region,
+  });
+};
+
+/** What the config lacks comes from the environment (decisions, "The two destination families"). */
+function r2Access(config: WarehouseConfig<'r2'>, env: Environment) {
+  const accountId = config.accountId ?? (env.R2_ACCOUNT_ID || undefined);
+  // An address in the config wins over one in the environment, in whichever way it is given.
+  const own = config.endpoint ?? (config.accountId && r2Endpoint(config.accountId));
+  const endpoint = own ?? (env.R2_ENDPOINT || (accountId && r2Endpoint(accountId)));
+  const accessKeyId = config.accessKeyId ?? (env.R2_ACCESS_KEY_ID || undefined);
+  const secretAccessKey = config.secretAccessKey ?? (env.R2_SECRET_ACCESS_KEY || undefined);
+  const missing = [
+    endpoint === undefined && 'accountId (or R2_ACCOUNT_ID)',
+    accessKeyId === undefined && 'accessKeyId (or R2_ACCESS_KEY_ID)',
+    secretAccessKey === undefined && 'secretAccessKey (or R2_SECRET_ACCESS_KEY)',
+  ].filter((name) => name !== false);
+  if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new StoreSettingsError(`R2 is not set up: give the destination ${missing.join(', ')}`);
+  }
+  // The operator's key signs only requests to where the operator or Cloudflare receives them.
+  const foreign =
+    config.endpoint !== undefined && !/\.r2\.cloudflarestorage\.com$/.test(new URL(config.endpoint).hostname);
+  if (foreign && config.endpoint !== env.R2_ENDPOINT && config.secretAccessKey === undefined) {
+    throw new StoreSettingsError(
+      'R2 keys of the environment are not used for another endpoint: give the destination accessKeyId and secretAccessKey',
+    );
+  }
+  return { endpoint, accessKeyId, secretAccessKey };
+}
+
+const r2Endpoint = (accountId: string): string => `https://${accountId}.r2.cloudflarestorage.com`;
+
+async function open(target: Target, http: GuardedHttp, wording: Wording): Promise<ObjectStore> {
+  const { S3Client, PutObjectCommand, HeadObjectCommand, NotFound } = await import('@aws-sdk/client-s3');
+  const client = new S3Client(clientConfig(target, http));
+  const Bucket = target.bucket;
+  return {
+    async put({ key, body, contentType, metadata }, abortSignal) {
+      const command = new PutObjectCommand({
+        Bucket,
+        Key: key,
+        Body: body,
+        ContentType: contentType,
+        // Every S3 server checks this one; the newer checksums only some.
+        ContentMD5: createHash('md5').update(body).digest('base64'),
+        Metadata: { ...metadata },
+      });
+      await client.send(command, { abortSignal });
+    },
+    async head(key, abortSignal) {
+      try {
+        const head = await client.send(new HeadObjectCommand({ Bucket, Key: key }), { abortSignal });
+        return { size: head.ContentLength ?? 0, contentType: head.ContentType ?? '', metadata: head.Metadata ?? {} };
+      } catch (error) {
+        if (error instanceof NotFound) return null;
+        throw error;
+      }
+    },
+    describeError: (error) => describeStoreError(error, wording),
+    close: () => client.destroy(),
+  };
+}
+
+/** Everything is given, so that nothing is taken from the machine's AWS settings, roles or profiles. */
+function clientConfig(target: Target, http: GuardedHttp): S3ClientConfig {
+  const { accessKeyId, secretAccessKey, region, endpoint, forcePathStyle } = target;
+  return {
+    region,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    forcePathStyle,
+    credentials: { accessKeyId, secretAccessKey },
+    maxAttempts: 1,
+    retryMode: 'standard',
+    defaultsMode: 'standard',
+    followRegionRedirects: false,
+    ignoreConfiguredEndpointUrls: true,
+    useDualstackEndpoint: false,
+    useFipsEndpoint: false,
+    useArnRegion: false,
+    disableS3ExpressSessionAuth: true,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    expectContinueHeader: false,
+    userAgentAppId: 'hookyard',
+    requestHandler: requestHandler(http),
+  } as S3ClientConfig;
+}
+
+type Handler = NonNullable<S3ClientConfig['requestHandler']>;
+
+/** What the SDK's request has of interest here. */
+type SdkRequest = {
+  method: string;
+  protocol: string;
+  hostname: string;
+  port?: number;
+  path: string;
+  query?: Record<string, string | string[] | null>;
+  headers: Record<string, string>;
+  body?: Uint8Array;
+};
+
+/** The SDK's side of the guarded transport. */
+function requestHandler(http: GuardedHttp): Handler {
+  return {
+    metadata: { handlerProtocol: 'http/1.1' },
+    async handle(request: SdkRequest, options?: { abortSignal?: AbortSignal }) {
+      const port = request.port === undefined ? '' : `:${request.port}`;
+      const answer = await http.send({
+        method: request.method,
+        url: new URL(`${request.protocol}//${request.hostname}${port}`),
+        path: request.path + queryOf(request.query),
+        headers: request.headers,
+        body: request.body,
+        signal: options?.abortSignal,
+      });
+      return { response: { statusCode: answer.status, headers: answer.headers, body: Readable.from([answer.body]) } };
+    },
+    updateHttpClientConfig: () => undefined,
+    httpHandlerConfigs: () => ({}),
+    destroy: () => undefined,
+  } as Handler;
+}
+
+/** The query as Signature Version 4 writes it: percent-encoded, a name without value with an empty one. */
+function queryOf(query: Record<string, string | string[] | null> | undefined): string {
+  const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
+    [value ?? ''].flat().map((one) => `${encode(name)}=${encode(one)}`),
+  );
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+const encode = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);

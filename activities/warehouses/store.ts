@@ -1,0 +1,64 @@
+// What every provider of object stores can do. A new provider is a file that opens stores, a line in index.ts, a row in
+// errors.ts if it has codes of its own, and a row in the conformance suite (test/conformance/warehouses.test.ts).
+import type { GuardedHttp } from './guarded-http.ts';
+
+export type StoredObject = {
+  key: string;
+  body: Buffer;
+  contentType: string;
+  /** Names in lowercase letters, digits and underscores (Azure takes no others), values in ASCII. */
+  metadata: Readonly<Record<string, string>>;
+};
+
+export type ObjectHead = {
+  /** Bytes. */
+  size: number;
+  contentType: string;
+  metadata: Record<string, string>;
+};
+
+/** Why a call failed, as one sentence that says what to fix. */
+export type StoreProblem = {
+  /** For statistics and tests; the sentence is for people. */
+  kind:
+    | 'credentials'
+    | 'permission'
+    | 'no_bucket'
+    | 'region'
+    | 'clock'
+    | 'busy'
+    | 'unreachable'
+    | 'refused'
+    | 'timeout'
+    | 'settings'
+    | 'closed'
+    | 'other';
+  message: string;
+  /** False when the same call would fail the same way until somebody changes something. */
+  retryable: boolean;
+};
+
+/** A store that is ready for use: one bucket or container, opened with one set of credentials. */
+export interface ObjectStore {
+  /** Writes an object; one that is there already is replaced. */
+  put(object: StoredObject, signal: AbortSignal): Promise<void>;
+  /** Reads what is known about an object, without its body; null when there is none (S3 does not tell a missing bucket apart here). */
+  head(key: string, signal: AbortSignal): Promise<ObjectHead | null>;
+  /** Says what an error of `put` or `head` means. */
+  describeError(error: unknown): StoreProblem;
+  close(): void;
+}
+
+/**
+ * Opens a store; loads the provider's SDK, and connects to nothing yet.
+ * @throws StoreSettingsError when a setting is missing
+ */
+export type OpenStore<Config> = (config: Config, http: GuardedHttp, env: Environment) => Promise<ObjectStore>;
+
+/** The environment's variables, where R2 settings may come from. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting is missing or contradicts another; the message is for the user. */
+export class StoreSettingsError extends Error {
+  override readonly name = 'StoreSettingsError';
+}

@@ -1,0 +1,228 @@
+// What every object store must do, run against real servers. A provider is a row in test/support/warehouse-targets.ts.
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { createWarehouses, type StoreResult, type Warehouses } from '../../activities/warehouses/index.ts';
+import type { StoredObject, StoreProblem } from '../../activities/warehouses/store.ts';
+import { freePorts } from '../../local/ports.ts';
+import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+import { providerCases, targetOf } from '../support/warehouse-targets.ts';
+
+const DEADLINE_MS = 30_000;
+const SHORT_MS = 500;
+
+function object(key: string, body: Buffer | string = '{"a":1}\n'): StoredObject {
+  const bytes = Buffer.from(body);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { key, body: bytes, contentType: 'application/x-ndjson', metadata: { count: '1', sha256 } };
+}
+
+function succeeded<T>(result: StoreResult<T>): T {
+  if (!result.ok) throw new Error(`${result.kind}: ${result.message}`);
+  return result.value;
+}
+
+function failed(result: StoreResult<unknown>): StoreProblem {
+  if (result.ok) throw new Error('it did not fail');
+  return result;
+}
+
+for (const provider of providerCases) {
+  describe(`object store: ${provider.name}`, () => {
+    let server: StoreServer;
+    let warehouses: Warehouses;
+
+    before(async function () {
+      this.timeout(COLD_START_MS);
+      server = await provider.start();
+      await provider.prepare(server.url);
+      warehouses = createWarehouses({ allow: ['127.0.0.1'] });
+    });
+
+    after(async () => {
+      await warehouses?.close();
+      await server?.stop();
+    });
+
+    const put = (written: StoredObject, changes?: Record<string, unknown>) =>
+      warehouses.put(targetOf(provider, server.url, changes), written, DEADLINE_MS);
+    const head = (key: string) => warehouses.head(targetOf(provider, server.url), key, DEADLINE_MS);
+
+    it('writes an object and knows its size, content type and metadata', async () => {
+      const written = object('prefix/date=2026-11-21/20261121T154510123Z-bat_1.jsonl');
+      expect(succeeded(await put(written))).to.deep.equal({ key: written.key, size: written.body.length });
+      const { contentType, metadata } = written;
+      expect(succeeded(await head(written.key))).to.deep.equal({ size: written.body.length, contentType, metadata });
+    });
+
+    it('knows that an object is not there', async () => {
+      expect(succeeded(await head('nothing/here.jsonl'))).to.equal(null);
+    });
+
+    it('replaces an object of the same key, by the same bytes as by others', async () => {
+      for (const body of ['{"a":1}\n', '{"a":1}\n', '{"a":1}\n{"b":2}\n']) {
+        const written = object('again.jsonl', body);
+        succeeded(await put(written));
+        expect(succeeded(await head('again.jsonl'))).to.deep.include({ size: body.length, metadata: written.metadata });
+      }
+    });
+
+    for (const key of [
+      'with space/and+plus.jsonl',
+      'ümläut/日本.jsonl',
+      "q?a=1&b='#%25;,@$!*().jsonl",
+      'source=a/date=b=c.jsonl',
+    ]) {
+      it(`writes the key ${key}`, async () => {
+        succeeded(await put(object(key)));
+        expect(succeeded(await head(key))).to.include({ size: object(key).body.length });
+        expect(succeeded(await head(encodeURIComponent(key)))).to.equal(null);
+      });
+    }
+
+    it('writes 5 MiB', async () => {
+      const written = object('large.jsonl', randomBytes(5 * 1024 * 1024));
+      expect(succeeded(await put(written)).size).to.equal(written.body.length);
+      expect(succeeded(await head(written.key))).to.deep.include({
+        size: written.body.length,
+        metadata: written.metadata,
+      });
+    });
+
+    it('says that there is no such bucket', async () => {
+      const problem = failed(await put(object('a.jsonl'), provider.noBucket));
+      expect(problem).to.include({ kind: 'no_bucket', retryable: false });
+      expect(problem.message)
+        .to.contain(Object.values(provider.noBucket)[0])
+        .and.to.match(/does not exist: create it/);
+    });
+
+    for (const wrong of provider.wrongCredentials) {
+      it(`says that the credentials are wrong: ${Object.keys(wrong)}`, async () => {
+        const problem = failed(await put(object('a.jsonl'), wrong));
+        expect(problem.kind).to.be.oneOf(['credentials', 'permission']);
+        expect(problem.retryable).to.equal(false);
+        expect(problem.message).to.contain(Object.keys(wrong)[0]).and.not.to.contain(Object.values(wrong)[0]);
+      });
+    }
+
+    if (provider.type === 's3') {
+      it('says that the region is wrong', async () => {
+        const problem = failed(await put(object('a.jsonl'), { region: 'us-west-2' }));
+        expect(problem).to.include({ kind: 'region', retryable: false });
+        expect(problem.message).to.match(/not in region "us-west-2": correct region .*eu-central-1/);
+      });
+    }
+
+    it('says that nobody listens, and that it can be tried again', async () => {
+      const [port] = await freePorts(1);
+      const target = targetOf(provider, `http://127.0.0.1:${port}`);
+      const problem = failed(await warehouses.put(target, object('a.jsonl'), DEADLINE_MS));
+      expect(problem).to.include({ kind: 'unreachable', retryable: true });
+      expect(problem.message).to.contain(`Connection refused by 127.0.0.1:${port}; check endpoint`);
+    });
+
+    it('can repeat an upload whose answer was lost', async () => {
+      const written = object('lost-answer.jsonl');
+      const proxy = await startTcpProxy(server.address);
+      proxy.holdAnswers();
+      try {
+        const problem = failed(await warehouses.put(targetOf(provider, `http://${proxy.address}`), written, SHORT_MS));
+        // A server that closes the connection after its answer is heard before the deadline.
+        expect(problem.kind).to.be.oneOf(['timeout', 'unreachable']);
+        expect(problem.retryable).to.equal(true);
+      } finally {
+        await proxy.close();
+      }
+      await until('the object is there', async () => succeeded(await head(written.key)));
+      succeeded(await put(written));
+      expect(succeeded(await head(written.key))).to.deep.include({ metadata: written.metadata });
+    });
+
+    it('gives up at the deadline when there is no answer', async () => {
+      const silent = await startSilentServer();
+      try {
+        for (const work of [
+          () => warehouses.put(targetOf(provider, silent.url), object('a.jsonl'), SHORT_MS),
+          () => warehouses.head(targetOf(provider, silent.url), 'a.jsonl', SHORT_MS),
+        ]) {
+          const problem = failed(await work());
+          expect(problem).to.include({ kind: 'timeout', retryable: true });
+          expect(problem.message).to.match(/did not answer within 500 ms$/);
+        }
+      } finally {
+        await silent.close();
+      }
+    });
+
+    it('gives up at the deadline when the answer keeps coming slowly', async () => {
+      const slow = await startSlowServer();
+      try {
+        for (const work of [
+          () => warehouses.put(targetOf(provider, slow.url), object('a.jsonl'), SHORT_MS),
+          () => warehouses.head(targetOf(provider, slow.url), 'a.jsonl', SHORT_MS),
+        ]) {
+          expect(failed(await work())).to.include({ kind: 'timeout', retryable: true });
+        }
+      } finally {
+        await slow.close();
+      }
+    });
+
+    it('does not connect to an address that the guard refuses, given as a literal or behind a name', async () => {
+      const guarded = createWarehouses({
+        allow: [],
+        resolve: (_name, callback) => callback(null, [{ address: '169.254.169.254', family: 4 }]),
+      });
+      try {
+        for (const [url, what] of [
+          [server.url, '127.0.0.1 is a loopback address'],
+          ['http://store.example', 'store.example resolves to 169.254.169.254, which is'],
+          [undefined, `${provider.publicHost} resolves to 169.254.169.254, which is`],
+        ] as const) {
+          for (const work of [
+            () => guarded.put(targetOf(provider, url), object('a.jsonl'), DEADLINE_MS),
+            () => guarded.head(targetOf(provider, url), 'a.jsonl', DEADLINE_MS),
+          ]) {
+            const problem = failed(await work());
+            expect(problem).to.include({ kind: 'refused', retryable: false });
+            expect(problem.message).to.contain(what).and.to.contain('HOOKYARD_DELIVERY_ALLOW');
+          }
+        }
+      } finally {
+        await guarded.close();
+      }
+    });
+  });
+}
+
+type TestServer = { url: string; close(): Promise<void> };
+
+/** Takes requests and says nothing. */
+const startSilentServer = (): Promise<TestServer> => startTestServer(() => undefined);
+
+/** A server that is never silent for long and never done: only interim answers, one every 50 ms. */
+const startSlowServer = (): Promise<TestServer> =>
+  startTestServer((response) => {
+    const again = setInterval(() => response.writeProcessing(), 50);
+    response.once('close', () => clearInterval(again));
+  });
+
+async function startTestServer(answer: (response: ServerResponse) => void): Promise<TestServer> {
+  const server = createServer((request, response) => {
+    request.resume();
+    answer(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,197 @@
+// Real object stores for tests, without Docker: versitygw (S3 and R2), fake-gcs-server and Azurite, as processes on loopback.
+// The first two are built with Go from the versions that object-stores/go.mod pins, the third comes from npm by the lock
+// file in object-stores/azurite. Both are kept in the cache folder that also holds Temporal, outside the project.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { oneLine, phase } from '../../local/errors.ts';
+import { buildWithGo } from '../../local/go-build.ts';
+import { freePorts } from '../../local/ports.ts';
+import { until } from './until.ts';
+
+const pins = join(import.meta.dirname, 'object-stores');
+const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookyard');
+const log = (line: string) => console.log(`[test set-up] ${line}`);
+
+export interface StoreServer {
+  /** `host:port` */
+  address: string;
+  /** `http://host:port` */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** How long a hook may take that starts a server: nothing is on the machine yet, and it builds on one slow core. */
+export const COLD_START_MS = 20 * 60_000;
+
+export const S3_ACCESS_KEY = 'hookyard-test';
+export const S3_SECRET_KEY = 'secret-of-the-tests-0123456789';
+export const AZURE_ACCOUNT = 'hookyardtest';
+export const AZURE_KEY = Buffer.from('account key of the tests').toString('base64');
+
+/** A service account key as Google gives it out, of a project that does not exist. */
+export function serviceAccountKey(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return JSON.stringify({
+    type: 'service_account',
+    project_id: 'hookyard-test',
+    private_key_id: '0123456789abcdef',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    client_email: 'writer@hookyard-test.iam.gserviceaccount.com',
+    token_uri: 'https://oauth2.googleapis.com/token',
+  });
+}
+
+/** Starts an S3 server that checks signatures for one region. */
+export async function startS3Server(region: string): Promise<StoreServer> {
+  const program = await goProgram('versitygw', 'github.com/versity/versitygw/cmd/versitygw');
+  const keys = ['--access', S3_ACCESS_KEY, '--secret', S3_SECRET_KEY, '--region', region];
+  return startServer('versitygw', program, (port, folder) => {
+    // Metadata in files of their own: not every file system has extended attributes.
+    mkdirSync(join(folder, 'objects'));
+    mkdirSync(join(folder, 'metadata'));
+    return [
+      ...keys,
+      '--port',
+      `127.0.0.1:${port}`,
+      '--quiet',
+      'posix',
+      '--sidecar',
+      join(folder, 'metadata'),
+      join(folder, 'objects'),
+    ];
+  });
+}
+
+/** Starts a Google Cloud Storage server; it takes every caller. */
+export async function startGcsServer(): Promise<StoreServer> {
+  const program = await goProgram('fake-gcs-server', 'github.com/fsouza/fake-gcs-server');
+  return startServer('fake-gcs-server', program, (port) => [
+    ...['-scheme', 'http', '-host', '127.0.0.1', '-port', String(port), '-public-host', `127.0.0.1:${port}`],
+    ...['-backend', 'memory', '-log-level', 'error'],
+  ]);
+}
+
+/** Starts an Azure Blob server with the account `AZURE_ACCOUNT`. */
+export async function startAzureServer(): Promise<StoreServer> {
+  const script = join(await azurite(), 'node_modules', 'azurite', 'dist', 'src', 'blob', 'main.js');
+  const options = ['--silent', '--disableTelemetry', '--skipApiVersionCheck', '--blobHost', '127.0.0.1'];
+  return startServer(
+    'azurite',
+    process.execPath,
+    (port, folder) => [script, ...options, '--blobPort', String(port), '--location', folder],
+    { AZURITE_ACCOUNTS: `${AZURE_ACCOUNT}:${AZURE_KEY}` },
+  );
+}
+
+async function startServer(
+  name: string,
+  command: string,
+  args: (port: number, folder: string) => string[],
+  env: Record<string, string> = {},
+): Promise<StoreServer> {
+  const folder = mkdtempSync(join(tmpdir(), `hookyard-${name}-`));
+  const [port = 0] = await freePorts(1);
+  const child = spawn(command, args(port, folder), {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (part) => (output = (output + part).slice(-4000)));
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()).once('error', () => resolve()));
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const stop = async () => {
+    child.kill();
+    await ended;
+    process.off('exit', kill);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const address = `127.0.0.1:${port}`;
+  try {
+    await until(`${name} answers`, () => answers(`http://${address}/`, child), 60_000);
+  } catch (error) {
+    await stop();
+    throw new Error(`${oneLine(error)}. Its output: ${output}`, { cause: error });
+  }
+  return { address, url: `http://${address}`, stop };
+}
+
+/** Whether there is any answer, be it a refusal. */
+async function answers(url: string, child: ChildProcess): Promise<boolean> {
+  if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
+  await (await fetch(url, { signal: AbortSignal.timeout(2000) })).body?.cancel();
+  return true;
+}
+
+/** The path of a program that object-stores/go.mod pins, built first if need be. */
+async function goProgram(name: string, source: string): Promise<string> {
+  const folder = join(cache, `test-${name}-${hashOf(join(pins, 'go.sum'))}-${process.platform}-${process.arch}`);
+  await once(folder, `built ${name}`, (unfinished) => {
+    log(`${name} is not on this machine yet; building it with Go, which takes some minutes once`);
+    return buildWithGo({
+      what: name,
+      module: pins,
+      programs: { [name]: source },
+      folder: unfinished,
+      unreachable: 'the tests build it',
+      otherwise: 'or leave out test/conformance/warehouses.test.ts',
+      log,
+    });
+  });
+  return join(folder, name);
+}
+
+/** The folder in which Azurite is installed, installed first if need be. */
+async function azurite(): Promise<string> {
+  const files = ['package.json', 'package-lock.json'];
+  const from = join(pins, 'azurite');
+  const folder = join(cache, `test-azurite-${hashOf(join(from, 'package-lock.json'))}`);
+  await once(folder, 'installed Azurite', async (unfinished) => {
+    log('Azurite is not on this machine yet; installing it with npm, which takes a minute once');
+    for (const file of files) copyFileSync(join(from, file), join(unfinished, file));
+    await npmCi(unfinished);
+  });
+  return folder;
+}
+
+function npmCi(folder: string): Promise<void> {
+  const npm = process.env.npm_execpath;
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const child = npm?.endsWith('.js')
+    ? spawn(process.execPath, [npm, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+    : spawn('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  const began = performance.now();
+  const progress = setInterval(
+    () => log(`still installing Azurite: ${Math.round((performance.now() - began) / 1000)} s`),
+    10_000,
+  );
+  return new Promise<void>((resolve, reject) => {
+    child.once('error', (error) => reject(new Error(`npm cannot be run: ${error.message}`)));
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error('npm ci of Azurite failed, see above'))));
+  }).finally(() => clearInterval(progress));
+}
+
+/** Fills a folder of the cache unless it is there; it appears only when it is complete. */
+async function once(folder: string, what: string, fill: (unfinished: string) => Promise<void>): Promise<void> {
+  if (existsSync(folder)) return;
+  mkdirSync(dirname(folder), { recursive: true });
+  const unfinished = mkdtempSync(`${folder}.unfinished-`);
+  try {
+    await phase(log, what, () => fill(unfinished));
+    renameSync(unfinished, folder);
+  } catch (error) {
+    // Another run was quicker.
+    if (!existsSync(folder)) throw error;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+function hashOf(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 12);
+}
