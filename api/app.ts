@@ -4,6 +4,7 @@ import { authenticate, requireOwnOrganization } from './auth.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, type AppContext, newRouter } from './context.ts';
 import { ApiError, renderErrors } from './errors.ts';
 import { mountDestinationExchange } from './exchange/destinations.ts';
+import { mountRouteExchange } from './exchange/routes.ts';
 import { rateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { mountApiKeys } from './resources/api-keys.ts';
@@ -60,6 +61,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   // Before the records' own paths: "bulk", "export" and "import" are fixed words, not ids.
   mountBulk(router, deps);
   mountDestinationExchange(router, deps);
+  mountRouteExchange(router, deps);
   mountDestinations(router, deps);
   mountOrganizationDestinations(router, deps);
   mountRoutes(router, deps);

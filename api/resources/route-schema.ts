@@ -32,21 +32,20 @@ const expectedResponse = z.object({
 });
 
 const distinct = (ids: string[]): boolean => new Set(ids).size === ids.length;
-const ids = z.array(z.string()).refine(distinct, 'must not name a destination twice');
+const destinations = z.array(z.string()).refine(distinct, 'must not name a destination twice');
+/** Where a route delivers to, and where it turns when that fails: ids, or slugs in export files. */
+export const destinationList = destinations.max(MAX_DESTINATIONS);
+export const failoverList = destinations.max(MAX_FAILOVERS);
 
 // Whether there is such a record is asked when the route is stored (route-references.ts).
 const reference = z.string().nullable();
 
-/** Members of a route that both create and update accept. */
-const changeable = {
+/** Members of a route that name no other record. */
+export const routeSettings = {
   description: field.description.optional(),
-  transformId: reference.optional(),
-  filterId: reference.optional(),
-  schemaId: reference.optional(),
   priority: z.int().min(-MAX_INTEGER).max(MAX_INTEGER).optional(),
   filterConditions: conditions.nullable().optional(),
   filterLogic: logic.optional(),
-  failoverDestinationIds: ids.max(MAX_FAILOVERS).optional(),
   failoverAfterAttempts: z.int().min(1).max(51).optional(),
   circuitCooldownSeconds: z.int().min(1).max(86_400).optional(),
   circuitFailureThreshold: z.int().min(1).max(10_000).optional(),
@@ -57,9 +56,41 @@ const changeable = {
   notifyEmails: notifyEmails.nullable().optional(),
   expectedResponse: expectedResponse.nullable().optional(),
   lane: z.enum(LANES).nullable().optional(),
+};
+
+/** Members of a route that both create and update accept. */
+const changeable = {
+  ...routeSettings,
+  transformId: reference.optional(),
+  filterId: reference.optional(),
+  schemaId: reference.optional(),
+  failoverDestinationIds: failoverList.optional(),
   enabled: field.enabled.optional(),
 };
-const destinationIds = ids.min(1).max(MAX_DESTINATIONS);
+const destinationIds = destinationList.min(1);
+
+/** What a new route has where nothing is said. */
+export const routeDefaults = {
+  description: null,
+  transformId: null,
+  filterId: null,
+  schemaId: null,
+  priority: 0,
+  filterConditions: null,
+  filterLogic: 'AND',
+  failoverDestinationIds: [],
+  failoverAfterAttempts: 3,
+  circuitCooldownSeconds: 300,
+  circuitFailureThreshold: 5,
+  circuitProbeSuccessThreshold: 2,
+  notifyOnFailure: false,
+  notifyOnSuccess: false,
+  notifyOnRecovery: false,
+  notifyEmails: null,
+  expectedResponse: null,
+  lane: null,
+  enabled: true,
+} as const satisfies Required<Omit<RouteInput, 'name' | 'sourceId' | 'destinationIds'>>;
 
 /** One filter, by reference or inline. */
 function checkFilter(

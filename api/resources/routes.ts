@@ -15,31 +15,9 @@ import { findRoute, isoTime, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import * as field from './fields.ts';
 import { referenceNames, requireReferences } from './route-references.ts';
-import { createRouteSchema, oneFilter, type RouteInput, updateRouteSchema } from './route-schema.ts';
+import { createRouteSchema, oneFilter, routeDefaults, updateRouteSchema } from './route-schema.ts';
 
 const listSchema = z.object({ ...pageParams, enabled: booleanParam, sourceId: textParam, destinationId: textParam });
-
-const defaults = {
-  description: null,
-  transformId: null,
-  filterId: null,
-  schemaId: null,
-  priority: 0,
-  filterConditions: null,
-  filterLogic: 'AND',
-  failoverDestinationIds: [],
-  failoverAfterAttempts: 3,
-  circuitCooldownSeconds: 300,
-  circuitFailureThreshold: 5,
-  circuitProbeSuccessThreshold: 2,
-  notifyOnFailure: false,
-  notifyOnSuccess: false,
-  notifyOnRecovery: false,
-  notifyEmails: null,
-  expectedResponse: null,
-  lane: null,
-  enabled: true,
-} as const satisfies Required<Omit<RouteInput, 'name' | 'sourceId' | 'destinationIds'>>;
 
 export function mountRoutes(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/routes';
@@ -71,7 +49,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const route = await em.transactional(async (transaction) => {
     await lockSource(transaction, body.sourceId);
     const created = transaction.create(Route, {
-      ...defaults,
+      ...routeDefaults,
       ...oneFilter(field.sent(body)),
       name: body.name,
       sourceId: body.sourceId,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { newId } from '../../core/ids.ts';
 import { hashToken, newToken } from '../../db/prepare.ts';
-import { createClient, type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { type Answer, createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 
@@ -425,7 +425,7 @@ describe('Export and import of destinations', () => {
   });
 
   it('takes 1,000 items, new and overwritten', async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const items = Array.from({ length: 1000 }, (_, index) => ({
       ...everything,
       name: `Destination ${index}`,

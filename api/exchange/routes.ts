@@ -1,0 +1,138 @@
+// Export and import of routes (interface.md, "Routes (flat family)", rules 4 to 6). An import stores all of its routes or,
+// when anything is wrong with one of them, none.
+import { IsolationLevel, LockMode } from '@mikro-orm/core';
+import { z } from 'zod';
+import { newId } from '../../core/ids.ts';
+import { Route } from '../../db/entities.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId } from '../context.ts';
+import { parseQuery } from '../validation.ts';
+import { answerExport, ChangedMeanwhileError, checkItems, idsParam, inImport, readImport } from './exchange.ts';
+import { exportRoute, type RouteItem, readRouteItem } from './route-item.ts';
+import { type KnownRoute, planRoutes, type Step } from './route-plan.ts';
+import { lockReferences, missingReferences, resolve, slugsNamed } from './route-references.ts';
+
+const exportSchema = z.object({ ids: idsParam });
+
+export function mountRouteExchange(router: ApiRouter, deps: ApiDeps): void {
+  router.get('/api/routes/export', (ctx) => exportAll(ctx, deps));
+  router.post('/api/routes/import', (ctx) => importAll(ctx, deps));
+}
+
+async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { ids } = parseQuery(ctx, exportSchema);
+  // One snapshot, so that whatever a route names is there.
+  const items = await entityManager(ctx, deps).transactional(
+    async (em) => {
+      // Oldest first: routes of the same priority run by age, and an import makes them in the order of the file.
+      const routes = await em.find(Route, ids ? { id: { $in: ids } } : {}, { orderBy: { id: 'asc' } });
+      const slugs = await slugsNamed(em, routes);
+      return routes.map((route) => exportRoute(route, slugs));
+    },
+    { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+  );
+  answerExport(ctx, 'routes', items);
+}
+
+interface ImportResult {
+  imported: number;
+  skipped: number;
+  overwritten: number;
+  errors: string[];
+  warnings: string[];
+  routes: { id: string | null; name: string; status: Step['status'] }[];
+}
+
+const refused = (errors: string[], warnings: string[] = []): ImportResult => ({
+  imported: 0,
+  skipped: 0,
+  overwritten: 0,
+  errors,
+  warnings,
+  routes: [],
+});
+
+async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { items, conflictStrategy, validateOnly } = await readImport(ctx, 'routes');
+  const checked = await checkItems('routes', items, readRouteItem);
+  const usable = checked.flatMap((entry) => ('item' in entry ? entry.item : []));
+  ctx.body = await inImport(ctx, deps, null, async (em): Promise<ImportResult> => {
+    const references = await lockReferences(
+      em,
+      usable.map(({ slugs }) => slugs),
+    );
+    const problems = checked.flatMap((entry) =>
+      'item' in entry ? missingReferences(entry, references) : entry.problems,
+    );
+    if (problems.length > 0) return refused(problems);
+    const routes = usable.map((item) => valuesOf(item, resolve(item.slugs, references)));
+    const labelled = routes.map((route, index) => ({ ...route, label: checked[index]?.label ?? '' }));
+    const { steps, errors, warnings } = planRoutes(labelled, await knownRoutes(em), conflictStrategy);
+    for (const { label, destinationIds } of labelled) {
+      if (destinationIds.length === 0) warnings.push(`${label}: has no destination, so it delivers nothing`);
+    }
+    if (errors.length > 0) return refused(errors, warnings);
+    const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
+    return report(steps, ids, warnings);
+  });
+}
+
+function valuesOf({ name, members }: RouteItem, named: ReturnType<typeof resolve>) {
+  return { ...members, ...named, name };
+}
+
+/** All routes of the organization, as far as an import can be in conflict with them. */
+async function knownRoutes(em: EntityManager): Promise<KnownRoute[]> {
+  const routes = await em.find(
+    Route,
+    {},
+    { fields: ['name', 'sourceId', 'destinationIds'], orderBy: { id: 'asc' }, disableIdentityMap: true },
+  );
+  return routes.map(({ id, name, sourceId, destinationIds }) => ({ id, name, sourceId, destinationIds }));
+}
+
+/** Puts the routes together; the transaction's end writes them. @returns the id of each, in the order of the file */
+async function follow(
+  em: EntityManager,
+  organization: string,
+  steps: Step[],
+  routes: ReturnType<typeof valuesOf>[],
+): Promise<(string | null)[]> {
+  const overwritten = steps.flatMap((step) => (step.status === 'overwritten' ? step.id : []));
+  const stored = await em.find(
+    Route,
+    { id: { $in: overwritten } },
+    { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  const byId = new Map(stored.map((route) => [route.id, route]));
+  return steps.map((step, index) => {
+    const values = routes[index];
+    if (!values || step.status === 'skipped') return step.status === 'skipped' ? step.id : null;
+    if (step.status === 'created') {
+      const id = newId('rte');
+      em.create(Route, { ...values, name: step.name, id, organizationId: organization });
+      return id;
+    }
+    const route = byId.get(step.id);
+    if (!route) throw new ChangedMeanwhileError('a route was deleted while it was to be overwritten');
+    em.assign(route, values, { mergeObjectProperties: false });
+    return step.id;
+  });
+}
+
+/** The answer; routes that were only tried have no id. */
+function report(steps: Step[], ids: (string | null)[], warnings: string[]): ImportResult {
+  const count = (status: Step['status']) => steps.filter((step) => step.status === status).length;
+  return {
+    imported: count('created'),
+    skipped: count('skipped'),
+    overwritten: count('overwritten'),
+    errors: [],
+    warnings,
+    routes: steps.map((step, index) => ({
+      id: ids[index] ?? ('id' in step ? step.id : null),
+      name: step.name,
+      status: step.status,
+    })),
+  };
+}
