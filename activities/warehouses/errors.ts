@@ -68,7 +68,7 @@ const KINDS_BY_STATUS: Readonly<Record<number, Kind>> = {
 };
 
 const RETRYABLE: ReadonlySet<Kind> = new Set(['busy', 'unreachable', 'timeout']);
-const RETRYABLE_STATUS: ReadonlySet<number> = new Set([408, 425, 500, 502, 504]);
+const RETRYABLE_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const MAX_QUOTED = 300;
 
 /** Describes what `put` or `head` threw. */
@@ -123,7 +123,7 @@ function sentence(kind: Kind, answer: Answer, wording: Wording): string {
     case 'clock':
       return `${service} finds the time of the request wrong: set the clock of this machine`;
     case 'busy':
-      return `${service} is busy and asks to slow down (HTTP status ${answer.status}); it is tried again`;
+      return `${service} is busy and asks to slow down (HTTP status ${answer.status}); try again later`;
     default:
       return `${service} answered HTTP status ${answer.status}${quoted(answer)}`;
   }

@@ -1,0 +1,339 @@
+// What providers answer in cases that no emulator produces: status and body as their references show them, read by the SDKs.
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { createWarehouses, type StoreResult, type Warehouses } from '../../activities/warehouses/index.ts';
+import type { StoreProblem } from '../../activities/warehouses/store.ts';
+import { until } from '../support/until.ts';
+import { type ProviderCase, providerCases, targetOf } from '../support/warehouse-targets.ts';
+
+type Answer = { status: number; headers?: Record<string, string>; body?: string };
+
+const s3 = (status: number, code: string, message: string): Answer => ({
+  status,
+  headers: { 'content-type': 'application/xml' },
+  body: `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message><RequestId>4442587FB7D0A2F9</RequestId></Error>`,
+});
+const azure = (status: number, code: string, message: string, detail = ''): Answer => ({
+  status,
+  headers: { 'content-type': 'application/xml', 'x-ms-error-code': code },
+  body: `<?xml version="1.0" encoding="utf-8"?><Error><Code>${code}</Code><Message>${message}</Message>${detail}</Error>`,
+});
+const gcs = (status: number, reason: string, message: string): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json; charset=UTF-8' },
+  body: JSON.stringify({ error: { code: status, message, errors: [{ message, domain: 'global', reason }] } }),
+});
+
+const SKEW = 'The difference between the request time and the current time is too large.';
+const azureClock =
+  '<AuthenticationErrorDetail>Request date header too old: Sat, 21 Nov 2026 10:00:00 GMT</AuthenticationErrorDetail>';
+const azureKey =
+  '<AuthenticationErrorDetail>The MAC signature found in the HTTP request is not the same as any computed signature.</AuthenticationErrorDetail>';
+
+// provider, what it answers, what that is, whether it is worth another try, what the sentence says
+const table: [ProviderCase['type'], Answer, StoreProblem['kind'], boolean, RegExp][] = [
+  [
+    's3',
+    s3(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.'),
+    'credentials',
+    false,
+    /^S3 does not accept the credentials: check accessKeyId and secretAccessKey$/,
+  ],
+  [
+    's3',
+    s3(403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match.'),
+    'credentials',
+    false,
+    /check accessKeyId and secretAccessKey$/,
+  ],
+  ['s3', s3(403, 'AccessDenied', 'Access Denied'), 'permission', false, /need s3:PutObject and s3:GetObject/],
+  [
+    's3',
+    s3(404, 'NoSuchBucket', 'The specified bucket does not exist'),
+    'no_bucket',
+    false,
+    /bucket "hookyard-events" does not exist/,
+  ],
+  [
+    's3',
+    s3(
+      301,
+      'PermanentRedirect',
+      'The bucket you are attempting to access must be addressed using the specified endpoint.',
+    ),
+    'region',
+    false,
+    /not in region "eu-central-1": correct region/,
+  ],
+  ['s3', s3(403, 'RequestTimeTooSkewed', SKEW), 'clock', false, /set the clock of this machine$/],
+  [
+    's3',
+    s3(503, 'SlowDown', 'Please reduce your request rate.'),
+    'busy',
+    true,
+    /busy and asks to slow down \(HTTP status 503\)/,
+  ],
+  [
+    's3',
+    s3(500, 'InternalError', 'We encountered an internal error. Please try again.'),
+    'other',
+    true,
+    /HTTP status 500 \(InternalError: We encountered/,
+  ],
+  [
+    's3',
+    s3(400, 'NewCode', 'Words\n about it.'),
+    'other',
+    false,
+    /^S3 answered HTTP status 400 \(NewCode: Words about it\.\)$/,
+  ],
+  [
+    's3',
+    { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>Bad Gateway</html>' },
+    'other',
+    true,
+    /HTTP status 502/,
+  ],
+  ['r2', s3(401, 'Unauthorized', 'Unauthorized'), 'credentials', false, /R2_ACCESS_KEY_ID/],
+  [
+    'r2',
+    s3(429, 'TooManyRequests', 'Reduce your concurrent request rate for the same object.'),
+    'busy',
+    true,
+    /HTTP status 429/,
+  ],
+  ['gcs', gcs(401, 'authError', 'Invalid Credentials'), 'credentials', false, /check serviceAccountKey$/],
+  [
+    'gcs',
+    gcs(403, 'forbidden', 'writer does not have storage.objects.create access to the Google Cloud Storage object.'),
+    'permission',
+    false,
+    /Storage Object User/,
+  ],
+  [
+    'gcs',
+    gcs(404, 'notFound', 'The specified bucket does not exist.'),
+    'no_bucket',
+    false,
+    /bucket "hookyard-events" does not exist/,
+  ],
+  [
+    'gcs',
+    gcs(429, 'rateLimitExceeded', 'The object exceeded the rate limit for object mutation operations.'),
+    'busy',
+    true,
+    /slow down/,
+  ],
+  ['gcs', gcs(503, 'backendError', 'Backend Error'), 'other', true, /HTTP status 503 \(backendError: Backend Error\)$/],
+  [
+    'gcs',
+    gcs(400, 'invalid', 'Invalid bucket name'),
+    'other',
+    false,
+    /HTTP status 400 \(invalid: Invalid bucket name\)$/,
+  ],
+  [
+    'gcs',
+    { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>Bad Gateway</html>' },
+    'other',
+    true,
+    /HTTP status 502/,
+  ],
+  [
+    'azure_blob',
+    azure(403, 'AuthenticationFailed', 'Server failed to authenticate the request.', azureKey),
+    'credentials',
+    false,
+    /check accountName and accountKey$/,
+  ],
+  [
+    'azure_blob',
+    azure(403, 'AuthenticationFailed', 'Server failed to authenticate the request.', azureClock),
+    'clock',
+    false,
+    /set the clock of this machine$/,
+  ],
+  [
+    'azure_blob',
+    azure(403, 'AuthorizationFailure', 'This request is not authorized to perform this operation.'),
+    'permission',
+    false,
+    /write and read blobs/,
+  ],
+  [
+    'azure_blob',
+    azure(404, 'ContainerNotFound', 'The specified container does not exist.'),
+    'no_bucket',
+    false,
+    /container "hookyard-events" does not exist/,
+  ],
+  ['azure_blob', azure(503, 'ServerBusy', 'The server is busy.'), 'busy', true, /slow down/],
+  [
+    'azure_blob',
+    azure(500, 'InternalError', 'The server encountered an internal error.'),
+    'other',
+    true,
+    /HTTP status 500 \(InternalError: /,
+  ],
+  [
+    'azure_blob',
+    azure(400, 'InvalidHeaderValue', 'The value is wrong.'),
+    'other',
+    false,
+    /HTTP status 400 \(InvalidHeaderValue: /,
+  ],
+];
+
+describe('errors of object stores', () => {
+  let warehouses: Warehouses;
+  let server: Server;
+  let url: string;
+  let answer: (request: IncomingMessage) => Answer;
+  let requests: string[];
+
+  beforeEach(async () => {
+    requests = [];
+    warehouses = createWarehouses({ allow: ['127.0.0.1'] });
+    server = createServer((request, response) => {
+      requests.push(`${request.method} ${request.headers.authorization ?? ''}`);
+      request.resume().on('end', () => {
+        const { status, headers, body } = answer(request);
+        response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : body);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterEach(async () => {
+    await warehouses.close();
+    server.close();
+    server.closeAllConnections();
+  });
+
+  const caseOf = (type: ProviderCase['type']): ProviderCase => {
+    const found = providerCases.find((provider) => provider.type === type);
+    if (found === undefined) throw new Error(`no ${type}`);
+    return found;
+  };
+  const object = { key: 'a.jsonl', body: Buffer.from('{}\n'), contentType: 'application/x-ndjson', metadata: {} };
+  const put = (type: ProviderCase['type'], id?: string) =>
+    warehouses.put({ ...targetOf(caseOf(type), url), ...(id === undefined ? {} : { id }) }, object, 30_000);
+  const failed = (result: StoreResult<unknown>): StoreProblem => {
+    if (result.ok) throw new Error('it did not fail');
+    return result;
+  };
+
+  for (const [type, given, kind, retryable, words] of table) {
+    const code =
+      /<Code>(\w+)|"reason":"(\w+)/
+        .exec(given.body ?? '')
+        ?.slice(1)
+        .find(Boolean) ?? 'no code';
+    it(`${type}, status ${given.status}, ${code}: ${kind}${retryable ? ', worth another try' : ''}`, async () => {
+      answer = () => given;
+      const problem = failed(await put(type));
+      expect(problem).to.include({ kind, retryable });
+      expect(problem.message).to.match(words).and.not.to.contain('\n');
+      // Trying again is the caller's affair.
+      expect(requests).to.have.length(1);
+    });
+  }
+
+  for (const provider of providerCases) {
+    it(`${provider.name}: follows no redirect`, async () => {
+      let elsewhere = 0;
+      const other = createServer((_request, response) => {
+        elsewhere++;
+        response.end();
+      });
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
+      try {
+        for (const status of [301, 302, 303, 307, 308]) {
+          answer = () => ({ status, headers: { location } });
+          const target = targetOf(provider, url);
+          expect(failed(await warehouses.put(target, object, 30_000)).retryable).to.equal(false);
+          expect(failed(await warehouses.head(target, 'a.jsonl', 30_000)).retryable).to.equal(false);
+        }
+        expect(elsewhere).to.equal(0);
+      } finally {
+        other.close();
+      }
+    });
+  }
+
+  it('sends no Google token to other endpoints', async () => {
+    answer = () => gcs(401, 'authError', 'Invalid Credentials');
+    await put('gcs');
+    expect(requests).to.deep.equal(['POST ']);
+  });
+
+  it('ends an answer that is longer than any of an object store', async () => {
+    answer = () => ({ status: 403, body: 'x'.repeat(3 * 1024 * 1024) });
+    expect(failed(await put('s3')).message).to.match(/more than 1048576 bytes/);
+  });
+
+  it('names what R2 lacks, in the config and in the environment', async () => {
+    const target = targetOf({ ...caseOf('r2'), config: () => ({ bucket: 'events' }) });
+    expect(failed(await warehouses.put(target, object, 30_000))).to.deep.include({
+      kind: 'settings',
+      retryable: false,
+      message:
+        'R2 is not set up: give the destination accountId (or R2_ACCOUNT_ID), accessKeyId (or R2_ACCESS_KEY_ID), secretAccessKey (or R2_SECRET_ACCESS_KEY)',
+    });
+  });
+
+  it("takes what R2 lacks from the environment, and does not use the operator's key for an endpoint of the config", async () => {
+    answer = () => ({ status: 200 });
+    const env = { R2_ENDPOINT: url, R2_ACCESS_KEY_ID: 'operator', R2_SECRET_ACCESS_KEY: 'operators-secret' };
+    const others = createWarehouses({ allow: ['127.0.0.1'], env });
+    try {
+      const own = targetOf({ ...caseOf('r2'), config: () => ({ bucket: 'events' }) });
+      expect(await others.put(own, object, 30_000)).to.deep.include({ ok: true });
+      expect(requests[0]).to.match(/^PUT AWS4-HMAC-SHA256 Credential=operator\/\d{8}\/auto\//);
+      const foreign = targetOf({
+        ...caseOf('r2'),
+        config: () => ({ bucket: 'events', endpoint: 'http://127.0.0.1:1' }),
+      });
+      expect(failed(await others.put(foreign, object, 30_000))).to.deep.include({ kind: 'settings', retryable: false });
+    } finally {
+      await others.close();
+    }
+  });
+
+  it('uses the new credentials of a new version, and closes the connections of the old one', async () => {
+    answer = () => ({ status: 200 });
+    const connections = () =>
+      new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
+    const target = targetOf(caseOf('s3'), url);
+    await warehouses.put(target, object, 30_000);
+    await warehouses.put(target, object, 30_000);
+    expect(await connections()).to.be.greaterThan(0);
+    const rotated = targetOf(caseOf('s3'), url, { accessKeyId: 'rotated' });
+    await warehouses.put({ ...rotated, id: target.id, version: 2 }, object, 30_000);
+    expect(requests[2]).to.contain('Credential=rotated/');
+    await until('only the connection of the new one is left', async () => (await connections()) === 1);
+  });
+
+  it('keeps clients of so many destinations as it was told, those used last', async () => {
+    answer = () => ({ status: 200 });
+    const connections = () =>
+      new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
+    const few = createWarehouses({ allow: ['127.0.0.1'], maxStores: 2 });
+    try {
+      for (let n = 0; n < 6; n++)
+        expect((await few.put(targetOf(caseOf('s3'), url), object, 30_000)).ok).to.equal(true);
+      await until('two connections are left', async () => (await connections()) === 2);
+    } finally {
+      await few.close();
+    }
+    await until('none is left', async () => (await connections()) === 0);
+  });
+
+  it('refuses calls after it was closed', async () => {
+    await warehouses.close();
+    expect(failed(await put('s3'))).to.include({ kind: 'closed', retryable: true });
+  });
+});
