@@ -17,6 +17,7 @@ import {
   type ConflictStrategy,
   idsParam,
   inImport,
+  inSlices,
   problemsOf,
   readImport,
 } from './exchange.ts';
@@ -56,7 +57,7 @@ async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = await inImport(ctx, deps, slugRules.constraint, async (em) => {
     const importer = new Importer(deps, em, organizationId(ctx), conflictStrategy);
     await importer.load(checked);
-    for (const entry of checked) importer.add(entry);
+    await inSlices(checked, (entry) => importer.add(entry));
     // What was put together is not written when the transaction ends.
     if (validateOnly) em.clear();
     return importer.result(validateOnly);

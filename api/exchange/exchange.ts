@@ -18,8 +18,7 @@ const MAJOR_VERSION = 1;
 const MAX_ITEMS = 1000;
 /** Largest body of an import, in bytes: 1,000 items of 8 KiB. */
 const MAX_IMPORT_BYTES = 8 * 1024 * 1024;
-// Checking 1,000 items takes long enough for webhooks, which the same process receives, to wait; so it pauses in between.
-const CHECK_SLICE_MS = 20;
+const SLICE_MS = 20;
 const MAX_TRIES = 5;
 
 /** Ids separated by commas; none, or an empty text, means all. */
@@ -92,21 +91,33 @@ export async function checkItems<T>(
   read: (item: unknown) => T,
 ): Promise<CheckedItem<T>[]> {
   const checked: CheckedItem<T>[] = [];
-  let pauseAt = performance.now() + CHECK_SLICE_MS;
-  for (const [index, item] of items.entries()) {
+  let index = 0;
+  await inSlices(items, (item) => {
     const place = `${member}[${index}]`;
     const name = isObject(item) && typeof item.name === 'string' ? item.name : place;
     const label = name === place ? place : `${place} ${JSON.stringify(name.slice(0, 255))}`;
+    index += 1;
     try {
       checked.push({ label, name, item: read(item) });
     } catch (error) {
       checked.push({ label, name, problems: problemsOf(error, label) });
     }
+  });
+  return checked;
+}
+
+/**
+ * Does something with each item in turn. 1,000 of them take long enough for webhooks, which the same process receives, to
+ * wait; so it lets them through in between.
+ */
+export async function inSlices<T>(items: T[], each: (item: T) => void): Promise<void> {
+  let pauseAt = performance.now() + SLICE_MS;
+  for (const item of items) {
+    each(item);
     if (performance.now() < pauseAt) continue;
     await setImmediate();
-    pauseAt = performance.now() + CHECK_SLICE_MS;
+    pauseAt = performance.now() + SLICE_MS;
   }
-  return checked;
 }
 
 /** What an ApiError says about an item, as sentences that begin with its label. Any other error is thrown on. */
