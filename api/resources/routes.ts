@@ -114,7 +114,7 @@ async function checkDestinations(em: EntityManager, route: Route): Promise<void>
   const found = await em.find(
     Destination,
     { id: { $in: wanted } },
-    { fields: ['id'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_PARTIAL_READ },
+    { fields: ['id'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_READ },
   );
   const known = new Set(found.map((destination) => destination.id));
   for (const member of ['destinationIds', 'failoverDestinationIds'] as const) {
