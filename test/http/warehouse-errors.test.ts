@@ -251,11 +251,16 @@ describe('errors of object stores', () => {
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
       const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
       try {
-        for (const status of [301, 302, 303, 307, 308]) {
-          answer = () => ({ status, headers: { location } });
-          const target = targetOf(provider, url);
-          expect(failed(await warehouses.put(target, object, 30_000)).retryable).to.equal(false);
-          expect(failed(await warehouses.head(target, 'a.jsonl', 30_000)).retryable).to.equal(false);
+        // Elsewhere, and to another path of the same server, where signatures would be repeated.
+        for (const to of [location, `${url}/elsewhere`]) {
+          for (const status of [301, 302, 303, 307, 308]) {
+            requests = [];
+            answer = () => ({ status, headers: { location: to } });
+            const target = targetOf(provider, url);
+            expect(failed(await warehouses.put(target, object, 30_000)).retryable).to.equal(false);
+            expect(failed(await warehouses.head(target, 'a.jsonl', 30_000)).retryable).to.equal(false);
+            expect(requests).to.have.length(2);
+          }
         }
         expect(elsewhere).to.equal(0);
       } finally {
