@@ -74,7 +74,7 @@ async function fillAndMeasure(dataDir: string, databaseUrl: string, deliveries: 
   const pool = createPool(databaseUrl, { max: 3, statementTimeoutMs: FILL_TIMEOUT_MS, onError: () => {} });
   const nowMs = Date.now();
   try {
-    const filled = await fill(pool, organization.id, deliveries, nowMs);
+    const filled = await fillDatabase(pool, organization.id, deliveries, nowMs);
     const api = await startProcess('api/main.ts', env);
     try {
       const known = await findKnown(pool, organization.id);
@@ -98,7 +98,12 @@ async function fillAndMeasure(dataDir: string, databaseUrl: string, deliveries: 
   }
 }
 
-async function fill(pool: Pool, organizationId: string, deliveries: number, nowMs: number) {
+/**
+ * Fills a migrated database with a month of history, mostly of this organization, and settles it.
+ * @param deliveries about how many; the newest is of `nowMs`
+ * @returns how many events and deliveries there are now
+ */
+export async function fillDatabase(pool: Pool, organizationId: string, deliveries: number, nowMs: number) {
   const records = await fillRecords(pool, organizationId);
   const filled = await timed('filled', () => fillHistory(pool, { deliveries, nowMs, records, log }));
   await timed('counted by settling, as the first housekeeping after an upgrade does', async () => {

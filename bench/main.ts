@@ -4,11 +4,14 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../core/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
+import { measureFanout } from './fanout.ts';
+import { measureGrowth } from './growth.ts';
 import { measureHistory } from './history.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureLanes } from './lanes/index.ts';
 import { measureOutage } from './outage/index.ts';
 import { measureRetries } from './retries.ts';
+import { measureSoak } from './soak.ts';
 import { type BenchOptions, readOptions } from './support/options.ts';
 import { type Receiver, startReceiver } from './support/traffic.ts';
 import { measureTransforms } from './transforms.ts';
@@ -20,6 +23,9 @@ const benches: Record<string, Bench> = {
   isolation: measureIsolation,
   outage: measureOutage,
   retries: measureRetries,
+  fanout: measureFanout,
+  growth: measureGrowth,
+  soak: measureSoak,
 };
 
 if (process.argv[2] === 'history') {

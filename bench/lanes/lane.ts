@@ -3,7 +3,14 @@ import type { Lane } from '../../core/lane.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type Cost, costPer } from '../support/cost.ts';
 import { createPipe, drained, type Memory, SECRET, startService } from '../support/service.ts';
-import { createSender, measureLatency, type Percentiles, type Receiver, saturate } from '../support/traffic.ts';
+import {
+  createSender,
+  measureLatency,
+  type Percentiles,
+  type Receiver,
+  saturate,
+  sendMany,
+} from '../support/traffic.ts';
 
 /** ms */
 export interface Latencies {
@@ -31,20 +38,25 @@ export const FIXED_RATE = 100;
  */
 export const OUTSTANDING: Record<Lane, number> = { workflow: 100, express: 200 };
 
+/** @param options.paths of the sources that take the load in turn, each used once before; by default one of its own */
 export async function measureLane(
   stack: Stack,
   receiver: Receiver,
-  options: { lane: Lane; body: string; warmUpSeconds: number; seconds: number },
+  options: { lane: Lane; body: string; warmUpSeconds: number; seconds: number; paths?: string[] },
 ): Promise<LaneFigures> {
   const service = await startService(stack, { HOOKYARD_LANE: options.lane });
-  const { webhookUrl } = await createPipe(service, receiver.url);
-  const { send, close } = createSender(webhookUrl, SECRET, options.body);
+  const webhookUrls = options.paths?.map((path) => service.url + path) ?? [
+    (await createPipe(service, receiver.url)).webhookUrl,
+  ];
+  const { send, close } = createSender(webhookUrls, SECRET, options.body);
   const latenciesAt = async (perSecond: number) => {
     await drained(service);
     receiver.arrivals.clear();
     return { perSecond, ...(await measureLatency(send, receiver, perSecond, options.seconds)) };
   };
   try {
+    await sendMany(send, webhookUrls.length);
+    await drained(service, webhookUrls.length);
     const { perSecond, deliveries, before, after } = await saturate(send, receiver, {
       outstanding: OUTSTANDING[options.lane],
       ...options,

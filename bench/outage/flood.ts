@@ -4,18 +4,15 @@ import { circuitWorkflowId } from '../../workflows/messages.ts';
 import { type Cost, costPer } from '../support/cost.ts';
 import { median } from '../support/measure.ts';
 import { createPipe, type Memory, quiet, SECRET, type Service } from '../support/service.ts';
-import { createSender, type Receiver } from '../support/traffic.ts';
+import { allArrived, createSender, type Receiver, sendMany } from '../support/traffic.ts';
 import { waitFor } from '../support/wait.ts';
 import { type BreakableDestination, makeBreakable, openedAt } from './destination.ts';
 import { THRESHOLD } from './opening.ts';
 
-const SENDERS = 32;
 const DAY_SECONDS = 86_400;
 // What the first two deliveries after the cooldown are.
 const PROBES = 2;
 const DEADLINE_MS = 120_000;
-// Released deliveries come one after the other; when none has come for so long, something is stuck.
-const NEXT_DEADLINE_MS = 60_000;
 
 /** While the circuit is open. */
 export interface Held {
@@ -73,10 +70,7 @@ export async function measureFlood(
 
   destination.isDown = () => false;
   await service.call('PATCH', `/api/routes/${routeId}/circuit-config`, { circuitCooldownSeconds: 1 });
-  while (receiver.arrivals.size < eventIds.length) {
-    const { size } = receiver.arrivals;
-    await waitFor('another released delivery', () => receiver.arrivals.size > size, NEXT_DEADLINE_MS);
-  }
+  await allArrived(receiver, eventIds);
   // A repetition would come from a delivery that is still under way.
   await quiet(service);
   return { held, released: judge(eventIds, destination) };
@@ -93,11 +87,7 @@ async function measureHeld(
   const cost = await service.counters();
 
   const startedAt = performance.now();
-  let left = events;
-  const loop = async () => {
-    for (; left > 0; await send()) left -= 1;
-  };
-  await Promise.all(Array.from({ length: SENDERS }, loop));
+  await sendMany(send, events);
   const acknowledged = performance.now();
   await untilHeld(service, routeId, events + THRESHOLD);
   return {

@@ -1,7 +1,7 @@
 // How quickly a circuit stops attempts when it opens, and how soon it tries again when its cooldown is over.
 import type { Lane } from '../../core/lane.ts';
 import { createPipe, SECRET, type Service } from '../support/service.ts';
-import { createSender, type Receiver, type Sent, sendAtRate } from '../support/traffic.ts';
+import { allArrived, createSender, type Receiver, sendAtRate } from '../support/traffic.ts';
 import { delay, waitFor } from '../support/wait.ts';
 import { type BreakableDestination, makeBreakable, openedAt } from './destination.ts';
 
@@ -15,7 +15,6 @@ const COOLDOWN_SECONDS = 5;
 const MARGIN_SECONDS = 2;
 const OPEN_DEADLINE_MS = 30_000;
 const PROBE_DEADLINE_MS = 30_000;
-const RECOVERY_DEADLINE_MS = 180_000;
 
 export interface Opening {
   /** From the answer to the failed attempt that reaches the threshold until the last attempt that still arrives, ms. */
@@ -42,7 +41,10 @@ export async function measureOpening(
     breakDown(service, routeId, destination),
   ]);
   await sender.close();
-  await waitFor('everything that was held', () => haveArrived(sent, receiver), RECOVERY_DEADLINE_MS);
+  await allArrived(
+    receiver,
+    sent.map((event) => event.eventId),
+  );
   return opening;
 }
 
@@ -66,8 +68,4 @@ async function breakDown(service: Service, routeId: string, destination: Breakab
     late: failed.length - THRESHOLD,
     probeAfterMs: probe.at - cooledDown,
   };
-}
-
-function haveArrived(sent: Sent[], receiver: Receiver): boolean {
-  return sent.every((event) => receiver.arrivals.has(event.eventId));
 }

@@ -11,6 +11,11 @@ export interface BenchOptions {
   /** Webhooks sent while a circuit is open, and how many are released in a second when it is closed again. */
   events: number;
   release: number;
+  /** How long a soak takes for each lane. */
+  minutes: number;
+  /** How many stored deliveries, and how many routes, the service is measured with. */
+  deliveries: number[];
+  routes: number[];
   /** Whether figures and plots are written to docs/bench. */
   save: boolean;
   /** The body of every webhook. */
@@ -19,7 +24,8 @@ export interface BenchOptions {
 
 // About 1 KiB, the size of a small GitHub event.
 const BODY = JSON.stringify({ action: 'opened', number: 1, padding: 'x'.repeat(960) });
-const DEFAULTS = { seconds: 20, rounds: 2, events: 10_000, release: 50 };
+const DEFAULTS = { seconds: 20, rounds: 2, events: 10_000, release: 50, minutes: 30 };
+const DEFAULT_LISTS = { deliveries: '1000000,5000000,10000000', routes: '100,10000' };
 
 /**
  * Reads the arguments of the process.
@@ -35,14 +41,15 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       lane: { type: 'string', default: 'workflow' },
       events: { type: 'string' },
       release: { type: 'string' },
+      minutes: { type: 'string' },
+      deliveries: { type: 'string' },
+      routes: { type: 'string' },
       save: { type: 'boolean', default: false },
     },
   });
-  const number = (name: keyof typeof DEFAULTS): number => {
-    const value = Number(values[name] ?? DEFAULTS[name]);
-    if (!(value > 0)) throw new Error(`--${name} must be a number above 0 (is "${values[name]}")`);
-    return value;
-  };
+  const number = (name: keyof typeof DEFAULTS) => positive(name, values[name] ?? String(DEFAULTS[name]));
+  const list = (name: keyof typeof DEFAULT_LISTS) =>
+    (values[name] ?? DEFAULT_LISTS[name]).split(',').flatMap((part) => (part === '' ? [] : [positive(name, part)]));
   const lane = LANES.find((name) => name === values.lane);
   if (lane === undefined) throw new Error(`--lane must be ${LANES.join(' or ')} (is "${values.lane}")`);
   return {
@@ -53,8 +60,17 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       lane,
       events: number('events'),
       release: number('release'),
+      minutes: number('minutes'),
+      deliveries: list('deliveries'),
+      routes: list('routes'),
       save: values.save,
       body: BODY,
     },
   };
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`--${name} must be a number above 0 (is "${text}")`);
+  return value;
 }

@@ -25,6 +25,9 @@ export interface Memory {
 export interface Service {
   api: RunningChild;
   worker: RunningChild;
+  /** Where the API listens. */
+  url: string;
+  organizationId: string;
   /** Connections of the bench itself. */
   pool: Pool;
   temporal: Client;
@@ -51,19 +54,22 @@ export async function startService(stack: Stack, settings: Record<string, string
     LOG_LEVEL: 'error',
     ...settings,
   };
-  await prepareDatabase(readSettings(env), stack.databaseUrl);
+  const { organization } = await prepareDatabase(readSettings(env), stack.databaseUrl);
   const [api, worker] = await Promise.all([startProcess('api/main.ts', env), startProcess('worker/main.ts', env)]);
   const pool = createPool(stack.databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
   const connection = await Connection.connect({ address: stack.temporalAddress });
+  const url = api.ready.url ?? '';
   const pids = { api: api.pid, worker: worker.pid };
   return {
     api,
     worker,
+    url,
+    organizationId: organization.id,
     pool,
     counters: () => readCounters(stack, pool, pids),
     memoryMiB: () => ({ worker: residentMiB(pids.worker), api: residentMiB(pids.api) }),
     temporal: new Client({ connection, namespace: stack.namespace }),
-    call: (method, path, body) => call(api.ready.url ?? '', method, path, body),
+    call: (method, path, body) => call(url, method, path, body),
     async stop() {
       await api.stop();
       await worker.stop();
@@ -82,7 +88,7 @@ export interface Pipe {
 }
 
 /**
- * A source that verifies GitHub's signature, with one route to a destination for each address.
+ * A source with one route to a destination for each address.
  * @param options members of the destinations and of the route besides names and addresses
  */
 export async function createPipe(
@@ -90,23 +96,39 @@ export async function createPipe(
   urls: string | string[],
   options: { destination?: object; route?: object } = {},
 ): Promise<Pipe> {
-  const { organization } = (await service.call('GET', '/api/auth/me')) as { organization: { id: string } };
+  const destinationIds: string[] = [];
+  for (const url of [urls].flat()) destinationIds.push(await createDestination(service, url, options.destination));
+  const { path, routeId } = await createRoute(service, destinationIds, options.route);
+  return { webhookUrl: service.url + path, routeId, destinationIds, destinationId: destinationIds[0] ?? '' };
+}
+
+/** @param members besides its name and address @returns its id */
+export async function createDestination(service: Service, url: string, members: object = {}): Promise<string> {
+  const { id } = (await service.call('POST', '/api/destinations', { name: 'bench', url, ...members })) as {
+    id: string;
+  };
+  return id;
+}
+
+/**
+ * A source that verifies GitHub's signature, with one route.
+ * @param members of the route besides source and destinations
+ * @returns the path of its webhooks
+ */
+export async function createRoute(
+  service: Service,
+  destinationIds: string[],
+  members: object = {},
+): Promise<{ path: string; routeId: string }> {
   const slug = `bench-${randomBytes(6).toString('hex')}`;
-  const source = (await service.call('POST', `/api/organizations/${organization.id}/sources`, {
+  const source = (await service.call('POST', `/api/organizations/${service.organizationId}/sources`, {
     name: slug,
     slug,
     verificationConfig: { type: 'github', secret: SECRET },
   })) as { id: string };
-  const destinationIds: string[] = [];
-  for (const url of [urls].flat()) {
-    const destination = { name: slug, url, ...options.destination };
-    const { id } = (await service.call('POST', '/api/destinations', destination)) as { id: string };
-    destinationIds.push(id);
-  }
-  const route = { name: slug, sourceId: source.id, destinationIds, ...options.route };
-  const { id: routeId } = (await service.call('POST', '/api/routes', route)) as { id: string };
-  const webhookUrl = `${service.api.ready.url}/ingest/default/${slug}`;
-  return { webhookUrl, routeId, destinationIds, destinationId: destinationIds[0] ?? '' };
+  const route = { name: slug, sourceId: source.id, destinationIds, ...members };
+  const { id } = (await service.call('POST', '/api/routes', route)) as { id: string };
+  return { path: `/ingest/default/${slug}`, routeId: id };
 }
 
 async function call(base: string, method: string, path: string, body?: object): Promise<unknown> {
@@ -120,12 +142,17 @@ async function call(base: string, method: string, path: string, body?: object): 
 }
 
 const DRAIN_DEADLINE_MS = 120_000;
+// Of what is known to wait; slower than any machine that is worth measuring.
+const DRAIN_MS_PER_DELIVERY = 50;
 const QUIET_DEADLINE_MS = 120_000;
 
-/** Waits until nothing is left to start: it would stand before the deliveries of the next measurement. */
-export async function drained({ pool }: Service): Promise<void> {
+/**
+ * Waits until nothing is left to start: it would stand before the deliveries of the next measurement.
+ * @param waiting deliveries that may wait, beyond the usual backlog
+ */
+export async function drained({ pool }: Service, waiting = 0): Promise<void> {
   const isEmpty = async () => (await pool.query('select from outbox limit 1')).rowCount === 0;
-  await waitFor('every delivery started', isEmpty, DRAIN_DEADLINE_MS);
+  await waitFor('every delivery started', isEmpty, DRAIN_DEADLINE_MS + waiting * DRAIN_MS_PER_DELIVERY);
 }
 
 /** Waits until no delivery is under way at all, retries included. */

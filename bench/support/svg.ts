@@ -1,5 +1,6 @@
 // The few marks that the plots of the benches are made of, as SVG 1.1 text.
 
+const INK = '#222222';
 const FONT = 'font-family="system-ui, sans-serif"';
 
 /** A document with a white ground, so that it is readable on dark pages as well. */
@@ -21,10 +22,29 @@ export function label(
   x: number,
   y: number,
   content: string,
-  { anchor = 'start', bold = false }: { anchor?: 'start' | 'middle' | 'end'; bold?: boolean } = {},
+  {
+    anchor = 'start',
+    bold = false,
+    color = INK,
+  }: { anchor?: 'start' | 'middle' | 'end'; bold?: boolean; color?: string } = {},
 ): string {
   const weight = bold ? ' font-weight="600"' : '';
-  return `<text x="${short(x)}" y="${short(y)}" text-anchor="${anchor}"${weight} fill="#222222">${escaped(content)}</text>`;
+  return `<text x="${short(x)}" y="${short(y)}" text-anchor="${anchor}"${weight} fill="${color}">${escaped(content)}</text>`;
+}
+
+export function line(fromX: number, fromY: number, toX: number, toY: number): string {
+  return polyline(
+    [
+      [fromX, fromY],
+      [toX, toY],
+    ],
+    '#999999',
+  );
+}
+
+export function polyline(points: [x: number, y: number][], color: string): string {
+  const text = points.map(([x, y]) => `${short(x)},${short(y)}`).join(' ');
+  return `<polyline points="${text}" fill="none" stroke="${color}" stroke-width="1.5"/>`;
 }
 
 function escaped(content: string): string {

@@ -4,9 +4,12 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { percentiles } from './measure.ts';
+import { waitFor } from './wait.ts';
 
+const SENDERS = 32;
 const ANSWER_DEADLINE_MS = 30_000;
-const ARRIVAL_DEADLINE_MS = 30_000;
+// Until the next event that is waited for arrives: a backlog may take long, but it moves.
+const NEXT_ARRIVAL_DEADLINE_MS = 60_000;
 
 export interface Receiver {
   url: string;
@@ -56,18 +59,20 @@ export interface Sent {
   ack: number;
 }
 
-/** Posts webhooks signed like GitHub's. */
-export function createSender(webhookUrl: string, secret: string, body: string) {
-  const target = new URL(webhookUrl);
-  const pool = new Pool(target.origin, { connections: 64, headersTimeout: ANSWER_DEADLINE_MS });
+/** Posts webhooks signed like GitHub's; with several addresses of one service, to each in turn. */
+export function createSender(webhookUrls: string | string[], secret: string, body: string) {
+  const targets = [webhookUrls].flat().map((url) => new URL(url));
+  let turn = 0;
+  const pool = new Pool(targets[0]?.origin ?? '', { connections: 64, headersTimeout: ANSWER_DEADLINE_MS });
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
   return {
     /** @throws when the answer is not 200 */
     async send(): Promise<Sent> {
+      const target = targets[turn++ % targets.length];
       const sentAt = performance.now();
       const response = await pool.request({
         method: 'POST',
-        path: target.pathname,
+        path: target?.pathname ?? '',
         headers: { 'content-type': 'application/json', 'x-github-event': 'push', 'x-hub-signature-256': signature },
         body,
       });
@@ -130,6 +135,15 @@ export async function saturate<T>(
   return result;
 }
 
+/** Sends so many as quickly as they are answered, some at a time. */
+export async function sendMany(send: () => Promise<unknown>, count: number): Promise<void> {
+  let left = count;
+  const loop = async () => {
+    for (; left > 0; await send()) left -= 1;
+  };
+  await Promise.all(Array.from({ length: SENDERS }, loop));
+}
+
 /** Sends at a constant rate, whatever the answers' speed (open loop), and resolves with every answer. */
 export async function sendAtRate(send: () => Promise<Sent>, perSecond: number, seconds: number): Promise<Sent[]> {
   const answers: Promise<Sent>[] = [];
@@ -156,15 +170,26 @@ export async function measureLatency(
   seconds: number,
 ): Promise<{ ack: Percentiles; endToEnd: Percentiles }> {
   const sent = await sendAtRate(send, perSecond, seconds);
-  const until = performance.now() + ARRIVAL_DEADLINE_MS;
-  while (sent.some((event) => !receiver.arrivals.has(event.eventId))) {
-    if (performance.now() > until) throw new Error('an acknowledged event did not arrive');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await allArrived(
+    receiver,
+    sent.map((event) => event.eventId),
+  );
   return {
     ack: percentiles(sent.map((event) => event.ack)),
     endToEnd: percentiles(sent.map((event) => (receiver.arrivals.get(event.eventId) ?? Number.NaN) - event.sentAt)),
   };
+}
+
+/** Waits until every one of these events has arrived. @throws Error when they stop arriving before */
+export async function allArrived(receiver: Receiver, eventIds: string[]): Promise<void> {
+  for (let missing = eventIds; missing.length > 0; ) {
+    const { length } = missing;
+    const fewer = () => {
+      missing = missing.filter((eventId) => !receiver.arrivals.has(eventId));
+      return missing.length < length;
+    };
+    await waitFor(`the next of ${length} acknowledged events`, fewer, NEXT_ARRIVAL_DEADLINE_MS);
+  }
 }
 
 function endOf(at: number): Promise<void> {

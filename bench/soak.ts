@@ -1,0 +1,149 @@
+// npm run bench -- soak [--minutes 30 --save]: each lane at half load for a long time, one after the other, with the memory of
+// the processes and the backlog over time.
+import { LANES, type Lane } from '../core/lane.ts';
+import type { Stack } from '../local/stack.ts';
+import { OUTSTANDING } from './lanes/lane.ts';
+import { type Bar, barLine } from './support/bars.ts';
+import { chart } from './support/curves.ts';
+import { median, percentiles } from './support/measure.ts';
+import type { BenchOptions } from './support/options.ts';
+import { saveResults } from './support/save.ts';
+import { createPipe, drained, SECRET, type Service, startService } from './support/service.ts';
+import { svgDocument } from './support/svg.ts';
+import { createSender, type Receiver, type Sent, saturate, sendAtRate } from './support/traffic.ts';
+import { waitFor } from './support/wait.ts';
+
+const WARM_UP_SECONDS = 5;
+const SATURATE_SECONDS = 10;
+const SAMPLES = 300;
+const LAST_ARRIVAL_DEADLINE_MS = 60_000;
+
+interface Sample {
+  seconds: number;
+  /** MiB */
+  worker: number;
+  api: number;
+  /** Deliveries without a result of their first attempt. */
+  backlog: number;
+  /** Of the webhooks since the sample before, ms. */
+  ackP99: number;
+}
+
+interface Soak {
+  perSecond: number;
+  acknowledged: number;
+  arrived: number;
+  samples: Sample[];
+}
+
+export async function measureSoak(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
+  const soaks = {} as Record<Lane, Soak>;
+  for (const lane of LANES) {
+    soaks[lane] = await soakLane(stack, receiver, lane, options);
+    console.log(report(lane, soaks[lane], options.minutes));
+  }
+  if (options.save) saveResults('soak', { minutes: options.minutes, soaks }, plot(soaks, options.minutes));
+}
+
+async function soakLane(stack: Stack, receiver: Receiver, lane: Lane, { minutes, body }: BenchOptions): Promise<Soak> {
+  const service = await startService(stack, { HOOKYARD_LANE: lane });
+  const { webhookUrl } = await createPipe(service, receiver.url);
+  const sender = createSender(webhookUrl, SECRET, body);
+  try {
+    const { perSecond: maximum } = await saturate(sender.send, receiver, {
+      outstanding: OUTSTANDING[lane],
+      warmUpSeconds: WARM_UP_SECONDS,
+      seconds: SATURATE_SECONDS,
+      read: async () => {},
+    });
+    await drained(service);
+    const perSecond = maximum / 2;
+    console.log(`lane ${lane}: ${perSecond.toFixed(0)}/s for ${minutes} minutes`);
+    const before = receiver.received();
+    const { samples, acknowledged } = await load(service, receiver, sender.send, perSecond, minutes * 60);
+    const arrived = () => receiver.received() - before;
+    await drained(service);
+    await waitFor('the last deliveries', () => arrived() >= acknowledged, LAST_ARRIVAL_DEADLINE_MS);
+    return { perSecond, acknowledged, arrived: arrived(), samples };
+  } finally {
+    await sender.close();
+    await service.stop();
+  }
+}
+
+async function load(
+  service: Service,
+  receiver: Receiver,
+  send: () => Promise<Sent>,
+  perSecond: number,
+  seconds: number,
+): Promise<{ samples: Sample[]; acknowledged: number }> {
+  const samples: Sample[] = [];
+  let acknowledged = 0;
+  const startedAt = performance.now();
+  const elapsed = () => (performance.now() - startedAt) / 1000;
+  while (elapsed() < seconds) {
+    const sent = await sendAtRate(send, perSecond, Math.max(1, seconds / SAMPLES));
+    acknowledged += sent.length;
+    // Nobody asks when a single event arrived, and there may be millions.
+    receiver.arrivals.clear();
+    const { rows } = await service.pool.query<{ backlog: number }>('select count(*)::int as backlog from outbox');
+    samples.push({
+      seconds: elapsed(),
+      ...service.memoryMiB(),
+      backlog: rows[0]?.backlog ?? Number.NaN,
+      ackP99: percentiles(sent.map((event) => event.ack)).p99,
+    });
+  }
+  return { samples, acknowledged };
+}
+
+function report(lane: Lane, { perSecond, acknowledged, arrived, samples }: Soak, minutes: number): string {
+  const tenth = Math.ceil(samples.length / 10);
+  const ends = (name: keyof Sample) => {
+    const values = samples.map((sample) => sample[name]);
+    const of = (part: number[]) => median(part).toFixed(0);
+    return `${of(values.slice(0, tenth))} in the first tenth, ${of(values.slice(-tenth))} in the last, at most ${Math.max(...values).toFixed(0)}`;
+  };
+  const bars: Bar[] = [
+    { what: 'events that did not arrive', unit: '', atMost: 0, value: Math.max(0, acknowledged - arrived) },
+    { what: 'deliveries too many', unit: '', atMost: 0, value: Math.max(0, arrived - acknowledged) },
+  ];
+  return [
+    '',
+    `lane ${lane}, ${minutes} minutes at ${perSecond.toFixed(0)}/s: ${acknowledged} webhooks`,
+    `  memory of the worker     ${ends('worker')} MiB`,
+    `  memory of the API        ${ends('api')} MiB`,
+    `  backlog                  ${ends('backlog')} deliveries`,
+    `  acknowledged p99         ${ends('ackP99')} ms`,
+    '',
+    ...bars.map(barLine),
+    '',
+  ].join('\n');
+}
+
+function plot(soaks: Record<Lane, Soak>, minutes: number): string {
+  const marks = LANES.flatMap((lane, column) => {
+    const { samples } = soaks[lane];
+    const place = { x: 60 + column * 380, width: 300, height: 120, end: `${minutes} min` };
+    const values = (name: keyof Sample) => samples.map((sample) => sample[name]);
+    return [
+      ...chart({
+        ...place,
+        y: 50,
+        title: `lane ${lane}: memory, MiB`,
+        curves: [
+          { name: 'worker', color: '#4477aa', values: values('worker') },
+          { name: 'API', color: '#228833', values: values('api') },
+        ],
+      }),
+      ...chart({
+        ...place,
+        y: 240,
+        title: `lane ${lane}: backlog, deliveries`,
+        curves: [{ name: '', color: '#4477aa', values: values('backlog') }],
+      }),
+    ];
+  });
+  return svgDocument(760, 400, marks);
+}
