@@ -104,12 +104,12 @@ async function countRows(db: Queryable, selection: Selection, ranges: Range[]): 
 }
 
 /** Part of a stretch: an hour, and whose rows in it match; without `subjects` anyone's. */
-interface Piece extends Stretch {
+export interface Piece extends Stretch {
   subjects?: string[];
 }
 
 /** Splits settled stretches into hours, and tells whose rows match in each; newest first. */
-async function refine(db: Queryable, selection: Selection, stretches: CountedStretch[]): Promise<Piece[]> {
+export async function refine(db: Queryable, selection: Selection, stretches: CountedStretch[]): Promise<Piece[]> {
   const settled = stretches.filter((stretch) => stretch.settled);
   if (settled.length === 0) return stretches;
   const query = new Parameters();

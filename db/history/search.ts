@@ -2,7 +2,7 @@
 // first, for a bounded time. The answer is exact, or it is an error that says how far the search came.
 import type { Queryable } from '../pool.ts';
 import type { Range } from './cut.ts';
-import { countStretches, madeIn, matches, Parameters, type Selection } from './page.ts';
+import { countStretches, madeIn, matches, Parameters, refine, type Selection } from './page.ts';
 
 /** How long a search may read, ms; a step that was begun is finished. */
 export const SEARCH_MS = 5000;
@@ -41,7 +41,8 @@ export async function searchPage(
   const ids: string[] = [];
   let total = 0;
   let searchedFrom: Date | undefined;
-  for (const step of stepsOf(await countStretches(db, selection))) {
+  const pieces = await refine(db, selection, await countStretches(db, selection));
+  for (const step of stepsOf(pieces)) {
     if (searchedFrom && performance.now() > giveUpAt) throw new SearchTooBroadError(searchedFrom, total);
     // Of what this step finds, newest first: where the page begins and ends.
     const wanted = { first: place(offset - total), end: place(offset + limit - total) };
@@ -56,16 +57,17 @@ export async function searchPage(
 /** A place in what one step finds, which is far less than an integer of PostgreSQL can hold. */
 const place = (n: number): number => Math.min(Math.max(0, n), 2 ** 30);
 
-/** Cuts stretches into ranges of about EVENTS_PER_STEP events. */
-function* stepsOf(stretches: (Range & { total: number })[]): Generator<Range> {
-  for (const { from, to, total } of stretches) {
-    const end = Math.min(to, Math.max(from, Date.now()));
-    const parts = Math.ceil(total / EVENTS_PER_STEP);
-    const width = Math.ceil((end - from) / parts);
-    for (let part = parts - 1; part >= 0; part -= 1) {
-      yield { from: from + part * width, to: part === parts - 1 ? to : from + (part + 1) * width };
-    }
+/** Joins hours that follow each other into steps of about EVENTS_PER_STEP events; hours in which none matches are left out. */
+function stepsOf(pieces: (Range & { total: number })[]): Range[] {
+  const steps: (Range & { total: number })[] = [];
+  for (const { from, to, total } of pieces) {
+    const newer = steps.at(-1);
+    if (newer && newer.from === to && newer.total + total <= EVENTS_PER_STEP) {
+      newer.from = from;
+      newer.total += total;
+    } else steps.push({ from, to, total });
   }
+  return steps;
 }
 
 // `case` keeps convert_from away from bytes that are no text, whatever order the planner chooses. Its result takes the

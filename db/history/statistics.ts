@@ -41,7 +41,8 @@ const NO_DELIVERIES: DestinationTotals = {
   lastDeliveryAt: null,
 };
 
-// `in_window` is false for the bucket 'epoch', which holds the totals.
+// `in_window` is false for the bucket 'epoch', which holds the totals. Two look-ups for each destination instead of one with
+// `or`: both find their buckets in the index, whatever lies between them.
 const DESTINATION_TOTALS = `
 select destination_id as id,
        sum(succeeded) filter (where in_window)::float8 as succeeded, sum(failed + failed_over) filter (where in_window)::float8 as failed,
@@ -49,10 +50,11 @@ select destination_id as id,
        sum(latency_count) filter (where in_window)::float8 as latency_count,
        sum(succeeded + failed + failed_over) filter (where not in_window)::float8 as deliveries,
        max(last_delivery_at) filter (where not in_window) as last_delivery_at
-from (
-  select *, bucket > timestamptz 'epoch' as in_window from delivery_stats
-  where destination_id = any($1::text[])
-    and (bucket = timestamptz 'epoch' or bucket > now() - make_interval(hours => $2))
+from unnest($1::text[]) as d(id)
+cross join lateral (
+  select *, false as in_window from delivery_stats t where t.destination_id = d.id collate "C" and t.bucket = timestamptz 'epoch'
+  union all
+  select *, true from delivery_stats t where t.destination_id = d.id collate "C" and t.bucket > now() - make_interval(hours => $2)
 ) s group by destination_id`;
 
 interface TotalsRow {
@@ -109,8 +111,9 @@ select coalesce(sum(succeeded) filter (where in_window), 0)::float8 as succeeded
        coalesce(sum(latency_count) filter (where in_window), 0)::float8 as latency_count,
        max(last_delivery_at) as last_delivery_at, max(last_success_at) as last_success_at, max(last_failure_at) as last_failure_at
 from (
-  select *, bucket > timestamptz 'epoch' as in_window from delivery_stats
-  where destination_id = $1 and (bucket = timestamptz 'epoch' or bucket > now() - make_interval(hours => $2))
+  select *, false as in_window from delivery_stats where destination_id = $1 and bucket = timestamptz 'epoch'
+  union all
+  select *, true from delivery_stats where destination_id = $1 and bucket > now() - make_interval(hours => $2)
 ) s`;
 
 // Nearest rank: the smallest latency that at least p of all attempts do not exceed. An array without attempts is empty.
