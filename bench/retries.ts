@@ -9,7 +9,7 @@ import { median } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { saveResults } from './support/save.ts';
 import { createPipe, quiet, SECRET, type Service, startService } from './support/service.ts';
-import { createSender, type Receiver, type Sent, sendAtRate } from './support/traffic.ts';
+import { allArrived, createSender, type Receiver, type Sent, sendAtRate } from './support/traffic.ts';
 import { delay } from './support/wait.ts';
 
 /** A retry may cost this many times what a first attempt costs, ingest and all. */
@@ -21,11 +21,11 @@ const WARM_UP_SECONDS = 4;
 // Failures of many deliveries follow each other here, and none of them is to open the circuit.
 const NEVER = 10_000;
 
-/** CPU of API, worker and servers per delivery, ms. */
+/** CPU of API, worker and servers, ms. */
 interface Figures {
-  /** Of the time of one delivery, without any. */
+  /** Of a service that does nothing, per second; the others are without it. */
   idle: number;
-  /** Without the idle part. */
+  /** Per delivery that succeeds at once, and what is added when it succeeds at the second attempt. */
   first: number;
   retry: number;
 }
@@ -56,13 +56,13 @@ async function measureLane(
     route: { circuitFailureThreshold: NEVER },
   });
   const sender = createSender(webhookUrl, SECRET, body);
+  const perDelivery = (idle: number) => cpuPerDelivery(service, receiver, sender.send, { seconds, idle });
   try {
-    const idle = (await cpuPerSecond(service, seconds)) / RATE;
+    const idle = await cpuPerSecond(service, seconds);
     receiver.answer = () => 200;
-    const succeeding = await cpuPerDelivery(service, receiver, sender.send, seconds);
+    const first = await perDelivery(idle);
     receiver.answer = ({ headers }) => (headers['x-hookyard-attempt'] === '1' ? 500 : 200);
-    const retried = await cpuPerDelivery(service, receiver, sender.send, seconds);
-    return { idle, first: succeeding - idle, retry: retried - succeeding };
+    return { idle, first, retry: (await perDelivery(idle)) - first };
   } finally {
     await sender.close();
     await service.stop();
@@ -76,23 +76,25 @@ async function cpuPerSecond(service: Service, seconds: number): Promise<number> 
   return totalCpuMs(costPer(seconds, before, await service.counters()));
 }
 
+/** Counts from the first webhook until the last delivery has ended, so that none is counted in part. */
 async function cpuPerDelivery(
   service: Service,
   receiver: Receiver,
   send: () => Promise<Sent>,
-  seconds: number,
+  { seconds, idle }: { seconds: number; idle: number },
 ): Promise<number> {
-  const sending = sendAtRate(send, RATE, WARM_UP_SECONDS + seconds);
-  const measuring = (async () => {
-    await delay(WARM_UP_SECONDS * 1000);
-    const before = await service.counters();
-    const received = receiver.received();
-    await delay(seconds * 1000);
-    return totalCpuMs(costPer(receiver.received() - received, before, await service.counters()));
-  })();
-  const [cpu] = await Promise.all([measuring, sending]);
+  await sendAtRate(send, RATE, WARM_UP_SECONDS);
   await quiet(service);
-  return cpu;
+  const before = await service.counters();
+  const startedAt = performance.now();
+  const sent = await sendAtRate(send, RATE, seconds);
+  await allArrived(
+    receiver,
+    sent.map((event) => event.eventId),
+  );
+  await quiet(service);
+  const idleMs = (idle * (performance.now() - startedAt)) / 1000;
+  return (totalCpuMs(costPer(1, before, await service.counters())) - idleMs) / sent.length;
 }
 
 function barOf(lane: Lane, figures: Figures[]): Bar {
@@ -103,7 +105,7 @@ function barOf(lane: Lane, figures: Figures[]): Bar {
 function report(rounds: Record<Lane, Figures[]>, bars: Bar[], options: BenchOptions): string {
   const line = (lane: Lane) => {
     const of = (name: keyof Figures) => median(rounds[lane].map((figures) => figures[name])).toFixed(2);
-    return `  lane ${lane.padEnd(9)} first attempt ${of('first')} ms, retry ${of('retry')} ms (and ${of('idle')} ms that an idle service costs in that time)`;
+    return `  lane ${lane.padEnd(9)} first attempt ${of('first')} ms, retry ${of('retry')} ms (taken off: ${of('idle')} ms per second of an idle service)`;
   };
   return [
     '',
