@@ -52,6 +52,6 @@ export function describeProgress(progress: ReplayProgress): string {
   return [
     `${eventsReplayed}${total} events replayed, ${deliveriesCreated} deliveries created.`,
     ...(left.length > 0 ? [`${left.join(', ')}.`] : []),
-    ...(replayedUntil === null ? [] : [`Received until ${replayedUntil}.`]),
+    ...(replayedUntil === null ? [] : [`It has reached the events received at ${replayedUntil}.`]),
   ].join(' ');
 }

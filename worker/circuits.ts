@@ -3,6 +3,7 @@
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
+import { summaryLine } from '../core/operator-markdown.ts';
 import { claimDueCircuits, type DueCircuit } from '../db/circuits.ts';
 import type { Pool } from '../db/pool.ts';
 import type { circuit } from '../workflows/circuit.ts';
@@ -76,7 +77,7 @@ async function wakeCircuit(client: Client, { routeId, organizationId, routeName 
     taskQueue: TASK_QUEUE,
     args: [{ routeId }],
     signal: circuitChanged,
-    staticSummary: `Circuit breaker of ${routeName ?? 'a deleted route'}`,
+    staticSummary: summaryLine(`Circuit breaker of ${routeName ?? 'a deleted route'}`),
     typedSearchAttributes: new TypedSearchAttributes([
       { key: organizationIdAttribute, value: organizationId },
       { key: routeIdAttribute, value: routeId },

@@ -1,6 +1,7 @@
 // Starts the workflow of one delivery.
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { summaryLine, workflowReference } from '../core/operator-markdown.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { delivery } from '../workflows/delivery.ts';
 import { type FirstAttempt, TASK_QUEUE } from '../workflows/messages.ts';
@@ -42,8 +43,11 @@ export async function startDelivery(
         ...(options.first && { first: options.first }),
       },
     ],
-    staticSummary: `${policy.sourceName} -> ${policy.destinationName}`,
-    staticDetails: row.failoverOf === null ? undefined : `Takes over from delivery ${row.failoverOf}`,
+    staticSummary: summaryOf(policy),
+    staticDetails:
+      row.failoverOf === null
+        ? undefined
+        : `Failover: takes over from ${workflowReference(row.failoverOf)}, whose destination did not take the event.`,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: organizationIdAttribute, value: row.organizationId },
       { key: sourceIdAttribute, value: row.sourceId },
@@ -59,4 +63,9 @@ export async function startDelivery(
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
     throw error;
   }
+}
+
+/** What an operator knows the delivery by: `Shop orders -> Acme CRM (route Orders to CRM)`. */
+function summaryOf({ sourceName, destinationName, routeName }: StartPolicy): string {
+  return summaryLine(`${sourceName} -> ${destinationName}${routeName === null ? '' : ` (route ${routeName})`}`);
 }

@@ -15,13 +15,16 @@ export interface StartPolicy {
   lane: Lane | null;
   destinationName: string;
   sourceName: string;
+  /** Null: the event goes there by no route, or by one that was deleted. */
+  routeName: string | null;
 }
 
 const KEEP_MS = 1000;
 const LOAD = `
 select t.id as "destinationId", s.id as "sourceId", t.retry_policy as "retryPolicy", t.timeout_ms as "timeoutMs",
        t.rate_limit_per_minute as "rateLimitPerMinute",
-       t.name as "destinationName", s.name as "sourceName", wanted.route_id as "routeId", r.lane
+       t.name as "destinationName", s.name as "sourceName", wanted.route_id as "routeId",
+       r.name as "routeName", r.lane
 from unnest($1::text[], $2::text[], $3::text[]) as wanted(destination_id, source_id, route_id)
 join destinations t on t.id = wanted.destination_id
 join sources s on s.id = wanted.source_id
@@ -35,6 +38,7 @@ const GONE: StartPolicy = {
   lane: null,
   destinationName: 'deleted destination',
   sourceName: 'deleted source',
+  routeName: null,
 };
 
 /** Returns a function that finds the policies of many rows with at most one query. */

@@ -10,6 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities, CircuitAdvice } from '../activities/types.ts';
+import { countOf, listReference, paragraphs, signalChoices, workflowReference } from '../core/operator-markdown.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './messages.ts';
 
 const MAX_OWN_SIDE_WAIT_MS = 30_000;
@@ -24,13 +25,21 @@ const { advanceCircuit } = proxyActivities<Activities>({
 export async function circuit(input: CircuitInput): Promise<void> {
   const news = { changed: false, reset: false };
   let advice: CircuitAdvice | null = null;
-  setHandler(circuitStatus, () => advice);
-  setHandler(circuitChanged, () => {
-    news.changed = true;
-  });
-  setHandler(resetCircuit, () => {
-    news.reset = true;
-  });
+  setHandler(circuitStatus, () => advice, { description: 'What the circuit is and what it waits for' });
+  setHandler(
+    circuitChanged,
+    () => {
+      news.changed = true;
+    },
+    { description: 'Sent by Hookyard when the circuit has changed; not needed by hand' },
+  );
+  setHandler(
+    resetCircuit,
+    () => {
+      news.reset = true;
+    },
+    { description: 'Closes the circuit now and releases what it holds' },
+  );
   for (let failures = 0; ; ) {
     const { reset } = news;
     news.changed = false;
@@ -46,7 +55,7 @@ export async function circuit(input: CircuitInput): Promise<void> {
       failures += 1;
       continue;
     }
-    setCurrentDetails(describe(advice));
+    setCurrentDetails(describe(input, advice));
     const isNews = () => news.changed || news.reset;
     if (advice.state !== 'closed') await untilNews(isNews, advice);
     else if (advice.held === 0 && !isNews()) return;
@@ -62,22 +71,34 @@ async function untilNews(isNews: () => boolean, advice: CircuitAdvice): Promise<
   }
 }
 
-/** What an operator reads in the Temporal UI. */
-function describe(advice: CircuitAdvice): string {
-  const held = `${advice.held} deliveries ${advice.held === 1 ? 'is' : 'are'} held`.replace(
-    /^1 deliveries/,
-    '1 delivery',
-  );
-  const hint = 'Signal `resetCircuit` closes the circuit now.';
-  if (advice.state === 'closed') return advice.held === 0 ? 'Closed.' : `Closed; releasing: ${held}.`;
-  if (advice.state === 'open') {
-    const until = new Date(Date.now() + (advice.waitMs ?? 0)).toISOString();
-    return `Open after ${advice.failureCount} failed attempts in a row: nothing is sent to the route's destinations until ${until}; ${held}. ${hint}`;
+/** What an operator reads in the Temporal UI as "Current Details". */
+function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
+  if (advice.state === 'closed') {
+    return advice.held === 0
+      ? '**Closed**: nothing is held.'
+      : `**Closed**, releasing: ${countOf(advice.held, 'delivery', 'deliveries')} left.`;
   }
-  const probes = `${advice.probeSuccessCount} of ${advice.probeSuccessThreshold} probes succeeded`;
+  const afterAttempt = `RouteId = "${routeId}" and DeliveryStatus = "circuit_open" and ExecutionStatus = "Running"`;
+  return paragraphs(
+    advice.state === 'open' ? describeOpen(advice) : describeHalfOpen(advice),
+    `Held at ${new Date().toISOString()}: ${countOf(advice.held, 'delivery', 'deliveries')}. How many now: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('those that had an attempt before', afterAttempt)} have a workflow.`,
+    signalChoices(
+      '`resetCircuit` closes the circuit now and releases what is held. While the destination is still down, it opens again.',
+    ),
+  );
+}
+
+type OpenAdvice = Exclude<CircuitAdvice, { state: 'closed' }>;
+
+function describeOpen({ failureCount, waitMs }: OpenAdvice): string {
+  const until = new Date(Date.now() + (waitMs ?? 0)).toISOString();
+  return `**Open** after ${failureCount} failed attempts in a row: nothing is sent to the route's destinations until ${until}; then one delivery is sent as a probe. Until then new deliveries go to the route's failover destinations, or are held when it has none.`;
+}
+
+function describeHalfOpen({ probeSuccessCount, probeSuccessThreshold, probeDeliveryId }: OpenAdvice): string {
   const probe =
-    advice.probeDeliveryId === null
-      ? 'the next delivery is a probe'
-      : `delivery ${advice.probeDeliveryId} is sent as a probe`;
-  return `Half-open: ${probes}; ${probe}; ${held}. ${hint}`;
+    probeDeliveryId === null
+      ? 'the next delivery is sent as a probe'
+      : `delivery ${workflowReference(probeDeliveryId)} is sent as a probe`;
+  return `**Half-open**: ${probeSuccessCount} of ${probeSuccessThreshold} probes succeeded; ${probe}. A failed one opens the circuit again.`;
 }

@@ -6,27 +6,20 @@ import {
   CancelledFailure,
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
-  setHandler,
   sleep,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
-import {
-  cancel,
-  type DeliveryInput,
-  type DeliveryResult,
-  type DeliveryStatusView,
-  release,
-  replay,
-  retryNow,
-  status,
-} from './messages.ts';
-import { deliveryStatusAttribute } from './search-attributes.ts';
+import { listen, type Wishes } from './delivery-signals.ts';
+import * as texts from './delivery-texts.ts';
+import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
+import { deliveryStatusAttribute, destinationIdAttribute, routeIdAttribute } from './search-attributes.ts';
 
 // What an attempt may take beyond the destination's own deadline: loading, and recording while PostgreSQL restarts.
 const RECORDING_MARGIN_MS = 45_000;
@@ -41,55 +34,31 @@ const { cancelDelivery, replayDelivery } = proxyActivities<Activities>({ startTo
 /** An outcome after which the attempt is recorded. */
 type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' }>;
 
-/** What signals have asked for so far. */
-interface Wishes {
-  retry: boolean;
-  cancel: boolean;
-  replay: boolean;
-  replayedAs: string | undefined;
-  release: boolean;
-}
-
 /** One run of the workflow. */
-interface Run {
+interface Run extends texts.Facts {
   input: DeliveryInput;
-  view: DeliveryStatusView;
   wishes: Wishes;
+  /** DeliveryStatus as it was set last. */
+  shown?: string;
 }
 
 export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
+  const view = initialView(input);
   const run: Run = {
     input,
-    view: initialView(input),
-    wishes: { retry: false, cancel: false, replay: false, replayedAs: undefined, release: false },
+    view,
+    wishes: listen(view),
+    // Looked up when a text needs it: an ordinary delivery needs none of it.
+    get belongs() {
+      return belongings(input);
+    },
   };
-  listen(run);
   // Nothing below is interrupted half-way: a cancellation request is a wish like the signal `cancel`.
   const result = await CancellationScope.nonCancellable(() => deliver(run));
   if (result.status === 'cancelled' && CancellationScope.current().consideredCancelled) {
     throw new CancelledFailure('The delivery was cancelled');
   }
   return result;
-}
-
-function listen({ view, wishes }: Run): void {
-  setHandler(status, () => view);
-  setHandler(retryNow, () => {
-    wishes.retry = true;
-  });
-  setHandler(cancel, () => {
-    wishes.cancel = true;
-  });
-  setHandler(replay, (replayedAs) => {
-    wishes.replay = true;
-    wishes.replayedAs = replayedAs;
-  });
-  setHandler(release, () => {
-    wishes.release = true;
-  });
-  CancellationScope.current().cancelRequested.catch(() => {
-    wishes.cancel = true;
-  });
 }
 
 async function deliver(run: Run): Promise<DeliveryResult> {
@@ -142,6 +111,7 @@ async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAtte
   const local = proxyLocalActivities<Activities>({ startToCloseTimeout, retry: once });
   for (let failures = 0; ; failures += 1) {
     const quick = input.quick && attempt === 1 && failures === 0;
+    setCurrentDetails(texts.attempting(run, attempt));
     try {
       const outcome = await (quick ? local : regular).attemptDelivery(request);
       if (outcome.status === 'held') {
@@ -160,9 +130,10 @@ async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAtte
 }
 
 /** Waits for the slot that the destination's rate limit reserved. @returns whether a cancel came first */
-async function cancelledBeforeSlot({ view, wishes }: Run, waitMs: number): Promise<boolean> {
-  view.nextAttemptAt = new Date(Date.now() + waitMs).toISOString();
-  setCurrentDetails(`The destination's rate limit lets the next attempt go at ${view.nextAttemptAt}.`);
+async function cancelledBeforeSlot(run: Run, waitMs: number): Promise<boolean> {
+  const { view, wishes } = run;
+  view.nextAttemptAt = fromNow(waitMs);
+  setCurrentDetails(texts.waitingForSlot(run));
   if (waitMs > 0) await condition(() => wishes.cancel, waitMs, { summary: 'Rate limit of the destination' });
   view.nextAttemptAt = null;
   return wishes.cancel;
@@ -172,13 +143,12 @@ async function cancelledBeforeSlot({ view, wishes }: Run, waitMs: number): Promi
  * Waits until the route's circuit lets the delivery go on: as a probe, because it is closed, or to find that a failover
  * destination took over. @returns whether a cancel came first
  */
-async function cancelledWhileHeld({ view, wishes }: Run): Promise<boolean> {
+async function cancelledWhileHeld(run: Run): Promise<boolean> {
+  const { view, wishes } = run;
   const before = view.status;
   view.status = 'circuit_open';
-  showStatus('circuit_open');
-  setCurrentDetails(
-    "Held: the circuit of its route is open, so nothing is sent to the route's destinations. It goes on when the circuit closes; see the workflow `circuit` of this RouteId. Signal `cancel` ends the delivery.",
-  );
+  showStatus(run, 'circuit_open');
+  setCurrentDetails(texts.held(run));
   // A `release` that came before the outcome did counts. One too many only leads to another look.
   await condition(() => wishes.release || wishes.cancel || wishes.retry);
   wishes.release = false;
@@ -187,30 +157,33 @@ async function cancelledWhileHeld({ view, wishes }: Run): Promise<boolean> {
   return wishes.cancel;
 }
 
-async function waitForRetry({ input, view, wishes }: Run, waitMs: number): Promise<void> {
-  const failure = `Attempt ${view.attempts} of ${view.maxAttempts} failed: ${view.lastError}`;
+async function waitForRetry(run: Run, waitMs: number): Promise<void> {
+  const { view, wishes } = run;
   view.status = 'retrying';
-  view.nextAttemptAt = new Date(Date.now() + waitMs).toISOString();
-  if (view.attempts === 1 || input.resumeAt !== undefined) showStatus('retrying');
-  setCurrentDetails(
-    `${failure}. Next attempt at ${view.nextAttemptAt}. Signal \`retryNow\` makes it now, signal \`cancel\` ends the delivery.`,
-  );
+  view.nextAttemptAt = fromNow(waitMs);
+  showRetrying(run);
+  setCurrentDetails(texts.retrying(run));
   // A `retryNow` that arrived since the last wait counts: the API sends it as soon as PostgreSQL says `retrying`, which
   // may be before this workflow has heard of the outcome.
   if (waitMs > 0) {
-    await condition(() => wishes.retry || wishes.cancel, waitMs, { summary: failure.slice(0, 200) });
+    await condition(() => wishes.retry || wishes.cancel, waitMs, { summary: texts.retrySummary(run) });
   }
   wishes.retry = false;
   view.nextAttemptAt = null;
 }
 
-function finished({ view }: Run, ending: 'delivered' | 'cancelled' | 'closed'): DeliveryResult {
+function showRetrying(run: Run): void {
+  const { view, input, shown } = run;
+  if (view.attempts === 1 || input.resumeAt !== undefined) showStatus(run, 'retrying');
+  else if (shown === 'circuit_open' && patched('retrying-after-a-hold')) showStatus(run, 'retrying');
+}
+
+function finished(run: Run, ending: 'delivered' | 'cancelled' | 'closed'): DeliveryResult {
+  const { view } = run;
   const routine = ending === 'delivered' && view.attempts === 1;
   view.status = ending;
-  if (!routine) {
-    setCurrentDetails(`${ending} after ${view.attempts} of ${view.maxAttempts} attempts.`);
-    showStatus(ending);
-  }
+  setCurrentDetails(texts.ended(run, ending));
+  if (!routine) showStatus(run, ending);
   return { status: ending, attempts: view.attempts };
 }
 
@@ -218,10 +191,8 @@ function finished({ view }: Run, ending: 'delivered' | 'cancelled' | 'closed'): 
 function takenOver(run: Run, takenOverBy: string | null): DeliveryResult {
   const { view } = run;
   view.status = 'failed_over';
-  setCurrentDetails(
-    `Failed over after ${view.attempts} attempts: ${view.lastError}. ${takenOverBy ? `Taken over by delivery ${takenOverBy}.` : ''}`,
-  );
-  showStatus('failed_over');
+  setCurrentDetails(texts.failedOver(run, takenOverBy));
+  showStatus(run, 'failed_over');
   return { status: 'failed_over', attempts: view.attempts, ...(takenOverBy && { takenOverBy }) };
 }
 
@@ -232,20 +203,19 @@ async function cancelled(run: Run): Promise<DeliveryResult> {
 }
 
 /** Failed for good: open until it is replayed or cancelled, or the replay window ends. */
-async function parked({ input, view, wishes }: Run): Promise<DeliveryResult> {
-  const failure = `Failed after ${view.attempts} of ${view.maxAttempts} attempts: ${view.lastError}`;
+async function parked(run: Run): Promise<DeliveryResult> {
+  const { input, view, wishes } = run;
   const { organizationId, deliveryId, replayWindowMs } = input;
   view.status = 'failed';
-  showStatus('failed');
-  setCurrentDetails(
-    `${failure}. Signal \`replay\` delivers it again as a new delivery, signal \`cancel\` closes this one.`,
-  );
+  showStatus(run, 'failed');
+  setCurrentDetails(texts.failed(run, fromNow(replayWindowMs)));
   if (replayWindowMs > 0) {
-    await condition(() => wishes.replay || wishes.cancel, replayWindowMs, { summary: 'Open for a replay' });
+    const summary = texts.failedSummary(run);
+    await condition(() => wishes.replay || wishes.cancel, replayWindowMs, { summary });
   }
-  if (!wishes.replay) throw ApplicationFailure.nonRetryable(failure, 'DeliveryFailed');
+  if (!wishes.replay) throw ApplicationFailure.nonRetryable(texts.failureReason(run), 'DeliveryFailed');
   const replayedAs = wishes.replayedAs ?? (await untilDone(() => replayDelivery({ organizationId, deliveryId })));
-  setCurrentDetails(`${failure}. ${replayedAs ? `Replayed as ${replayedAs}` : 'It could not be replayed any more'}.`);
+  setCurrentDetails(texts.replayed(run, replayedAs));
   return { status: 'failed', attempts: view.attempts, replayedAs };
 }
 
@@ -272,8 +242,23 @@ async function pauseForOwnSide(failures: number): Promise<void> {
   await sleep(wait, { summary: 'Waiting for our own side' });
 }
 
-function showStatus(value: string): void {
+function showStatus(run: Run, value: string): void {
+  run.shown = value;
   upsertSearchAttributes([{ key: deliveryStatusAttribute, value }]);
+}
+
+function fromNow(ms: number): string {
+  return new Date(Date.now() + ms).toISOString();
+}
+
+/** The search attributes of its start say what it belongs to. */
+function belongings({ eventId }: DeliveryInput): texts.Belongings {
+  const { typedSearchAttributes } = workflowInfo();
+  return {
+    eventId,
+    routeId: typedSearchAttributes.get(routeIdAttribute),
+    destinationId: typedSearchAttributes.get(destinationIdAttribute),
+  };
 }
 
 function initialView(input: DeliveryInput): DeliveryStatusView {

@@ -12,6 +12,7 @@ import {
 } from '@temporalio/workflow';
 import type { ReplayActivities } from '../activities/types.ts';
 import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/event-replay.ts';
+import { countOf, paragraphs, signalChoices } from '../core/operator-markdown.ts';
 import { cancel, progress, type ReplayInput, replayTaskQueue } from './messages.ts';
 
 // A page whose worker is alive beats; one that takes longer is made by another worker, or found to be made.
@@ -34,10 +35,14 @@ interface Run {
  */
 export async function replay(input: ReplayInput): Promise<ReplayProgress> {
   const run: Run = { input, view: input.resumeFrom ?? NOT_BEGUN, wishes: { cancel: false } };
-  setHandler(progress, () => run.view);
-  setHandler(cancel, () => {
-    run.wishes.cancel = true;
-  });
+  setHandler(progress, () => run.view, { description: 'How far the replay is' });
+  setHandler(
+    cancel,
+    () => {
+      run.wishes.cancel = true;
+    },
+    { description: 'Ends the replay after the page under way; what was replayed stays replayed' },
+  );
   CancellationScope.current().cancelRequested.catch(() => {
     run.wishes.cancel = true;
   });
@@ -106,13 +111,16 @@ async function cancelled(run: Run): Promise<ReplayProgress> {
 
 function ended(run: Run, view: ReplayProgress): ReplayProgress {
   run.view = view;
-  setCurrentDetails(`${view.status}: ${describeProgress(view)}`);
+  setCurrentDetails(`**${view.status}**: ${describeProgress(view)}`);
   return view;
 }
 
 async function pause({ input, view, wishes }: Run, waitMs: number): Promise<void> {
   setCurrentDetails(
-    `${describeProgress(view)} At most ${input.ratePerSecond} events per second. Signal \`cancel\` ends the replay.`,
+    paragraphs(
+      `${describeProgress(view)} At most ${countOf(input.ratePerSecond, 'event')} per second.`,
+      signalChoices('`cancel` ends the replay; what was replayed stays replayed.'),
+    ),
   );
   if (waitMs > 0) await condition(() => wishes.cancel, waitMs, { summary: `After page ${view.pages}` });
 }

@@ -175,7 +175,7 @@ describe('replays by filter', () => {
       return currentDetails.includes('events replayed') && currentDetails;
     });
     expect(details).to.match(
-      /^\d+ of 30 events replayed, \d+ deliveries created\. Received until .*Z\. At most 1 event/,
+      /^\d+ of 30 events replayed, \d+ deliveries created\. It has reached the events received at .*Z\. At most 1 event/,
     );
     expect(await (await workflow.describe()).staticSummary()).to.equal('Replay of 30 events, 1 per second');
     await workflow.signal('cancel');

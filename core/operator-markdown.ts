@@ -1,0 +1,54 @@
+// Markdown for what the Temporal UI shows of a workflow: its summary, details and current details
+// (https://docs.temporal.io/develop/typescript/observability, "user metadata").
+
+/** Characters that mean something in Markdown or HTML. */
+const SPECIAL = /[\\`*_{}[\]<>#|~!$]/g;
+
+// What could make a link or an element of HTML.
+const MISLEADING = /[<[]/g;
+// In bytes at most 400, by the default of Temporal's `limit.userMetadataSummarySize`; a character has up to three.
+const LONGEST_SUMMARY = 120;
+
+/** Text from elsewhere, such as an error, which is to be shown as it is. */
+export function plain(text: string): string {
+  return text.replaceAll(SPECIAL, '\\$&');
+}
+
+/**
+ * A summary of a workflow or a timer. It is read on timelines and command lines as well, so that names and errors stand
+ * there as they are, but for what would mislead; what is too long for Temporal is cut.
+ */
+export function summaryLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').replaceAll(MISLEADING, '\\$&');
+  return line.length <= LONGEST_SUMMARY ? line : `${line.slice(0, LONGEST_SUMMARY - 1)}…`;
+}
+
+// The UI renders Markdown in a page beside `namespaces/`, whatever path it is served under, and puts the namespace in.
+const WORKFLOWS = 'namespaces/{namespace}/workflows';
+
+/** A link to a workflow. */
+export function workflowReference(workflowId: string, text = workflowId): string {
+  return `[${text}](${WORKFLOWS}/${encodeURIComponent(workflowId)})`;
+}
+
+/**
+ * A link to the workflows that a query finds.
+ * @param query https://docs.temporal.io/list-filter; of names and ids only
+ */
+export function listReference(text: string, query: string): string {
+  return `[${text}](${WORKFLOWS}?query=${encodeURIComponent(query)})`;
+}
+
+/** What may be done by a signal, and how one is sent, for those who do not know Temporal. */
+export function signalChoices(...choices: string[]): string {
+  const how = 'What you can do, with *More Actions* and *Send a Signal* (leave *Data* empty):';
+  return `${how}\n\n${choices.map((choice) => `* ${choice}`).join('\n')}`;
+}
+
+export function paragraphs(...each: string[]): string {
+  return each.join('\n\n');
+}
+
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

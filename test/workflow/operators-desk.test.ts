@@ -1,0 +1,82 @@
+// What an operator finds and does in the Temporal UI: search attributes, texts and hand-typed signals.
+import { expect } from 'chai';
+import { cancel, release, replay, status } from '../../workflows/messages.ts';
+import {
+  failed,
+  failedOver,
+  held,
+  retrying,
+  type ScriptedDelivery,
+  type ScriptedWorker,
+  startScriptedWorker,
+} from '../support/scripted-attempts.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+
+interface Metadata {
+  currentDetails: string;
+  definition: { signalDefinitions: { name: string; description: string }[] };
+}
+
+describe("the operator's desk", () => {
+  let worker: ScriptedWorker;
+  before(async () => {
+    worker = await startScriptedWorker('test-operators-desk');
+  });
+  after(() => worker.stop());
+
+  it('finds a delivery as retrying again after its circuit has held it', async () => {
+    const delivery = await worker.start([retrying(1), held, retrying(HOUR_MS)]);
+    await until('the hold', () => isFoundAs(delivery, 'circuit_open'));
+    await delivery.handle.signal(release);
+    await until('the retry', () => isFoundAs(delivery, 'retrying'));
+    await delivery.handle.signal(cancel);
+    await delivery.handle.result();
+  });
+
+  it('replays a failed delivery whatever was typed into the data of the signal', async () => {
+    const delivery = await worker.start([failed], {}, 'dlv_created_by_the_workflow');
+    await until('the failure', async () => (await delivery.handle.query(status)).status === 'failed');
+    await delivery.handle.signal(replay, 'please');
+    expect(await delivery.handle.result()).to.include({ replayedAs: 'dlv_created_by_the_workflow' });
+    expect(delivery.replays).to.have.length(1);
+  });
+
+  it('says of every signal what it does', async () => {
+    const delivery = await worker.start([retrying(HOUR_MS)]);
+    await until('the wait', async () => (await delivery.handle.query(status)).status === 'retrying');
+    const { signalDefinitions } = (await metadata(delivery)).definition;
+    expect(signalDefinitions.map(({ name }) => name)).to.have.members(['retryNow', 'cancel', 'replay', 'release']);
+    for (const { name, description } of signalDefinitions) expect(description, name).to.not.equal('');
+    await delivery.handle.signal(cancel);
+    await delivery.handle.result();
+  });
+
+  it('names what a failed delivery waits for, and leads to others of its event and destination', async () => {
+    const delivery = await worker.start([failed]);
+    await until('the failure', async () => (await delivery.handle.query(status)).status === 'failed');
+    const { currentDetails } = await metadata(delivery);
+    expect(currentDetails).to.contain('**Failed** after 1 of 4 attempts: The destination answered 500.');
+    expect(currentDetails).to.contain('`replay` delivers the event again');
+    expect(decodeURIComponent(currentDetails)).to.contain(`EventId = "${delivery.input.eventId}"`);
+    expect(decodeURIComponent(currentDetails)).to.contain(`DestinationId = "${delivery.destinationId}"`);
+    await delivery.handle.signal(cancel);
+    await delivery.handle.result().catch(() => undefined);
+  });
+
+  it('leads from a delivery that failed over to the one that took over', async () => {
+    const delivery = await worker.start([failedOver]);
+    const { takenOverBy } = await delivery.handle.result();
+    expect((await metadata(delivery)).currentDetails).to.contain(`/workflows/${takenOverBy})`);
+  });
+
+  async function isFoundAs({ input }: ScriptedDelivery, deliveryStatus: string): Promise<boolean> {
+    const query = `WorkflowId = "${input.deliveryId}" and DeliveryStatus = "${deliveryStatus}"`;
+    return (await worker.client.workflow.count(query)).count === 1;
+  }
+});
+
+function metadata({ handle }: ScriptedDelivery): Promise<Metadata> {
+  return handle.query<Metadata, []>('__temporal_workflow_metadata');
+}

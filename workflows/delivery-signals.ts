@@ -1,0 +1,58 @@
+// What people, the API and the route's circuit ask of a delivery while it runs. Descriptions are what the Temporal UI shows
+// where a signal is chosen.
+import { CancellationScope, setHandler } from '@temporalio/workflow';
+import { cancel, type DeliveryStatusView, release, replay, retryNow, status } from './messages.ts';
+
+/** What has been asked for so far. */
+export interface Wishes {
+  retry: boolean;
+  cancel: boolean;
+  replay: boolean;
+  /** The delivery that replays this one, when it exists already. */
+  replayedAs: string | undefined;
+  release: boolean;
+}
+
+/** Sets the handlers of all signals and of the query; a cancellation request is a wish like the signal `cancel`. */
+export function listen(view: DeliveryStatusView): Wishes {
+  const wishes: Wishes = { retry: false, cancel: false, replay: false, replayedAs: undefined, release: false };
+  setHandler(status, () => view, { description: 'What the delivery has come to and what it waits for' });
+  setHandler(
+    retryNow,
+    () => {
+      wishes.retry = true;
+    },
+    { description: 'Makes the next attempt now, during the wait for a retry' },
+  );
+  setHandler(
+    cancel,
+    () => {
+      wishes.cancel = true;
+    },
+    { description: 'Ends the delivery: no further attempt is made' },
+  );
+  setHandler(
+    replay,
+    (replayedAs) => {
+      wishes.replay = true;
+      // Anything else was typed into the Temporal UI and names no delivery; the workflow then creates one.
+      wishes.replayedAs = isDeliveryId(replayedAs) ? replayedAs : undefined;
+    },
+    { description: 'Delivers a failed delivery again, as a new delivery; leave Data empty' },
+  );
+  setHandler(
+    release,
+    () => {
+      wishes.release = true;
+    },
+    { description: "Sent by Hookyard when the route's circuit lets the delivery go on; not needed by hand" },
+  );
+  CancellationScope.current().cancelRequested.catch(() => {
+    wishes.cancel = true;
+  });
+  return wishes;
+}
+
+function isDeliveryId(data: unknown): data is string {
+  return typeof data === 'string' && data.startsWith('dlv_');
+}

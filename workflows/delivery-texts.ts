@@ -1,0 +1,152 @@
+// What an operator reads about a delivery in the Temporal UI, as its "Current Details": what is going on, what happens next by
+// itself, and what can be done about it. Times are ISO 8601 in UTC.
+import {
+  countOf,
+  listReference,
+  paragraphs,
+  plain,
+  signalChoices,
+  summaryLine,
+  workflowReference,
+} from '../core/operator-markdown.ts';
+import { circuitWorkflowId, type DeliveryStatusView } from './messages.ts';
+
+/** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
+export interface Belongings {
+  eventId: string;
+  routeId?: string;
+  destinationId?: string;
+}
+
+/** What the texts tell of; `view` is what the query `status` answers. */
+export interface Facts {
+  view: DeliveryStatusView;
+  belongs: Belongings;
+}
+
+// In the texts below, the UI puts the workflow's id, which is the delivery's, in the place of {workflowId}.
+const CANCEL = '`cancel` ends the delivery: no further attempt is made.';
+
+/** While an attempt is made. */
+export function attempting({ view }: Facts, attempt: number): string {
+  return `Attempt ${attempt} of ${view.maxAttempts} is being made.`;
+}
+
+/** The wait after a failed attempt, on the timeline. */
+export function retrySummary({ view }: Facts): string {
+  return summaryLine(failedAttempt(view, view.lastError));
+}
+
+export function retrying(facts: Facts): string {
+  const { view } = facts;
+  return paragraphs(
+    `**Retrying**. ${failedAttempt(view, plain(view.lastError ?? ''))}. Next attempt at ${view.nextAttemptAt}.`,
+    signalChoices('`retryNow` makes the next attempt now.', CANCEL),
+    seeAlso(facts, ofDestination(facts, 'retrying')),
+  );
+}
+
+export function waitingForSlot({ view }: Facts): string {
+  return paragraphs(
+    `The rate limit of the destination lets the next attempt go at ${view.nextAttemptAt}.`,
+    signalChoices(CANCEL),
+    'No signal passes the limit. A higher `rateLimitPerMinute` of the destination counts for later attempts.',
+  );
+}
+
+export function held(facts: Facts): string {
+  const { routeId } = facts.belongs;
+  const circuit = routeId === undefined ? 'circuit' : workflowReference(circuitWorkflowId(routeId), 'circuit');
+  return paragraphs(
+    `**Held**: the ${circuit} of its route is open, so nothing is sent to the route's destinations. It goes on by itself when the circuit lets it.`,
+    signalChoices(CANCEL),
+    `To close the circuit now, send \`resetCircuit\` to the workflow of the ${circuit}.`,
+    seeAlso(facts),
+  );
+}
+
+/** Its end, other than by a failure. */
+export function ended(facts: Facts, ending: 'delivered' | 'cancelled' | 'closed'): string {
+  const { attempts, maxAttempts } = facts.view;
+  if (ending === 'delivered') return `**Delivered** by attempt ${attempts} of ${maxAttempts}.`;
+  if (ending === 'cancelled') {
+    return paragraphs(
+      `**Cancelled** after ${countOf(attempts, 'attempt')} of ${maxAttempts}. No further attempt is made.`,
+      'To deliver the event after all: `POST /api/deliveries/{workflowId}/replay`.',
+      seeAlso(facts),
+    );
+  }
+  return paragraphs(
+    '**Closed** without a further attempt: the delivery was ended in Hookyard (cancelled, its destination disabled or deleted) or deleted with its event. `GET /api/deliveries/{workflowId}` says which.',
+    seeAlso(facts),
+  );
+}
+
+export function failedOver(facts: Facts, takenOverBy: string | null): string {
+  const { attempts, lastError } = facts.view;
+  const after = attempts === 0 ? 'without an attempt' : `after ${countOf(attempts, 'attempt')}`;
+  const successor =
+    takenOverBy === null
+      ? 'Another delivery of this event goes to the failover destination.'
+      : `${workflowReference(takenOverBy)} delivers the event to the failover destination.`;
+  return paragraphs(
+    `**Failed over** ${after}${lastError === null ? '' : `: ${plain(lastError)}`}. ${successor}`,
+    seeAlso(facts, ofDestination(facts, 'failed')),
+  );
+}
+
+/** The wait for a replay, on the timeline. */
+export function failedSummary({ view }: Facts): string {
+  return summaryLine(`Open for a replay. ${failure(view, view.lastError)}`);
+}
+
+/** @param openUntil when the replay window ends, ISO 8601 */
+export function failed(facts: Facts, openUntil: string): string {
+  const { view } = facts;
+  return paragraphs(
+    `${shownFailure(view)} No further attempt is made by itself. Open for a replay from here until ${openUntil}, by the API as long as the payload is kept.`,
+    signalChoices(
+      '`replay` delivers the event again, as a new delivery.',
+      '`cancel` closes this one: it stays failed.',
+    ),
+    seeAlso(facts, ofDestination(facts, 'failed')),
+  );
+}
+
+/** @param replayedAs undefined: it was not possible any more */
+export function replayed(facts: Facts, replayedAs: string | undefined): string {
+  const { view } = facts;
+  const what = replayedAs
+    ? `Replayed as ${workflowReference(replayedAs)}`
+    : 'It could not be replayed: its payload, destination or event is gone';
+  return paragraphs(`${shownFailure(view)} ${what}.`, seeAlso(facts));
+}
+
+/** One line, as the reason of a workflow that fails. */
+export function failureReason({ view }: Facts): string {
+  return failure(view, view.lastError);
+}
+
+function shownFailure(view: DeliveryStatusView): string {
+  return `${failure(view, plain(view.lastError ?? ''), '**Failed**')}.`;
+}
+
+function failure({ attempts, maxAttempts }: DeliveryStatusView, error: string | null, failed = 'Failed'): string {
+  return `${failed} after ${attempts} of ${maxAttempts} attempts: ${error}`;
+}
+
+function failedAttempt({ attempts, maxAttempts }: DeliveryStatusView, error: string | null): string {
+  return `Attempt ${attempts} of ${maxAttempts} failed: ${error}`;
+}
+
+function seeAlso({ belongs }: Facts, ...others: (string | null)[]): string {
+  const event = listReference('all deliveries of this event', `EventId = "${belongs.eventId}"`);
+  return `See also: ${[event, ...others.filter((other) => other !== null)].join(', ')}.`;
+}
+
+/** Others of the same destination that are in the same state. */
+function ofDestination({ belongs: { destinationId } }: Facts, status: 'failed' | 'retrying'): string | null {
+  if (destinationId === undefined) return null;
+  const query = `DestinationId = "${destinationId}" and DeliveryStatus = "${status}" and ExecutionStatus = "Running"`;
+  return listReference(`${status} deliveries of this destination`, query);
+}
