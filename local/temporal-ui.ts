@@ -61,6 +61,10 @@ function uiConfig(options: TemporalUiOptions): object {
     disableNewsFetch: true,
     notifyOnNewVersion: false,
     hideLogs: true,
+    // Started by hand, reset or updated, no workflow of Hookyard does anything useful (docs/operating.md).
+    startWorkflowDisabled: true,
+    workflowResetDisabled: true,
+    workflowUpdateDisabled: true,
   };
 }
 
