@@ -70,17 +70,19 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
   const { state } = circuit;
   // Closed meanwhile: what it held is released at the next look, which the change has asked for.
   if (state === 'closed') return { state, held, waitMs: 0 };
-  const dueAt = changesAt(circuit, rule);
-  await setWakeTime(deps.pool, routeId, version, dueAt === null ? null : new Date(dueAt + GRACE_MS));
-  return {
+  const advice = {
     state,
     held,
     failureCount: circuit.failureCount,
     probeSuccessCount: circuit.probeSuccessCount,
     probeSuccessThreshold: rule.probeSuccessThreshold,
     probeDeliveryId: circuit.probe?.deliveryId ?? null,
-    waitMs: dueAt === null ? null : Math.max(0, dueAt - Date.now()),
   };
+  // The probe has ended since the look above: the next one is due, and setting a time would take back its wake-up.
+  if (state === 'half_open' && circuit.probe === null && held > 0) return { ...advice, waitMs: 0 };
+  const dueAt = changesAt(circuit, rule);
+  await setWakeTime(deps.pool, routeId, version, dueAt === null ? null : new Date(dueAt + GRACE_MS));
+  return { ...advice, waitMs: dueAt === null ? null : Math.max(0, dueAt - Date.now()) };
 }
 
 /** Sends the next probe: the delivery that waits the longest. Without one, the next new delivery is the probe. */

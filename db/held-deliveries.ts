@@ -1,5 +1,6 @@
 // Deliveries that a circuit keeps from being attempted: handed to a failover destination, or held until it closes.
 import { newId, shardOf } from '../core/ids.ts';
+import { electProbe } from './circuits.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import type { Queryable } from './pool.ts';
 
@@ -28,7 +29,7 @@ with input as (
   where route_id in (select route_id from input) and state <> 'closed'
   order by route_id for share
 ), due as (
-  select i.*, t.id as target
+  select i.*, t.id as target, c.state = 'half_open' and c.probe_delivery_id is null as unprobed
   from input i join circuit c on c.route_id = i.route_id
   left join lateral (
     select d.id from routes r
@@ -68,7 +69,7 @@ with input as (
   select next_id, target, organization_id, event_id, source_id, route_id, priority, next_shard, id
   from changed where target is not null
 )
-select id, case when target is not null then next_id end as "takenOverBy",
+select id, route_id as "routeId", unprobed, case when target is not null then next_id end as "takenOverBy",
        case when target is not null then pg_notify('${OUTBOX_CHANNEL}', '')::text end
 from changed`;
 
@@ -89,13 +90,28 @@ export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): 
       next_shard: shardOf(nextId),
     };
   });
-  const changed = await db.query<{ id: string; takenOverBy: string | null }>(DIVERT, [JSON.stringify(rows), REASON]);
+  const changed = await db.query<{ id: string; routeId: string; unprobed: boolean; takenOverBy: string | null }>(
+    DIVERT,
+    [JSON.stringify(rows), REASON],
+  );
+  const held = changed.rows.filter(({ takenOverBy }) => takenOverBy === null);
+  const unprobed = held.filter((row) => row.unprobed).map(({ routeId }) => routeId);
+  for (const routeId of new Set(unprobed)) await electOldest(db, routeId);
   return new Map(
     changed.rows.map(({ id, takenOverBy }) => [
       id,
       takenOverBy === null ? { status: 'held' } : { status: 'failed_over', takenOverBy },
     ]),
   );
+}
+
+/**
+ * Sees to it that a half-open circuit has a probe. Without that, what is held there would wait for ever: whoever looked for
+ * the next probe, when the circuit became half-open or the last probe ended, may have done so right before it was held.
+ */
+async function electOldest(db: Queryable, routeId: string): Promise<void> {
+  const [oldest] = await oldestHeld(db, routeId, { limit: 1 });
+  if (oldest) await electProbe(db, routeId, oldest.deliveryId);
 }
 
 /** A held delivery as its release needs it. */

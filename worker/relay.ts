@@ -79,6 +79,10 @@ export function startRelay(deps: RelayDeps): Relay {
   let news = false;
   let roundEndedAt = 0;
   let failing = false;
+  // What rounds have left to be done beside the next ones, and the first error of it, which makes the relay rest.
+  const aside = new Set<Promise<void>>();
+  let trouble: unknown;
+  let checking = false;
   const ended = run();
 
   async function run(): Promise<void> {
@@ -87,6 +91,7 @@ export function startRelay(deps: RelayDeps): Relay {
       try {
         news = false;
         const started = await round();
+        raiseTrouble();
         rest = started > 0 ? MIN_REST_MS : Math.min(MAX_REST_MS, rest * 2);
         failing = false;
       } catch (error) {
@@ -110,21 +115,47 @@ export function startRelay(deps: RelayDeps): Relay {
     });
   }
 
-  /** Claims and starts once. @returns how many were started */
+  function leaveAside(work: Promise<void>): void {
+    const watched = work
+      .catch((error: unknown) => {
+        trouble ??= error;
+      })
+      .finally(() => aside.delete(watched));
+    aside.add(watched);
+  }
+
+  function raiseTrouble(): void {
+    const error = trouble;
+    trouble = undefined;
+    if (error !== undefined) throw error;
+  }
+
+  /**
+   * Claims and starts once. What is in flight already is not claimed again, so a claim waits for nothing that belongs to
+   * other destinations: neither for the look-ups of slow ones, nor for circuits, nor, in a quiet relay, for starts.
+   * @returns how many were claimed to be started or diverted
+   */
   async function round(): Promise<number> {
-    await checkOverdue();
+    if (!checking) leaveAside(checkOverdue());
     const claimed = await claim();
     const rows = claimed.filter((row) => row.blockedBy === null);
-    await divert(claimed.filter((row) => row.blockedBy !== null));
+    leaveAside(divert(claimed.filter((row) => row.blockedBy !== null)));
     if (rows.length === 0) return claimed.length;
     const policyOf = await policiesOf(rows);
     const starts = await pacing.pace(rows, (row) => policyOf(row).rateLimitPerMinute);
     const starting = new Set(starts);
     for (const row of rows) if (!starting.has(row)) inFlight.delete(row.deliveryId);
-    const outcomes = await Promise.allSettled(starts.map((row) => start(row, policyOf(row))));
+    const started = startAll(starts, policyOf);
+    // A busy relay waits, so that the next claim is of a group.
+    if (inFlight.brisk >= BUSY_IN_FLIGHT) await started;
+    else leaveAside(started);
+    return starts.length + claimed.length - rows.length;
+  }
+
+  async function startAll(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): Promise<void> {
+    const outcomes = await Promise.allSettled(rows.map((row) => start(row, policyOf(row))));
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failure) throw failure.reason;
-    return starts.length + claimed.length - rows.length;
   }
 
   /** Deliveries that the circuit of their route keeps from being attempted go to a failover destination, or are held. */
@@ -193,11 +224,16 @@ export function startRelay(deps: RelayDeps): Relay {
   async function checkOverdue(): Promise<void> {
     const overdue = inFlight.takeOverdue().filter((row) => !express.isRunning(row.deliveryId));
     if (overdue.length === 0) return;
-    const queued = await stillQueued(deps.hotPool, overdue);
-    for (const row of overdue) {
-      const state = queued.has(row.deliveryId) ? await workflowState(row.deliveryId) : 'recorded';
-      if (state === 'closed') await endLost(row);
-      if (state !== 'running') inFlight.delete(row.deliveryId);
+    checking = true;
+    try {
+      const queued = await stillQueued(deps.hotPool, overdue);
+      for (const row of overdue) {
+        const state = queued.has(row.deliveryId) ? await workflowState(row.deliveryId) : 'recorded';
+        if (state === 'closed') await endLost(row);
+        if (state !== 'running') inFlight.delete(row.deliveryId);
+      }
+    } finally {
+      checking = false;
     }
   }
 
@@ -235,6 +271,7 @@ export function startRelay(deps: RelayDeps): Relay {
       stopping = true;
       wake();
       await ended;
+      await Promise.all(aside);
       await express.drain();
     },
   };

@@ -1,24 +1,30 @@
 // Destinations that do not answer keep the places they have taken, and leave the others theirs.
 import { expect } from 'chai';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-// HOOKYARD_MAX_IN_FLIGHT and HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION, unset in tests.
-const IN_FLIGHT = 200;
-const IN_FLIGHT_PER_DESTINATION = 50;
+const IN_FLIGHT = 20;
+const IN_FLIGHT_PER_DESTINATION = 5;
 const HANGING = 5;
 
 describe('destinations that do not answer', () => {
-  let yard: Hookyard;
+  let yard: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     records = new Records(yard);
+    await yard.startWorker({
+      HOOKYARD_MAX_IN_FLIGHT: String(IN_FLIGHT),
+      HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: String(IN_FLIGHT_PER_DESTINATION),
+    });
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(async () => {
+    await yard.close();
+    await receiver.close();
+  });
 
   it('do not stop others, even when their limits together are more than a worker may have in flight', async () => {
     expect(HANGING * IN_FLIGHT_PER_DESTINATION).to.be.greaterThan(IN_FLIGHT);
@@ -31,7 +37,7 @@ describe('destinations that do not answer', () => {
     const lively = await records.pipe(receiver.endpoint(200).url);
     try {
       const backlog = await Promise.all(
-        Array.from({ length: IN_FLIGHT_PER_DESTINATION + 10 }, () => records.accepted(source, '{}')),
+        Array.from({ length: IN_FLIGHT_PER_DESTINATION + 2 }, () => records.accepted(source, '{}')),
       );
       const underWay = () => hanging.reduce((sum, { requests }) => sum + requests.length, 0);
       await until('most places to be taken', () => underWay() >= IN_FLIGHT * 0.7);
