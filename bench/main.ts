@@ -33,7 +33,7 @@ if (process.argv[2] === 'history') {
   await measureHistory(process.argv.slice(3));
   process.exit(0);
 }
-const { bench, options } = readOptions();
+const { bench, options } = readOptionsOrExit();
 if (bench === 'transforms') {
   // Needs none of what follows.
   await measureTransforms();
@@ -63,3 +63,12 @@ try {
   rmSync(dataDir, { recursive: true, force: true });
 }
 process.exit(0);
+
+function readOptionsOrExit(): ReturnType<typeof readOptions> {
+  try {
+    return readOptions();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+}
