@@ -1,14 +1,18 @@
-// npm run bench -- isolation [--seconds 30 --rounds 3]: what a healthy destination notices of three bad ones beside it: one
+// npm run bench -- isolation [--seconds 30 --rounds 3 --lane workflow]: what a healthy destination notices of three bad ones beside it: one
 // that takes 10 s to answer, one that is down, one that refuses nearly everything with 429.
 //
 // "At 50 % load" is all the load together: each of the four gets an eighth of what the healthy one, saturated, takes. That
 // is what an operator who keeps half of the machine free has. The healthy one gets the same eighth in both phases, so
 // the ratio compares nothing but the company it is in; beside half of the maximum of its own, the first figure would be
-// larger and the ratio kinder. Retries of the bad ones come on top, by the retry policy that destinations have by default.
+// larger and the ratio kinder. Everything else is as it is by default: what the bad ones cost beyond their webhooks is decided
+// by their retry policy, and by the circuits that open.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Stack } from '../local/stack.ts';
+import { type Bar, barLine } from './support/bars.ts';
 import { median } from './support/measure.ts';
+import type { BenchOptions } from './support/options.ts';
+import { saveResults } from './support/save.ts';
 import { createPipe, drained, type Pipe, quiet, SECRET, type Service, startService } from './support/service.ts';
 import {
   createSender,
@@ -41,8 +45,9 @@ type BadOne = (typeof BAD_ONES)[number];
 interface Trouble {
   webhooks: number;
   attempts: number;
-  /** Deliveries that have no result of a first attempt yet. */
+  /** Deliveries that wait for their first attempt in the outbox, and those that a circuit holds. */
   waiting: number;
+  held: number;
 }
 
 interface Round {
@@ -54,13 +59,9 @@ interface Round {
 }
 
 /** Measures in alternation, prints the table and the ratio against the bar. */
-export async function measureIsolation(
-  stack: Stack,
-  receiver: Receiver,
-  options: { body: string; rounds: number; seconds: number },
-): Promise<void> {
+export async function measureIsolation(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
   // No replay window: a delivery that failed ends its workflow, so that none of a round is left in the next.
-  const service = await startService(stack, { HOOKYARD_REPLAY_WINDOW_HOURS: '0' });
+  const service = await startService(stack, { HOOKYARD_LANE: options.lane, HOOKYARD_REPLAY_WINDOW_HOURS: '0' });
   const badServers = await startBadServers();
   const rounds: Round[] = [];
   try {
@@ -75,7 +76,9 @@ export async function measureIsolation(
     await service.stop();
     badServers.close();
   }
-  print(rounds, options.seconds);
+  const bar = barOf(rounds);
+  console.log(report(rounds, bar, options));
+  if (options.save) saveResults(`isolation-${options.lane}`, { bar, rounds });
 }
 
 async function measureRound(
@@ -83,7 +86,7 @@ async function measureRound(
   receiver: Receiver,
   healthy: Pipe,
   badUrls: Record<BadOne, string>,
-  { body, seconds }: { body: string; seconds: number },
+  { body, seconds }: BenchOptions,
 ): Promise<Round> {
   const sender = createSender(healthy.webhookUrl, SECRET, body);
   try {
@@ -127,18 +130,17 @@ async function sendTrouble(
 }
 
 async function troubleOf(service: Service, bad: Pipe[], webhooks: number[]): Promise<Record<BadOne, Trouble>> {
-  const { rows } = await service.pool.query<{ id: string; attempts: number; waiting: number }>(
-    `select w.id, (select coalesce(sum(attempt_count), 0) from deliveries where destination_id = w.id)::int as attempts,
-            (select count(*) from outbox where destination_id = w.id)::int as waiting
-     from unnest($1::text[]) with ordinality as w(id, number) order by w.number`,
+  const { rows } = await service.pool.query<Omit<Trouble, 'webhooks'>>(
+    `select coalesce(sum(d.attempt_count), 0)::int as attempts,
+            (select count(*) from outbox where destination_id = w.id)::int as waiting,
+            (count(*) filter (where d.status = 'circuit_open'))::int as held
+     from unnest($1::text[]) with ordinality as w(id, number) left join deliveries d on d.destination_id = w.id
+     group by w.id, w.number order by w.number`,
     [bad.map((pipe) => pipe.destinationId)],
   );
-  return Object.fromEntries(
-    BAD_ONES.map((name, at) => [
-      name,
-      { webhooks: webhooks[at] ?? 0, attempts: rows[at]?.attempts ?? 0, waiting: rows[at]?.waiting ?? 0 },
-    ]),
-  ) as Record<BadOne, Trouble>;
+  const none = { attempts: 0, waiting: 0, held: 0 };
+  const entries = BAD_ONES.map((name, at) => [name, { webhooks: webhooks[at] ?? 0, ...(rows[at] ?? none) }]);
+  return Object.fromEntries(entries) as Record<BadOne, Trouble>;
 }
 
 async function startBadServers(): Promise<{ urls: Record<BadOne, string>; close: () => void }> {
@@ -180,28 +182,31 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
-function print(rounds: Round[], seconds: number): void {
+function barOf(rounds: Round[]): Bar {
   const ratios = rounds.map(({ alone, beside }) => beside.p99 / alone.p99);
-  const ratio = median(ratios);
+  return { what: 'end to end, p99: beside / alone', value: median(ratios), unit: '', atMost: BAR, rounds: ratios };
+}
+
+function report(rounds: Round[], bar: Bar, { lane, seconds }: BenchOptions): string {
   const each = median(rounds.map((round) => round.perSecond));
-  const line = (what: string, pick: (round: Round) => Percentiles) => {
+  const latency = (what: string, pick: (round: Round) => Percentiles) => {
     const of = (name: keyof Percentiles) => median(rounds.map((round) => pick(round)[name])).toFixed(1);
-    return `  ${what.padEnd(24)} p50 ${of('p50')} ms, p95 ${of('p95')} ms, p99 ${of('p99')} ms   (p99 of the rounds: ${rounds.map((round) => pick(round).p99.toFixed(0)).join(', ')})`;
+    return `  ${what.padEnd(20)} p50 ${of('p50')} ms, p95 ${of('p95')} ms, p99 ${of('p99')} ms`;
   };
   const trouble = (name: BadOne) => {
     const of = (count: keyof Trouble) => median(rounds.map((round) => round.trouble[name][count])).toFixed(0);
-    return `  ${name.padEnd(24)} ${of('webhooks')} webhooks, ${of('attempts')} attempts, ${of('waiting')} waiting for the first at the end`;
+    return `  ${name.padEnd(20)} ${of('webhooks')} webhooks, ${of('attempts')} attempts; at the end ${of('waiting')} wait, ${of('held')} are held`;
   };
-  const lines = [
+  return [
     '',
-    `isolation at ${LOAD_OF_MAXIMUM * 100} % load: ${each.toFixed(1)} /s to each of four destinations; medians of ${rounds.length} rounds of ${seconds} s`,
+    `lane ${lane}, ${LOAD_OF_MAXIMUM * 100} % load: ${each.toFixed(1)} /s to each of four destinations; medians of ${rounds.length} rounds of ${seconds} s`,
     'end to end, the healthy destination',
-    line('alone', (round) => round.alone),
-    line('beside the bad ones', (round) => round.beside),
-    `  p99 beside / alone       ${ratio.toFixed(2)}   (rounds: ${ratios.map((value) => value.toFixed(2)).join(', ')}; at most ${BAR.toFixed(1)}: ${ratio <= BAR ? 'met' : 'missed'})`,
-    'the bad ones, per round',
+    latency('alone', (round) => round.alone),
+    latency('beside the bad ones', (round) => round.beside),
+    'the bad ones, in a round',
     ...BAD_ONES.map(trouble),
     '',
-  ];
-  console.log(lines.join('\n'));
+    barLine(bar),
+    '',
+  ].join('\n');
 }
