@@ -106,7 +106,7 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox): RoutingCac
   function loadOnce(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null> {
     const key = `${organizationSlug}/${sourceSlug}`;
     const running = loading.get(key);
-    if (running) return running;
+    if (running !== undefined) return running;
     const started = load(organizationSlug, sourceSlug).finally(() => loading.delete(key));
     loading.set(key, started);
     return started;
