@@ -20,6 +20,8 @@ COPY temporal-config ./temporal-config
 COPY local ./local
 COPY worker ./worker
 COPY api ./api
+COPY client ./client
+COPY cli ./cli
 # Makes the bundle of the workflow code, so that a worker starts at once and needs no memory for it.
 RUN node --input-type=module -e "import { bundleWorkflows } from '/app/worker/workflow-bundle.ts'; await bundleWorkflows();"
 USER node

@@ -48,6 +48,7 @@ export async function applyTransform(
     },
     transform.id,
   );
+  // core/told-error.ts knows the form of this text.
   if (!result.ok) return { problem: `The transform ${transform.name} failed: ${inWords(result.problem)}` };
   return contentOf(received.headers, result.output);
 }

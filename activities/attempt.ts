@@ -11,12 +11,14 @@ import { divertBlocked } from '../db/held-deliveries.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { AttemptResult } from '../db/hot-path/record-results.ts';
 import type { Pool } from '../db/pool.ts';
+import { toldError } from '../core/told-error.ts';
 import { applyTransform } from './apply-transform.ts';
-import type { ConfigCache, DestinationConfig } from './config-cache.ts';
+import type { ConfigCache, DestinationConfig, RouteConfig } from './config-cache.ts';
 import { chooseFailover } from './failover.ts';
 import { buildOutboundRequest, type OutboundRequest } from './http/outbound-request.ts';
 import type { Sender, SendResult } from './http/sender.ts';
 import type { Transforms } from './transforms/index.ts';
+import type { Openings } from './openings.ts';
 import { awaitSlot } from './rate-limit.ts';
 import type { RecordedResult } from './results.ts';
 import type { AttemptOutcome, AttemptRequest } from './types.ts';
@@ -30,6 +32,7 @@ export interface AttemptDeps {
   sender: Sender;
   /** Records results in groups. */
   results: Batcher<AttemptResult, RecordedResult>;
+  openings: Openings;
   /** Hears when an attempt has its slot of a rate limit. */
   onSlot: (destinationId: string, deliveryId: string) => void;
   /** Learns how quickly each destination answers. */
@@ -68,7 +71,11 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   // Making the attempt again would fail in the same way: a transform is a pure function of its event.
   if ('problem' in content) return endWithoutAttempt(deps, context, 'failed', content.problem);
 
+  const route = await routeOf(deps, context);
+  if (await hasJustOpened(deps, context, route)) return attemptDelivery(deps, request, lane);
+
   const startedAt = new Date();
+  const began = performance.now();
   const outbound = buildRequest(deps, context, { ...ready, ...content }, request.attempt, startedAt);
   if ('ending' in outbound) return endWithoutAttempt(deps, context, outbound.ending, outbound.reason);
   const sent = await deps.sender.send({
@@ -78,11 +85,8 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   });
   if (sent.kind === 'error' && sent.code === 'CLOSED') throw new Error('The worker is shutting down');
   deps.observeLatency(context.destinationId, sent.latency);
-  const route =
-    context.routeId !== null && context.routeVersion !== null
-      ? await deps.configs.route(context.routeId, context.routeVersion)
-      : null;
-  const completedAt = new Date();
+  // So a clock that is set during the attempt does not end it before it began.
+  const completedAt = new Date(startedAt.getTime() + Math.round(performance.now() - began));
   const verdict = judge(sent, route?.expectedResponse ?? null, request.retryDelay, completedAt.getTime());
   const failover =
     route === null || verdict.status === 'delivered'
@@ -94,7 +98,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
         });
   const status = failover === null ? verdict.status : 'failed_over';
   const waitMs = failover === null && verdict.status === 'retrying' ? verdict.waitMs : null;
-  const recorded = await deps.results.submit({
+  const recording = deps.results.submit({
     deliveryId: context.deliveryId,
     eventId: context.eventId,
     attemptNumber: request.attempt,
@@ -104,12 +108,14 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
     error: verdict.error,
     startedAt,
     completedAt,
-    nextAttemptAt: waitMs === null ? null : new Date(completedAt.getTime() + waitMs),
+    retryInMs: waitMs,
     requestHeaders: outbound.maskedHeaders,
     ...answerFacts(sent),
   });
+  if (route && isPrimary(context)) deps.openings.ended(route.id, verdict.status === 'delivered', recording);
+  const recorded = await recording;
   logAttempt(deps.log, context, request, sent, status);
-  if (!recorded.changed) return CLOSED;
+  if (!recorded.changed) return onRecord(deps, request);
   const facts = { statusCode: sent.kind === 'response' ? sent.statusCode : null, error: verdict.error };
   if (failover) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
   // With the circuit open, there is no retry to wait for: the next step finds out where the delivery goes instead.
@@ -119,8 +125,27 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   return { status: verdict.status, ...facts };
 }
 
-async function isBlockedNow(deps: AttemptDeps, { routeId, deliveryId, originalDestinationId }: AttemptContext) {
-  return routeId !== null && originalDestinationId === null && (await isBlocked(deps.pool, routeId, deliveryId));
+function routeOf({ configs }: AttemptDeps, { routeId, routeVersion }: AttemptContext): Promise<RouteConfig | null> {
+  return routeId === null || routeVersion === null ? Promise.resolve(null) : configs.route(routeId, routeVersion);
+}
+
+/** Only attempts of primary deliveries concern the circuit of their route. */
+const isPrimary = ({ originalDestinationId }: AttemptContext) => originalDestinationId === null;
+
+async function isBlockedNow(deps: AttemptDeps, context: AttemptContext): Promise<boolean> {
+  const { routeId, deliveryId } = context;
+  return routeId !== null && isPrimary(context) && (await isBlocked(deps.pool, routeId, deliveryId));
+}
+
+/** Whether the circuit has opened since the delivery was loaded, by attempts of this process. */
+async function hasJustOpened(deps: AttemptDeps, context: AttemptContext, route: RouteConfig | null): Promise<boolean> {
+  if (route === null || !isPrimary(context)) return false;
+  const awaited = deps.openings.awaited(route.id, route.circuitFailureThreshold);
+  if (!awaited) return false;
+  await awaited;
+  if (await isBlockedNow(deps, context)) return true;
+  deps.openings.forget(route.id);
+  return false;
 }
 
 /** What became of a delivery that the circuit of its route keeps from being attempted; null: it does so no more. */
@@ -193,18 +218,32 @@ async function endWithoutAttempt(
 ): Promise<AttemptOutcome> {
   const { organizationId, deliveryId } = context;
   await endDeliveries(deps.pool, ending, { organizationId, deliveryIds: [deliveryId], reason });
-  deps.log.info({ deliveryId, eventId: context.eventId, status: ending, reason }, 'delivery ended without an attempt');
-  return ending === 'failed' ? { status: 'failed', statusCode: null, error: reason } : CLOSED;
+  const told = toldError(reason);
+  deps.log.info(
+    { deliveryId, eventId: context.eventId, status: ending, reason: told },
+    'delivery ended without an attempt',
+  );
+  return ending === 'failed' ? { status: 'failed', statusCode: null, error: told } : CLOSED;
+}
+
+/**
+ * What stands in the records when recording changed nothing: the delivery was ended meanwhile, or the attempt was recorded
+ * before. The latter is so when the database committed the result and its answer was lost, so that it was sent again; the
+ * delivery is open then, and somebody has to go on with it.
+ */
+async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
+  const context = await deps.contexts.submit(request);
+  return context ? recordedOutcome(context) : CLOSED;
 }
 
 /** The outcome of an attempt that was recorded before, by a worker that died before it could say so. */
 function recordedOutcome(context: AttemptContext): AttemptOutcome {
-  const { status, statusCode, error } = context;
+  const { status, statusCode } = context;
+  const error = context.error === null ? null : toldError(context.error);
   if (status === 'delivered' || status === 'failed') return { status, statusCode, error };
   if (status === 'failed_over') return { status, statusCode, error, takenOverBy: null };
   if (!OPEN.includes(status)) return CLOSED;
-  const waitMs = Math.max(0, (context.nextAttemptAt?.getTime() ?? 0) - Date.now());
-  return { status: 'retrying', statusCode, error, waitMs };
+  return { status: 'retrying', statusCode, error, waitMs: Math.max(0, Math.ceil(context.retryInMs ?? 0)) };
 }
 
 function answerFacts(sent: SendResult) {

@@ -50,8 +50,7 @@ const CONCURRENT_SIGNALS = 10;
 export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest): Promise<CircuitAdvice> {
   const { routeId } = request;
   if (request.reset) await resetCircuit(deps.pool, routeId);
-  const now = Date.now();
-  const changed = await changeCircuits(deps.pool, [routeId], () => [{ type: 'elapsed', at: now }]);
+  const changed = await changeCircuits(deps.pool, [routeId], ({ readAt }) => [{ type: 'elapsed', at: readAt }]);
   const current = changed.get(routeId);
   if (!current || current.circuit.state === 'closed') return releaseHeld(deps, request, current);
   if (current.circuit.state === 'half_open') await probe(deps, current);
@@ -66,7 +65,7 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
     countHeld(deps.pool, routeId, COUNT_UP_TO),
   ]);
   if (!current) return { state: 'closed', held, waitMs: 0 };
-  const { circuit, rule, version } = current;
+  const { circuit, rule, version, readAt } = current;
   const { state } = circuit;
   // Closed meanwhile: what it held is released at the next look, which the change has asked for.
   if (state === 'closed') return { state, held, waitMs: 0 };
@@ -82,7 +81,7 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
   if (state === 'half_open' && circuit.probe === null && held > 0) return { ...advice, waitMs: 0 };
   const dueAt = changesAt(circuit, rule);
   await setWakeTime(deps.pool, routeId, version, dueAt === null ? null : new Date(dueAt + GRACE_MS));
-  return { ...advice, waitMs: dueAt === null ? null : Math.max(0, dueAt - Date.now()) };
+  return { ...advice, waitMs: dueAt === null ? null : Math.max(0, dueAt - readAt) };
 }
 
 /** Sends the next probe: the delivery that waits the longest. Without one, the next new delivery is the probe. */

@@ -27,6 +27,7 @@ export interface RouteConfig extends FailoverRule {
   id: string;
   version: number;
   expectedResponse: ExpectedResponse | null;
+  circuitFailureThreshold: number;
 }
 
 /** A transform as attempts run it. */
@@ -45,7 +46,8 @@ select id, version, enabled, method, url, headers, auth_type as "authType", auth
        rate_limit_per_minute as "rateLimitPerMinute"
 from destinations where id = $1`;
 const ROUTE = `select id, version, expected_response as "expectedResponse",
-       failover_destination_ids as "failoverDestinationIds", failover_after_attempts as "failoverAfterAttempts"
+       failover_destination_ids as "failoverDestinationIds", failover_after_attempts as "failoverAfterAttempts",
+       circuit_failure_threshold as "circuitFailureThreshold"
 from routes where id = $1`;
 
 const TRANSFORM = `select id, version, name, type, code, output_content_type as "outputContentType"

@@ -5,12 +5,13 @@ import { PayloadExpiredError, replayDelivery } from '../db/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
+import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 
 // Well below the heartbeat timeout of the workflow, so that one late beat does not look like a dead worker.
 const HEARTBEAT_MS = 4000;
 
-export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps {
+export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps, ReconcileDeps {
   settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
   /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;
@@ -58,6 +59,21 @@ export function createActivities(deps: ActivityDeps): Activities {
         throw error;
       }
     },
-    maintain: () => maintain(deps),
+    async maintain() {
+      const beat = setInterval(heartbeat, HEARTBEAT_MS);
+      try {
+        return await maintain(deps);
+      } finally {
+        clearInterval(beat);
+      }
+    },
+    async reconcile(position) {
+      const beat = setInterval(heartbeat, HEARTBEAT_MS);
+      try {
+        return await reconcile(deps, position);
+      } finally {
+        clearInterval(beat);
+      }
+    },
   };
 }

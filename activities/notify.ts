@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
 import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
+import { toldError } from '../core/told-error.ts';
 import {
   finishMail,
   forgetNotification,
@@ -55,7 +56,10 @@ async function sendNotification(deps: NotifyDeps, key: NotificationKey): Promise
   const status = deps.smtp === null ? 'logged' : 'sent';
   const line = { ...key, count: mail.count, deliveryId: mail.facts.delivery_id };
   if (deps.smtp === null) {
-    deps.log.info({ ...line, error: mail.facts.error }, 'notification (set SMTP_URL to have it sent by mail)');
+    deps.log.info(
+      { ...line, error: mail.facts.error && toldError(mail.facts.error) },
+      'notification (set SMTP_URL to have it sent by mail)',
+    );
   } else {
     const taken = await send(deps, deps.smtp, key, mail, context);
     deps.log.info({ ...line, ...taken }, 'notification sent');
@@ -110,7 +114,7 @@ function mailFacts(
     deliveryId: facts.delivery_id,
     attempts: facts.attempts,
     statusCode: facts.status_code,
-    error: facts.error,
+    error: facts.error && toldError(facts.error),
     at: new Date(facts.at),
     failedBefore,
     temporalUrl: workflowLink(facts.delivery_id),

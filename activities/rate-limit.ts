@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { postponeDelivery } from '../db/delivery-commands.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { Pool } from '../db/pool.ts';
-import { reserveSlot, slotInterval } from '../db/rate-limits.ts';
+import { lookAtSlot, reserveSlot, type Slot, slotInterval } from '../db/rate-limits.ts';
 import type { DestinationConfig } from './config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from './types.ts';
 
@@ -27,18 +27,18 @@ export async function awaitSlot(
 ): Promise<AttemptOutcome | null> {
   const perMinute = destination.rateLimitPerMinute;
   if (perMinute === null) return null;
-  const slotAt = await slotOf(deps.pool, destination.id, perMinute, request);
+  const slot = await slotOf(deps.pool, destination.id, perMinute, request);
   deps.onSlot(destination.id, context.deliveryId);
-  if (slotAt === null) {
-    await postponeDelivery(deps.pool, context.deliveryId, new Date(Date.now() + FURTHEST_SLOT_MS));
+  if (slot === null) {
+    await postponeDelivery(deps.pool, context.deliveryId, FURTHEST_SLOT_MS);
     return { status: 'deferred', waitMs: LOOK_AGAIN_MS };
   }
-  const waitMs = slotAt - Date.now();
-  if (waitMs > NEAR_SLOT_MS) {
-    await postponeDelivery(deps.pool, context.deliveryId, new Date(slotAt));
-    return { status: 'deferred', waitMs: Math.min(LOOK_AGAIN_MS, Math.ceil(waitMs - NEAR_SLOT_MS)), slotAt };
+  const { inMs, at: slotAt } = slot;
+  if (inMs > NEAR_SLOT_MS) {
+    await postponeDelivery(deps.pool, context.deliveryId, inMs);
+    return { status: 'deferred', waitMs: Math.min(LOOK_AGAIN_MS, Math.ceil(inMs - NEAR_SLOT_MS)), slotAt };
   }
-  if (waitMs > 0) await delay(waitMs);
+  if (inMs > 0) await delay(Math.ceil(inMs));
   return null;
 }
 
@@ -47,9 +47,9 @@ async function slotOf(
   pool: Pool,
   destinationId: string,
   perMinute: number,
-  request: AttemptRequest,
-): Promise<number | null> {
-  if (request.slotAt !== undefined && Date.now() <= request.slotAt + slotInterval(perMinute)) return request.slotAt;
-  const inMs = await reserveSlot(pool, destinationId, perMinute, FURTHEST_SLOT_MS);
-  return inMs === null ? null : Math.ceil(Date.now() + inMs);
+  { slotAt }: AttemptRequest,
+): Promise<Slot | null> {
+  const reserved = slotAt === undefined ? null : await lookAtSlot(pool, slotAt);
+  if (reserved && reserved.inMs >= -slotInterval(perMinute)) return reserved;
+  return reserveSlot(pool, destinationId, perMinute, FURTHEST_SLOT_MS);
 }

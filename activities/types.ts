@@ -49,6 +49,23 @@ export type CircuitAdvice =
       waitMs: number | null;
     };
 
+/** How far a reconciliation is: which of its parts comes next, and where in it. */
+export type ReconcilePosition =
+  | { part: 'sleepers' }
+  /** Open deliveries after this id. */
+  | { part: 'deliveries'; after: string }
+  /** Running workflows from this page on; null: the first one, when it is time to go through them. */
+  | { part: 'workflows'; page: string | null };
+
+/** How many repairs were made, by kind. */
+export type Repairs = Record<string, number>;
+
+/** What one step of a reconciliation came to; `next` null: it is through. */
+export interface ReconcileStep {
+  next: ReconcilePosition | null;
+  repairs: Repairs;
+}
+
 export interface Activities {
   /** Sends one attempt and records it; recorded attempts are not sent again. Throws when our own side is away. */
   attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome>;
@@ -60,6 +77,8 @@ export interface Activities {
   replayDelivery(delivery: DeliveryReference): Promise<string | undefined>;
   /** One round of housekeeping: partitions, retention, deleted sources. True when there is more to do at once. */
   maintain(): Promise<boolean>;
+  /** One step of comparing PostgreSQL with Temporal, repairs included. Throws when one of them is away. */
+  reconcile(position: ReconcilePosition): Promise<ReconcileStep>;
 }
 
 /** Which notification: of a route, of a kind. */
@@ -98,4 +117,59 @@ export interface ReplayActivities {
   replayPage(page: ReplayReference & { page: number }): Promise<ReplayProgress>;
   /** Ends the replay as cancelled, unless it has ended. @returns how it ended */
   cancelReplay(replay: ReplayReference): Promise<ReplayProgress>;
+}
+
+/** A warehouse destination. */
+export interface WarehouseReference {
+  organizationId: string;
+  destinationId: string;
+}
+
+export interface BatchReference extends WarehouseReference {
+  batchId: string;
+}
+
+/** What is next for a warehouse destination. */
+export type WarehouseAdvice =
+  /** Nothing waits. */
+  | { state: 'idle' }
+  /** Deliveries wait (`waiting` of them, or more) until a file is full, or at most `waitMs`. */
+  | { state: 'filling'; waiting: number; waitMs: number }
+  /** A batch is to be uploaded. `waitingSince`: when its oldest delivery was made, ms since 1970. */
+  | {
+      state: 'frozen';
+      batchId: string;
+      events: number;
+      bytes: number;
+      attempts: number;
+      waitingSince: number;
+      error: string | null;
+    }
+  /** A batch was uploaded, and its deliveries are to be recorded as delivered. */
+  | { state: 'uploaded'; batchId: string; events: number };
+
+/** What came of an upload; `ended`: there was nothing to upload (any more). */
+export type UploadOutcome =
+  | { status: 'uploaded' }
+  | { status: 'ended' }
+  /**
+   * `soon`: it may succeed although nobody changes anything; `slowly`: somebody has to change something first; `never`: the
+   * file itself cannot be written.
+   */
+  | { status: 'failed'; error: string; retry: 'soon' | 'slowly' | 'never' };
+
+/** Run by a worker of their own, so that a slow store never holds what deliveries need. All of them may be repeated. */
+export interface WarehouseActivities {
+  /**
+   * Looks what waits, and fixes the deliveries of the next batch when it is due. Throws when our own side is away.
+   * `finishing`: the batch whose deliveries are being recorded meanwhile.
+   */
+  prepareBatch(warehouse: WarehouseReference & { finishing: string | null }): Promise<WarehouseAdvice>;
+  /** Writes the object of a batch: the same one, with the same bytes, every time. Throws when our own side is away. */
+  uploadBatch(batch: BatchReference): Promise<UploadOutcome>;
+  /**
+   * Records the end of a batch's deliveries. @returns false when there is more to record: call it again
+   * Throws when our own side is away.
+   */
+  finishBatch(batch: BatchReference & { outcome: 'delivered' | 'failed' }): Promise<boolean>;
 }

@@ -1,16 +1,22 @@
 // The Koa app: what every request passes, then ingest, probes and the management API.
 import Koa from 'koa';
 import { authenticate, requireOwnOrganization } from './auth.ts';
-import { type ApiDeps, type ApiRouter, type ApiState, type AppContext, newRouter } from './context.ts';
-import { ApiError, renderErrors } from './errors.ts';
+import { bodyRooms } from './body-room.ts';
+import { type ApiDeps, type ApiRouter, type ApiState, newRouter } from './context.ts';
+import { cors } from './cors.ts';
+import { renderErrors } from './errors.ts';
 import { mountDestinationExchange } from './exchange/destinations.ts';
 import { mountRouteExchange } from './exchange/routes.ts';
+import { idempotency } from './idempotency.ts';
+import type { DoorState } from './ingest/backlog.ts';
+import { mountDescription, mountPage } from './openapi/serve.ts';
 import { rateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { mountApiKeys } from './resources/api-keys.ts';
 import { mountAuth } from './resources/auth-me.ts';
 import { mountBulk } from './resources/bulk.ts';
 import { mountDeliveries } from './resources/deliveries.ts';
+import { mountBatches } from './resources/batches.ts';
 import { mountDestinations } from './resources/destinations.ts';
 import { mountEventReplays } from './resources/event-replays.ts';
 import { mountEvents } from './resources/events.ts';
@@ -23,10 +29,13 @@ import { mountRoutes } from './resources/routes.ts';
 import { mountSchemas } from './resources/schemas.ts';
 import { mountSources } from './resources/sources.ts';
 import { mountTransforms } from './resources/transforms.ts';
+import { answerUnmatched, keepFixedWords } from './unmatched.ts';
 
 export interface AppDeps extends ApiDeps {
   /** Answers `/ingest/...` and passes everything else on. */
   ingest: Koa.Middleware;
+  /** Whether ingest accepts webhooks, for `/readyz`. */
+  ingestState: () => DoorState;
   /** What `/readyz` asks: a name and a request that fails when the server is away. */
   requiredServers: Record<string, () => Promise<unknown>>;
 }
@@ -34,18 +43,36 @@ export interface AppDeps extends ApiDeps {
 /** Puts the app together; it holds no state besides the counters of the rate limit. */
 export function createApp(deps: AppDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
-  const probes = newRouter();
-  mountHealth(probes, deps.requiredServers);
+  const open = openRouter(deps);
+  const page = newRouter();
+  mountPage(page);
   const management = managementRouter(deps);
   app.use(requestLog(deps.log));
+  app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
   app.use(renderErrors);
+  app.use(
+    bodyRooms({
+      maxBytes: deps.settings.HOOKYARD_MAX_BUFFERED_BYTES,
+      maxRequestsPerSource: deps.settings.HOOKYARD_MAX_REQUESTS_PER_SOURCE,
+    }),
+  );
   app.use(deps.ingest);
-  app.use(probes.routes());
+  app.use(open.routes());
+  app.use(page.routes());
+  app.use(keepFixedWords(management));
   app.use(management.routes());
-  app.use((ctx) => refuseUnmatched(ctx, [probes, management]));
+  app.use(answerUnmatched([open, page, management]));
   // Errors outside the middleware above: a connection that broke while the answer was being sent.
   app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'a response could not be sent'));
   return app;
+}
+
+/** What is asked without credentials: the probes and the description of the API. */
+export function openRouter(deps: Pick<AppDeps, 'requiredServers' | 'ingestState'>): ApiRouter {
+  const router = newRouter();
+  mountHealth(router, deps);
+  mountDescription(router);
+  return router;
 }
 
 /** Every path of the management API; all of it needs an API key. */
@@ -55,6 +82,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
   if (perMinute !== undefined) router.use(rateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
+  router.use(idempotency(deps));
   mountAuth(router);
   mountApiKeys(router, deps);
   mountSources(router, deps);
@@ -63,6 +91,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountDestinationExchange(router, deps);
   mountRouteExchange(router, deps);
   mountDestinations(router, deps);
+  mountBatches(router, deps);
   mountOrganizationDestinations(router, deps);
   mountRoutes(router, deps);
   mountRouteCircuit(router, deps);
@@ -74,14 +103,4 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountEvents(router, deps);
   mountDeliveries(router, deps);
   return router;
-}
-
-/** 405 for a path that exists with other methods, else 404. */
-function refuseUnmatched(ctx: AppContext, routers: ApiRouter[]): never {
-  const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
-  const methods = [...new Set(layers.flatMap((layer) => layer.methods))].toSorted();
-  if (methods.length === 0) throw new ApiError(404, 'RESOURCE_NOT_FOUND', `There is nothing at ${ctx.path}`);
-  throw new ApiError(405, 'METHOD_NOT_ALLOWED', `${ctx.path} answers ${methods.join(', ')} only`, undefined, {
-    Allow: methods.join(', '),
-  });
 }

@@ -1,10 +1,12 @@
 // Reads JSON bodies of the management API; each refusal as decided in "HTTP conventions".
-import getRawBody from 'raw-body';
 import type { AppContext } from './context.ts';
 import { ApiError } from './errors.ts';
+import { BodyError, noRoom, receiveBody } from './receive-body.ts';
 
 /** Largest body of a management request, in bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;
+/** Largest body that any management request may have, in bytes: an import of 1,000 items of 8 KiB. */
+export const MAX_IMPORT_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads a request's JSON body.
@@ -13,8 +15,29 @@ export const MAX_BODY_BYTES = 1024 * 1024;
  * @throws ApiError 415 for another content type, 413 when it is too large, 400 when it is no JSON
  */
 export async function readJson(ctx: AppContext, maxBytes: number = MAX_BODY_BYTES): Promise<unknown> {
+  if (!announcesBody(ctx)) return undefined;
+  requireJsonType(ctx);
+  return parseJson(await readBytes(ctx, maxBytes));
+}
+
+/**
+ * Reads the bytes of a JSON body before its handler does, which gets them from memory then.
+ * @returns nothing in it when there is no body
+ * @throws ApiError 415, 413, 400
+ */
+export async function bufferBody(ctx: AppContext): Promise<Buffer> {
+  if (!announcesBody(ctx)) return Buffer.alloc(0);
+  requireJsonType(ctx);
+  ctx.state.body = await readBytes(ctx, MAX_IMPORT_BYTES);
+  return ctx.state.body;
+}
+
+function announcesBody(ctx: AppContext): boolean {
   const declared = ctx.request.length;
-  if (declared === 0 || (declared === undefined && ctx.get('transfer-encoding') === '')) return undefined;
+  return declared !== 0 && !(declared === undefined && ctx.get('transfer-encoding') === '');
+}
+
+function requireJsonType(ctx: AppContext): void {
   if (!ctx.is('application/json')) {
     throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body must be sent with Content-Type: application/json');
   }
@@ -22,25 +45,27 @@ export async function readJson(ctx: AppContext, maxBytes: number = MAX_BODY_BYTE
   if (encoding !== '' && encoding !== 'identity') {
     throw new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding');
   }
-  return parseJson(await readBytes(ctx, maxBytes));
 }
 
 async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
-  try {
-    return await getRawBody(ctx.req, { limit, length: ctx.request.length });
-  } catch (error) {
-    const type = error instanceof Error && 'type' in error ? error.type : undefined;
-    if (type === 'entity.too.large') {
-      // The rest of the body is not read, so the connection cannot carry another request.
-      throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The body must be at most ${limit} bytes`, undefined, {
-        Connection: 'close',
-      });
-    }
-    if (type === 'request.aborted' || type === 'request.size.invalid') {
-      throw new ApiError(400, 'INVALID_JSON', 'The body ended before its announced length');
-    }
-    throw error;
+  const known = ctx.state.body;
+  if (known) {
+    if (known.length > limit) throw tooLarge(limit);
+    return known;
   }
+  try {
+    return await receiveBody(ctx.req, limit, ctx.state.room);
+  } catch (error) {
+    if (!(error instanceof BodyError)) throw error;
+    // More may still be coming, so the connection cannot be used again.
+    if (error.reason === 'too_large') throw tooLarge(limit, { Connection: 'close' });
+    if (error.reason === 'no_room') throw noRoom('nothing was changed, try again in a moment');
+    throw new ApiError(400, 'INVALID_JSON', 'The body ended before its announced length');
+  }
+}
+
+function tooLarge(limit: number, headers?: Record<string, string>): ApiError {
+  return new ApiError(413, 'PAYLOAD_TOO_LARGE', `The body must be at most ${limit} bytes`, undefined, headers);
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -10,8 +10,10 @@ import type { SecretBox } from '../db/encryption.ts';
 import type { Scope } from '../db/entities.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
+import type { BodyRoom } from './body-room.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
+import type { TestUploader } from './test-upload.ts';
 
 /** Who sent a request: the organization and the key that selected it. */
 export interface Caller {
@@ -22,8 +24,12 @@ export interface Caller {
 export interface ApiState {
   requestId: string;
   log: Log;
+  /** The memory that its body takes. */
+  room: BodyRoom;
   /** Set by `authenticate`. */
   caller?: Caller;
+  /** The bytes of the body, when they were needed before the handler. */
+  body?: Buffer;
 }
 
 export type AppContext = Koa.ParameterizedContext<ApiState>;
@@ -43,6 +49,7 @@ export interface ApiDeps {
   /** Reaches the workflows of deliveries. */
   signals: Signals;
   testSender: TestSender;
+  testUploader: TestUploader;
   /** Checks transforms when they are stored, and tries them out. */
   transforms: Transforms;
   workflowLink: WorkflowLink;

@@ -37,7 +37,11 @@ export class ApiError extends Error {
 
 /** 404: the record does not exist, or belongs to another organization (which is never told apart). */
 export function notFound(kind: string, id: string): ApiError {
-  return new ApiError(404, 'RESOURCE_NOT_FOUND', `There is no ${kind} with id ${id}`);
+  return new ApiError(
+    404,
+    'RESOURCE_NOT_FOUND',
+    `There is no ${kind} with id ${id} in this organization; look for it in the list`,
+  );
 }
 
 /** 400 about one member of the request. */
@@ -57,14 +61,27 @@ export async function renderErrors(ctx: AppContext, next: Next): Promise<void> {
   } catch (error) {
     const answer = toApiError(error, ctx);
     ctx.status = answer.status;
-    ctx.set(answer.headers);
-    ctx.body = {
-      error: STATUS_CODES[answer.status] ?? 'Error',
-      message: answer.message,
-      ...(answer.code !== undefined && { code: answer.code }),
-      ...(answer.details !== undefined && { details: answer.details }),
-    };
+    ctx.set({ ...(RETRIED.includes(answer.status) && { 'Retry-After': '1' }), ...answer.headers });
+    ctx.body = errorBody(answer);
   }
+}
+
+// Answers that say when to come back (RFC 9110, section 10.2.3), in seconds.
+const RETRIED = [429, 503];
+
+/** An error as the body of its answer. */
+export function errorBody({
+  status,
+  message,
+  code,
+  details,
+}: Pick<ApiError, 'status' | 'message' | 'code' | 'details'>) {
+  return {
+    error: STATUS_CODES[status] ?? 'Error',
+    message,
+    ...(code !== undefined && { code }),
+    ...(details !== undefined && { details }),
+  };
 }
 
 function toApiError(error: unknown, ctx: AppContext): ApiError {

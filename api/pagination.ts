@@ -9,12 +9,24 @@ const positive = (fallback: number) =>
     .string({ error: 'must be given once' })
     .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1 on')
     .transform(Number)
+    .meta({ override: ({ jsonSchema }) => describeInteger(jsonSchema) })
     .default(fallback);
+
+// In a query a number is a text, which the description of the API need not say.
+function describeInteger(jsonSchema: { type?: unknown; minimum?: number; pattern?: string }): void {
+  delete jsonSchema.pattern;
+  Object.assign(jsonSchema, { type: 'integer', minimum: 1 });
+}
 
 /** Members of a list's query schema. */
 export const pageParams = {
-  page: positive(1),
-  pageSize: positive(DEFAULT_PAGE_SIZE).transform((size) => Math.min(size, MAX_PAGE_SIZE)),
+  page: positive(1).meta({ description: 'Which page, from 1 on.', override: { default: 1 } }),
+  pageSize: positive(DEFAULT_PAGE_SIZE)
+    .transform((size) => Math.min(size, MAX_PAGE_SIZE))
+    .meta({
+      description: `Items on a page; more than ${MAX_PAGE_SIZE} are served as ${MAX_PAGE_SIZE}.`,
+      override: { default: DEFAULT_PAGE_SIZE },
+    }),
 };
 
 export interface Page {

@@ -9,6 +9,7 @@ const once = z.string({
 export const booleanParam = once
   .refine((text) => text === 'true' || text === 'false', 'must be true or false')
   .transform((text) => text === 'true')
+  .meta({ override: { type: 'boolean' } })
   .optional();
 
 // RFC 3339 date-time, or a date alone (midnight UTC); without a zone UTC is meant.
@@ -24,6 +25,10 @@ export const timeParam = once
       message: 'must be an ISO 8601 date and time, for example 2026-11-21T10:00:00Z',
     });
     return z.NEVER;
+  })
+  .meta({
+    description: 'An ISO 8601 date and time, or a date; UTC where no zone is given.',
+    examples: ['2026-11-21T10:00:00Z'],
   })
   .optional();
 

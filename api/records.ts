@@ -6,9 +6,14 @@ import { type ApiKey, Destination, Route, Source } from '../db/entities.ts';
 import { notFound } from './errors.ts';
 
 /** A text that is no id of this kind cannot be in the database; it is answered like any unknown id. */
-export function requireId(kind: string, prefix: IdPrefix, id: string): void {
-  if (!isId(prefix, id)) throw notFound(kind, id);
+export function requireId(kind: string, prefixes: IdPrefix | readonly IdPrefix[], id: string): void {
+  if (![prefixes].flat().some((prefix) => isId(prefix, id))) throw notFound(kind, id);
 }
+
+/** What a family of paths takes for a destination, told by the id; other ids are unknown there. */
+export type DestinationIds = readonly ('dst' | 'dst_wh')[];
+export const everyDestination: DestinationIds = ['dst', 'dst_wh'];
+export const httpDestinations: DestinationIds = ['dst'];
 
 /** @throws ApiError 404 */
 export async function findSource(em: EntityManager, id: string, lock?: 'lock'): Promise<Source> {
@@ -19,8 +24,13 @@ export async function findSource(em: EntityManager, id: string, lock?: 'lock'): 
 }
 
 /** @throws ApiError 404 */
-export async function findDestination(em: EntityManager, id: string, lock?: 'lock'): Promise<Destination> {
-  requireId('destination', 'dst', id);
+export async function findDestination(
+  em: EntityManager,
+  id: string,
+  ids: DestinationIds = everyDestination,
+  lock?: 'lock',
+): Promise<Destination> {
+  requireId('destination', ids, id);
   const destination = await em.findOne(Destination, { id }, lockOptions(lock));
   if (!destination) throw notFound('destination', id);
   return destination;

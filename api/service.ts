@@ -1,25 +1,33 @@
 // Starts and stops the API process: servers it needs, the HTTP server, signals.
 
-import { createServer, type Server } from 'node:http';
-import { Client, Connection } from '@temporalio/client';
+import type { Server } from 'node:http';
+import { Client, Connection, type DataConverter } from '@temporalio/client';
 import { createSender } from '../activities/http/sender.ts';
 import { createTransforms } from '../activities/transforms/index.ts';
+import { createWarehouses } from '../activities/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
-import { loadSecretBox } from '../db/encryption-keys.ts';
+import { SecretBox } from '../db/encryption.ts';
+import { loadEncryptionKeys } from '../db/encryption-keys.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { createPool, isTransientDatabaseError, type Pool } from '../db/pool.ts';
 import { prepareDatabase } from '../db/prepare.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import { type TemporalConnection, temporalConnectionOptions } from '../temporal-config/connection.ts';
+import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
+import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { createApp } from './app.ts';
+import { HTTP_LIMITS } from './http-limits.ts';
+import { createHttpServer } from './http-server.ts';
+import { watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { refusedConnections } from './refused-connections.ts';
 import { requiredServers } from './resources/health.ts';
 import { createSignals } from './signals.ts';
 import { createTestSender } from './test-send.ts';
+import { createTestUploader } from './test-upload.ts';
 
 const DATABASE_DEADLINE_MS = 120_000;
 const DATABASE_RETRY_MS = 2000;
@@ -41,7 +49,8 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const databaseUrl = settings.DATABASE_URL;
   if (!databaseUrl)
     throw new ConfigError(['DATABASE_URL must be set to start the API by itself; npm start brings its own PostgreSQL']);
-  const secretBox = loadSecretBox(settings);
+  const keys = loadEncryptionKeys(settings);
+  const secretBox = new SecretBox(keys);
   await prepareWhenReachable(settings, databaseUrl, log);
 
   const onError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
@@ -58,11 +67,13 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   });
   const orm = await createOrm(databaseUrl, RECORD_CONNECTIONS);
   const temporalSettings = temporalConnectionOptions(env);
-  const temporal = lazyTemporalClient(temporalSettings);
-  const signals = createSignals(temporal, log);
+  const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
+  const signals = createSignals(temporal, pool, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
+  const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox });
+  const backlog = await watchBacklog({ pool, settings, log });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
 
   let baseUrl = publicUrl(settings);
   const app = createApp({
@@ -76,16 +87,23 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
       version: packageJson.version,
     }),
+    testUploader: createTestUploader(warehouses),
     transforms,
     workflowLink: workflowLinks(settings, temporalSettings),
     log,
     ingest: ingest.middleware,
+    ingestState: () => backlog.state(),
     requiredServers: requiredServers(pool, temporal),
   });
   const handle = app.callback();
-  const server = createServer(
-    { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, maxHeaderSize: 32 * 1024 },
+  const server = createHttpServer(
     (request, response) => void handle(request, response),
+    {
+      ...HTTP_LIMITS,
+      maxConnections: settings.HOOKYARD_MAX_CONNECTIONS,
+      maxConnectionsPerAddress: settings.HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS,
+    },
+    refusedConnections(log),
   );
   const port = await listen(server, settings);
   baseUrl = publicUrl(settings, port);
@@ -95,7 +113,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     clearInterval(partitions);
     await closeServer(server, settings.HOOKYARD_SHUTDOWN_SECONDS * 1000);
     await ingest.close();
-    await Promise.all([signals.close(), sender.close(), transforms.close()]);
+    await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   });
   const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
@@ -105,7 +123,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
 
 /** Prepares the database, waiting while it is away. */
 async function prepareWhenReachable(settings: Settings, databaseUrl: string, log: Log): Promise<void> {
-  const giveUpAt = Date.now() + DATABASE_DEADLINE_MS;
+  const giveUpAt = performance.now() + DATABASE_DEADLINE_MS;
   for (;;) {
     try {
       const { createdKey } = await prepareDatabase(settings, databaseUrl);
@@ -114,7 +132,7 @@ async function prepareWhenReachable(settings: Settings, databaseUrl: string, log
     } catch (error) {
       if (!isTransientDatabaseError(error)) throw error;
       const reason = error instanceof Error ? error.message || ('code' in error && String(error.code)) : '';
-      const left = Math.round((giveUpAt - Date.now()) / 1000);
+      const left = Math.round((giveUpAt - performance.now()) / 1000);
       if (left <= 0) throw new Error(`PostgreSQL could not be reached (${reason}); check DATABASE_URL`);
       log.warn(`waiting for PostgreSQL (${reason}); giving up in ${left} s`);
       await new Promise((resolve) => setTimeout(resolve, DATABASE_RETRY_MS));
@@ -123,9 +141,13 @@ async function prepareWhenReachable(settings: Settings, databaseUrl: string, log
 }
 
 // Connects at the first call: the API starts, and ingest works, while Temporal is down.
-function lazyTemporalClient({ connectionOptions, namespace }: TemporalConnection): Client {
-  const { grpcCompression: _forWorkers, ...options } = connectionOptions;
-  return new Client({ connection: Connection.lazy(options), namespace });
+function lazyTemporalClient(
+  { connectionOptions, namespace }: TemporalConnection,
+  dataConverter: DataConverter | undefined,
+): Client {
+  const { grpcCompression: _forWorkers, ...others } = connectionOptions;
+  const options = { ...others, channelArgs: WITHOUT_PROXY };
+  return new Client({ connection: Connection.lazy(options), namespace, dataConverter });
 }
 
 function listen(server: Server, settings: Settings): Promise<number> {

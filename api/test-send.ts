@@ -24,7 +24,8 @@ export type TestResult =
       message: string;
     };
 
-const samplePayload = {
+/** What a test sends that is given no payload. */
+export const samplePayload = {
   type: 'test',
   message: 'This is a test event from Hookyard',
   data: { id: 'sample', amount: 4200, currency: 'EUR' },

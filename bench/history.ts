@@ -1,22 +1,15 @@
 // npm run bench -- history [--deliveries 5000000]: fills a throw-away PostgreSQL with a month of history, asks the real API for
 // every list and statistic over HTTP, and says how long each takes.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readSettings } from '../core/config.ts';
-import { onEndRequest } from '../core/end-request.ts';
 import { mergeBuckets } from '../db/history/merge-buckets.ts';
 import { settleHistory } from '../db/history/settle.ts';
 import { createPool, type Pool } from '../db/pool.ts';
-import { prepareDatabase } from '../db/prepare.ts';
-import { lockDataDir } from '../local/lock.ts';
-import { freePorts } from '../local/ports.ts';
-import { startPostgres } from '../local/postgres.ts';
 import { DAYS, fillHistory } from './history/fill.ts';
 import { fillRecords } from './history/records.ts';
 import { findKnown, listRequests, type MeasuredRequest, searchRequests } from './history/requests.ts';
 import { cpuMs, percentiles, treeCpuMs } from './support/measure.ts';
+import { type OwnPostgres, withPostgres } from './support/own-postgres.ts';
 import { startProcess } from './support/processes.ts';
 
 const API_KEY = 'whr_bench_bench_bench_bench_bench';
@@ -36,28 +29,7 @@ export async function measureHistory(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { deliveries: { type: 'string', default: '5000000' } } });
   const deliveries = Number(values.deliveries);
   if (!(deliveries >= 1000)) throw new Error(`--deliveries must be 1000 or more (is "${values.deliveries}")`);
-  const parent = join(import.meta.dirname, '..', '.test-data');
-  mkdirSync(parent, { recursive: true });
-  const dataDir = mkdtempSync(join(parent, 'history-'));
-  for (const folder of ['run', 'logs']) mkdirSync(join(dataDir, folder), { mode: 0o711 });
-  const unlock = await lockDataDir(dataDir);
-  const [port = 0] = await freePorts(1);
-  const postgres = await startPostgres({ dataDir, port, log });
-  let ended: Promise<void> | undefined;
-  const end = () => {
-    ended ??= postgres.service.stop().then(() => {
-      unlock();
-      rmSync(dataDir, { recursive: true, force: true });
-    });
-    return ended;
-  };
-  onEndRequest(() => void end().finally(() => process.exit(130)));
-  try {
-    await postgres.createDatabases(['hookyard']);
-    await fillAndMeasure(dataDir, postgres.service.pid ?? 0, postgres.url('hookyard'), deliveries);
-  } finally {
-    await end();
-  }
+  await withPostgres('history', { HOOKYARD_API_KEY: API_KEY }, (postgres) => fillAndMeasure(postgres, deliveries));
 }
 
 /** What is asked, and its CPU so far: of the API and of PostgreSQL together, ms. It says more than times on a busy machine. */
@@ -67,36 +39,24 @@ interface Asked {
 }
 
 async function fillAndMeasure(
-  dataDir: string,
-  postgresPid: number,
-  databaseUrl: string,
+  { databaseUrl, pid, organizationId, env }: OwnPostgres,
   deliveries: number,
 ): Promise<void> {
-  const env = {
-    DATABASE_URL: databaseUrl,
-    // Nothing here reaches Temporal; the API connects to it when it has something to tell.
-    TEMPORAL_ADDRESS: '127.0.0.1:1',
-    HOOKYARD_DATA_DIR: dataDir,
-    HOOKYARD_API_KEY: API_KEY,
-    HOOKYARD_PORT: '0',
-    LOG_LEVEL: 'error',
-  };
-  const { organization } = await prepareDatabase(readSettings(env), databaseUrl);
   const pool = createPool(databaseUrl, { max: 3, statementTimeoutMs: FILL_TIMEOUT_MS, onError: () => {} });
   const nowMs = Date.now();
   try {
-    const filled = await fillDatabase(pool, organization.id, deliveries, nowMs);
+    const filled = await fillDatabase(pool, organizationId, { deliveries, nowMs, open: true });
     const api = await startProcess('api/main.ts', env);
     try {
-      const known = await findKnown(pool, organization.id);
-      const counts = await countRows(pool, organization.id);
-      const base = `/api/organizations/${organization.id}`;
+      const known = await findKnown(pool, organizationId);
+      const counts = await countRows(pool, organizationId);
+      const base = `/api/organizations/${organizationId}`;
       const url = api.ready.url ?? '';
       console.log(
         `\n${cpus().length} cores; ${filled.events} events and ${filled.deliveries} deliveries of ${DAYS} days; asked for an organization with ` +
           `${counts.events} and ${counts.deliveries} of them; ${RUNS} runs each, one after the other, over HTTP`,
       );
-      const asked: Asked = { url, cpu: () => cpuMs(api.pid) + treeCpuMs(postgresPid) };
+      const asked: Asked = { url, cpu: () => cpuMs(api.pid) + treeCpuMs(pid) };
       console.log(`${'ms'.padEnd(44)}     p50     p95     max     CPU   p95 < ${LIMIT_MS} ms`);
       const slow = await measureAll(asked, listRequests(base, known, counts, nowMs), RUNS, true);
       console.log(slow === 0 ? `\nall below ${LIMIT_MS} ms` : `\n${slow} above ${LIMIT_MS} ms`);
@@ -112,12 +72,17 @@ async function fillAndMeasure(
 
 /**
  * Fills a migrated database with a month of history, mostly of this organization, and settles it.
- * @param deliveries about how many; the newest is of `nowMs`
+ * @param plan.deliveries about how many; the newest is of `nowMs`
+ * @param plan.open whether some of the newest are open: a worker would go on with these
  * @returns how many events and deliveries there are now
  */
-export async function fillDatabase(pool: Pool, organizationId: string, deliveries: number, nowMs: number) {
+export async function fillDatabase(
+  pool: Pool,
+  organizationId: string,
+  plan: { deliveries: number; nowMs: number; open: boolean },
+) {
   const records = await fillRecords(pool, organizationId);
-  const filled = await timed('filled', () => fillHistory(pool, { deliveries, nowMs, records, log }));
+  const filled = await timed('filled', () => fillHistory(pool, { ...plan, records, log }));
   await timed('counted by settling, as the first housekeeping after an upgrade does', async () => {
     while ((await settleHistory(pool, CATCH_UP_MS))?.caughtUp === false);
     while (await mergeBuckets(pool, CATCH_UP_MS));

@@ -4,17 +4,22 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../core/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
+import { measureDeletion } from './deletion.ts';
+import { measureDisk } from './disk/index.ts';
 import { measureFanout } from './fanout.ts';
 import { measureGrowth } from './growth.ts';
 import { measureHistory } from './history.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureLanes } from './lanes/index.ts';
 import { measureOutage } from './outage/index.ts';
+import { measureOverload } from './overload.ts';
 import { measureRetries } from './retries.ts';
 import { measureSoak } from './soak.ts';
+import { measureStatements } from './statements.ts';
 import { type BenchOptions, readOptions } from './support/options.ts';
 import { type Receiver, startReceiver } from './support/traffic.ts';
 import { measureTransforms } from './transforms.ts';
+import { measureWarehouse } from './warehouse.ts';
 
 type Bench = (stack: Stack, receiver: Receiver, options: BenchOptions) => Promise<void>;
 
@@ -22,15 +27,20 @@ const benches: Record<string, Bench> = {
   lanes: measureLanes,
   isolation: measureIsolation,
   outage: measureOutage,
+  overload: measureOverload,
   retries: measureRetries,
   fanout: measureFanout,
+  disk: measureDisk,
+  deletion: measureDeletion,
   growth: measureGrowth,
   soak: measureSoak,
+  warehouse: measureWarehouse,
 };
 
-if (process.argv[2] === 'history') {
-  // Needs PostgreSQL only, and has an option of its own.
-  await measureHistory(process.argv.slice(3));
+// These need PostgreSQL only, and have options of their own.
+const onPostgres = { history: measureHistory, statements: measureStatements }[process.argv[2] ?? ''];
+if (onPostgres) {
+  await onPostgres(process.argv.slice(3));
   process.exit(0);
 }
 const { bench, options } = readOptionsOrExit();
@@ -41,7 +51,9 @@ if (bench === 'transforms') {
 }
 const measure = benches[bench];
 if (!measure) {
-  console.error(`There is no bench "${bench}"; there are ${Object.keys(benches).join(', ')}, history and transforms`);
+  console.error(
+    `There is no bench "${bench}"; there are ${Object.keys(benches).join(', ')}, history, statements and transforms`,
+  );
   process.exit(1);
 }
 

@@ -1,14 +1,15 @@
-// npm run bench -- soak [--minutes 30 --save]: each lane at half load for a long time, one after the other, with the memory of
-// the processes and the backlog over time.
-import { LANES, type Lane } from '../core/lane.ts';
+// npm run bench -- soak [--minutes 30 --lane express --save]: each lane, or one, at half load for a long time, with the memory of the
+// processes and the backlog over time.
+import type { Lane } from '../core/lane.ts';
 import type { Stack } from '../local/stack.ts';
 import { OUTSTANDING } from './lanes/lane.ts';
 import { type Bar, barLine } from './support/bars.ts';
 import { chart } from './support/curves.ts';
 import { median, percentiles } from './support/measure.ts';
+import { memoryBars, memoryChart } from './support/memory.ts';
 import type { BenchOptions } from './support/options.ts';
 import { saveResults } from './support/save.ts';
-import { createPipe, drained, SECRET, type Service, startService } from './support/service.ts';
+import { createPipe, drained, type Memory, SECRET, type Service, startService } from './support/service.ts';
 import { svgDocument } from './support/svg.ts';
 import { createSender, type Receiver, type Sent, saturate, sendAtRate } from './support/traffic.ts';
 import { waitFor } from './support/wait.ts';
@@ -18,11 +19,8 @@ const SATURATE_SECONDS = 10;
 const SAMPLES = 300;
 const LAST_ARRIVAL_DEADLINE_MS = 60_000;
 
-interface Sample {
+interface Sample extends Memory {
   seconds: number;
-  /** MiB */
-  worker: number;
-  api: number;
   /** Deliveries without a result of their first attempt. */
   backlog: number;
   /** Of the webhooks since the sample before, ms. */
@@ -37,12 +35,13 @@ interface Soak {
 }
 
 export async function measureSoak(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
-  const soaks = {} as Record<Lane, Soak>;
-  for (const lane of LANES) {
-    soaks[lane] = await soakLane(stack, receiver, lane, options);
-    console.log(report(lane, soaks[lane], options.minutes));
+  for (const lane of options.lanes) {
+    const soak = await soakLane(stack, receiver, lane, options);
+    const bars = barsOf(soak);
+    console.log(report(lane, soak, bars, options.minutes));
+    if (options.save)
+      saveResults(`soak-${lane}`, { minutes: options.minutes, bars, ...soak }, plot(lane, soak, options));
   }
-  if (options.save) saveResults('soak', { minutes: options.minutes, soaks }, plot(soaks, options.minutes));
 }
 
 async function soakLane(stack: Stack, receiver: Receiver, lane: Lane, { minutes, body }: BenchOptions): Promise<Soak> {
@@ -98,17 +97,21 @@ async function load(
   return { samples, acknowledged };
 }
 
-function report(lane: Lane, { perSecond, acknowledged, arrived, samples }: Soak, minutes: number): string {
+function barsOf({ acknowledged, arrived, samples }: Soak): Bar[] {
+  return [
+    ...memoryBars(samples),
+    { what: 'events that did not arrive', unit: '', atMost: 0, value: Math.max(0, acknowledged - arrived) },
+    { what: 'deliveries too many', unit: '', atMost: 0, value: Math.max(0, arrived - acknowledged) },
+  ];
+}
+
+function report(lane: Lane, { perSecond, acknowledged, samples }: Soak, bars: Bar[], minutes: number): string {
   const tenth = Math.ceil(samples.length / 10);
   const ends = (name: keyof Sample) => {
     const values = samples.map((sample) => sample[name]);
     const of = (part: number[]) => median(part).toFixed(0);
     return `${of(values.slice(0, tenth))} in the first tenth, ${of(values.slice(-tenth))} in the last, at most ${Math.max(...values).toFixed(0)}`;
   };
-  const bars: Bar[] = [
-    { what: 'events that did not arrive', unit: '', atMost: 0, value: Math.max(0, acknowledged - arrived) },
-    { what: 'deliveries too many', unit: '', atMost: 0, value: Math.max(0, arrived - acknowledged) },
-  ];
   return [
     '',
     `lane ${lane}, ${minutes} minutes at ${perSecond.toFixed(0)}/s: ${acknowledged} webhooks`,
@@ -122,28 +125,15 @@ function report(lane: Lane, { perSecond, acknowledged, arrived, samples }: Soak,
   ].join('\n');
 }
 
-function plot(soaks: Record<Lane, Soak>, minutes: number): string {
-  const marks = LANES.flatMap((lane, column) => {
-    const { samples } = soaks[lane];
-    const place = { x: 60 + column * 380, width: 300, height: 120, end: `${minutes} min` };
-    const values = (name: keyof Sample) => samples.map((sample) => sample[name]);
-    return [
-      ...chart({
-        ...place,
-        y: 50,
-        title: `lane ${lane}: memory, MiB`,
-        curves: [
-          { name: 'worker', color: '#4477aa', values: values('worker') },
-          { name: 'API', color: '#228833', values: values('api') },
-        ],
-      }),
-      ...chart({
-        ...place,
-        y: 240,
-        title: `lane ${lane}: backlog, deliveries`,
-        curves: [{ name: '', color: '#4477aa', values: values('backlog') }],
-      }),
-    ];
-  });
-  return svgDocument(760, 400, marks);
+function plot(lane: Lane, { samples }: Soak, { minutes }: BenchOptions): string {
+  const place = { x: 60, width: 640, height: 120, end: `${minutes} min` };
+  return svgDocument(740, 400, [
+    ...memoryChart({ ...place, y: 50 }, lane, samples),
+    ...chart({
+      ...place,
+      y: 240,
+      title: `lane ${lane}: backlog, deliveries`,
+      curves: [{ name: '', color: '#4477aa', values: samples.map((sample) => sample.backlog) }],
+    }),
+  ]);
 }

@@ -37,6 +37,15 @@ export function retryDelay(policy: RetryPolicy, retryNumber: number, random01: n
 // would take nearly any text with a digit in it for a date.
 const HTTP_DATE = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i;
 
+/** Reads an HTTP-date. @returns milliseconds since 1970; null when it is none */
+export function parseHttpDate(text: string | null | undefined): number | null {
+  const date = text?.trim() ?? '';
+  if (!HTTP_DATE.test(date)) return null;
+  // The asctime form carries no zone and means UTC.
+  const at = Date.parse(/GMT$/i.test(date) ? date : `${date} GMT`);
+  return Number.isNaN(at) ? null : at;
+}
+
 /**
  * Reads a `Retry-After` header (RFC 9110, section 10.2.3).
  * @param headerValue whole seconds or an HTTP-date; a time in the past and a negative number mean "now"
@@ -47,10 +56,8 @@ export function parseRetryAfter(headerValue: string | null | undefined, nowMs: n
   const text = headerValue?.trim();
   if (!text) return null;
   if (/^-?\d+$/.test(text)) return Math.min(Math.max(0, Number(text)) * 1000, Number.MAX_SAFE_INTEGER);
-  if (!HTTP_DATE.test(text)) return null;
-  // The asctime form carries no zone and means UTC.
-  const at = Date.parse(/GMT$/i.test(text) ? text : `${text} GMT`);
-  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
+  const at = parseHttpDate(text);
+  return at === null ? null : Math.max(0, at - nowMs);
 }
 
 /** The wait before the next attempt in ms: `Retry-After` (at most an hour) lengthens the planned wait, never shortens it. */

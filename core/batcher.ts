@@ -12,6 +12,11 @@ export interface BatcherOptions<Item, Result> {
   maxItems: number;
   maxWeight?: number;
   weigh?: (item: Item) => number;
+  /**
+   * Least time from the start of one group to the start of the next, ms. A call that finds it idle for longer waits for
+   * nothing; under load, groups become larger and fewer. 0 by default.
+   */
+  spacingMs?: number;
   /** Groups that may run at the same time. */
   concurrency: number;
   /** Items and weight that may wait; one more is refused with BatcherFullError. */
@@ -34,23 +39,28 @@ interface Entry<Item, Result> {
 
 /**
  * Makes a batcher. A call that finds it idle waits for nothing but the end of the current turn of the event loop; calls
- * that arrive while a group runs form the next one. So the group grows with the load, and there is no timer.
+ * that arrive while a group runs, or right after it was started, form the next one. So the group grows with the load.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const queue: Entry<Item, Result>[] = [];
   let queuedWeight = 0;
   let running = 0;
   let scheduled = false;
+  let startedAt = Number.NEGATIVE_INFINITY;
   let idleWaiters: (() => void)[] = [];
 
   function schedule(): void {
     if (scheduled || running >= options.concurrency || queue.length === 0) return;
     scheduled = true;
-    setImmediate(() => {
+    const start = () => {
       scheduled = false;
+      startedAt = performance.now();
       void runGroup(takeGroup());
       schedule();
-    });
+    };
+    const waitMs = startedAt + (options.spacingMs ?? 0) - performance.now();
+    if (waitMs > 0) setTimeout(start, waitMs);
+    else setImmediate(start);
   }
 
   function takeGroup(): Entry<Item, Result>[] {

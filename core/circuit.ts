@@ -24,7 +24,7 @@ export interface CircuitRule {
 }
 
 export type CircuitEvent =
-  /** An attempt ended; `at` is when. */
+  /** An attempt ended, and is counted `at` this time. */
   | { type: 'succeeded'; deliveryId: string; at: number }
   | { type: 'failed'; deliveryId: string; at: number }
   /** This delivery is to be the next probe. */
@@ -34,6 +34,12 @@ export type CircuitEvent =
   /** Time has passed, or the rule was changed. */
   | { type: 'elapsed'; at: number }
   | { type: 'reset' };
+
+/**
+ * How long a probe may take until it is given up, ms: the longest deadline of a destination, and what an attempt may take
+ * beyond it. A probe that is lost with its worker is made again by its own workflow before that.
+ */
+export const PROBE_MS = 105_000;
 
 export const CLOSED_CIRCUIT: Circuit = {
   state: 'closed',
@@ -94,11 +100,15 @@ function failed(circuit: Circuit, rule: CircuitRule, { deliveryId, at }: { deliv
 
 function elapsed(circuit: Circuit, rule: CircuitRule, at: number): Circuit {
   if (circuit.openedAt !== null) {
+    // The clock was set back: the cooldown begins anew, instead of being longer by that.
+    if (at < circuit.openedAt) return { ...circuit, openedAt: at };
     if (at < circuit.openedAt + rule.cooldownSeconds * 1000) return circuit;
     return { ...circuit, state: 'half_open', probeSuccessCount: 0, openedAt: null };
   }
   // The threshold may have been lowered to what has been reached.
   if (circuit.state === 'half_open' && circuit.probeSuccessCount >= rule.probeSuccessThreshold) return CLOSED_CIRCUIT;
-  if (circuit.probe && at >= circuit.probe.until) return { ...circuit, probe: null };
+  if (circuit.probe && (at >= circuit.probe.until || at + PROBE_MS < circuit.probe.until)) {
+    return { ...circuit, probe: null };
+  }
   return circuit;
 }

@@ -1,6 +1,7 @@
 // The service's settings, read once from the environment, validated, printed with secrets masked, and passed in.
 // TEMPORAL_* connection settings are read by Temporal's own environment loader (temporal-config/connection.ts).
 import { z } from 'zod';
+import { CODEC_MODES } from './codec-mode.ts';
 import { LANES } from './lane.ts';
 
 /** Thrown for settings that cannot be used; `problems` holds one line each, naming the variable. */
@@ -27,6 +28,11 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
+const oneOf = <const Choice extends string>(choices: readonly Choice[]) =>
+  z.enum(choices, { error: `must be one of ${choices.join(', ')}` });
+
+const onOff = oneOf(['on', 'off']).transform((text) => text === 'on');
+
 const slug = z
   .string()
   .max(63)
@@ -41,6 +47,15 @@ const url = (protocols: string[]) =>
     `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`,
   );
 
+// Compared with the Origin header of a browser, letter by letter (RFC 6454, section 6.2): no path, no default port.
+const origins = list.refine(
+  (texts) =>
+    texts.every(
+      (text) => ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '') && URL.parse(text)?.origin === text,
+    ),
+  'must be comma-separated origins as browsers send them, for example https://console.example.com; * is not accepted',
+);
+
 // One row a variable: how it is read, what it is when unset, and whether its value is a secret.
 const variables = {
   HOOKYARD_PORT: { schema: integer(0, 65535), default: '3000' },
@@ -52,23 +67,37 @@ const variables = {
     secret: true,
   },
   HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
-  HOOKYARD_PLAN: { schema: z.enum(['free', 'pro', 'business']), default: 'business' },
+  HOOKYARD_PLAN: { schema: oneOf(['free', 'pro', 'business']), default: 'business' },
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1), secret: true },
+  HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
-  HOOKYARD_LANE: { schema: z.enum(LANES), default: 'workflow' },
+  HOOKYARD_LANE: { schema: oneOf(LANES), default: 'workflow' },
+  HOOKYARD_LEAN_SANDBOX: { schema: onOff, default: 'off' },
+  HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },
+  HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: { schema: integer(1, 100_000), default: '500' },
+  HOOKYARD_MAX_REQUESTS_PER_SOURCE: { schema: integer(1, 100_000), default: '500' },
+  HOOKYARD_MAX_BUFFERED_BYTES: {
+    // The largest import (api/body.ts) must find room.
+    schema: integer(16 * 1024 * 1024, 64 * 1024 * 1024 * 1024),
+    default: String(256 * 1024 * 1024),
+  },
   HOOKYARD_MAX_PAYLOAD_BYTES: { schema: integer(1, 100 * 1024 * 1024), default: String(10 * 1024 * 1024) },
   HOOKYARD_PAYLOAD_RETENTION_DAYS: { schema: integer(0, 36500), default: '30' },
   HOOKYARD_EVENT_RETENTION_DAYS: { schema: integer(0, 36500), default: '90' },
   HOOKYARD_HEALTH_WINDOW_HOURS: { schema: integer(1, 720), default: '24' },
   HOOKYARD_REPLAY_WINDOW_HOURS: { schema: integer(0, 8760), default: '72' },
   HOOKYARD_API_RATE_LIMIT_PER_MINUTE: { schema: integer(1, 1_000_000) },
+  HOOKYARD_CORS_ORIGINS: { schema: origins },
   HOOKYARD_HEADER_PREFIX: {
     schema: z.string().regex(/^[A-Za-z][A-Za-z0-9-]*-$/, 'must be a header name prefix that ends in a hyphen'),
     default: 'X-Hookyard-',
   },
+  HOOKYARD_MAX_BACKLOG: { schema: integer(0, 10_000_000), default: '1000000' },
+  HOOKYARD_MAX_DATABASE_BYTES: { schema: integer(1, Number.MAX_SAFE_INTEGER) },
   HOOKYARD_MAX_IN_FLIGHT: { schema: integer(1, 2000), default: '200' },
   HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 2000), default: '50' },
   HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: { schema: integer(1, 10_000), default: '50' },
+  HOOKYARD_WAREHOUSE_RETRY_SECONDS: { schema: integer(0, 2_592_000), default: '86400' },
   HOOKYARD_TRANSFORM_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
   HOOKYARD_SHUTDOWN_SECONDS: { schema: integer(1, 600), default: '15' },
@@ -80,8 +109,11 @@ const variables = {
   SMTP_URL: { schema: url(['smtp:', 'smtps:']), secret: true },
   HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
-  LOG_LEVEL: { schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
+  LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
 } as const satisfies Record<string, { schema: z.ZodType; default?: string; secret?: boolean }>;
+
+// Of the command line, which is used in the same shell: no settings of the service, and no mistakes.
+const NOT_OURS = ['HOOKYARD_URL'];
 
 type Variables = typeof variables;
 type Read<Name extends keyof Variables> =
@@ -99,7 +131,7 @@ export type Settings = { [Name in keyof Variables]: Read<Name> };
 export function readSettings(env: Record<string, string | undefined>): Settings {
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
-    if (name.startsWith('HOOKYARD_') && !(name in variables)) {
+    if (name.startsWith('HOOKYARD_') && !(name in variables) && !NOT_OURS.includes(name)) {
       problems.push(`${name} is not a setting of Hookyard; remove it, or see the configuration table in README.md`);
     }
   }
@@ -116,6 +148,10 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   }
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
     problems.push('HOOKYARD_NOTIFY_FROM must be the sender of notifications, because SMTP_URL is set');
+  }
+  // Half of it must hold the largest webhook of a source, with what its pieces cost.
+  if (Number(values.HOOKYARD_MAX_BUFFERED_BYTES) < 3 * Number(values.HOOKYARD_MAX_PAYLOAD_BYTES)) {
+    problems.push('HOOKYARD_MAX_BUFFERED_BYTES must be at least three times HOOKYARD_MAX_PAYLOAD_BYTES');
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Settings;

@@ -43,15 +43,24 @@ export function isMediaType(value: string): boolean {
   return value.length <= MAX_MEDIA_TYPE_LENGTH && MEDIA_TYPE.test(value);
 }
 
-function isConnectionHeader(lowerName: string): boolean {
-  return CONNECTION_HEADERS.has(lowerName) || lowerName.startsWith('proxy-');
+/**
+ * The name of a header as receivers may see it that get their headers by CGI's rules (RFC 3875, section 4.1.18) or by those
+ * of their kin: these cannot tell `Content_Length` from `Content-Length`.
+ */
+export function foldedName(name: string): string {
+  const lower = name.toLowerCase();
+  return lower.includes('_') ? lower.replaceAll('_', '-') : lower;
+}
+
+function isConnectionHeader(folded: string): boolean {
+  return CONNECTION_HEADERS.has(folded) || folded.startsWith('proxy-');
 }
 
 /** What is wrong with the name of a header that a user wants to be sent, or null. */
 export function checkHeaderName(name: string): string | null {
   if (!TOKEN.test(name)) return "must be a header name: letters, digits and !#$%&'*+-.^_`|~ only";
   // The name of an object's prototype cannot be a key of a plain record.
-  if (name === '__proto__' || isConnectionHeader(name.toLowerCase()))
+  if (name === '__proto__' || isConnectionHeader(foldedName(name)))
     return `must not be ${name}, which is set by Hookyard`;
   return null;
 }
@@ -97,9 +106,9 @@ export function forwardableHeaders(received: Readonly<Record<string, string>>): 
   const forwarded: Record<string, string> = {};
   const named = namedByConnection(received);
   for (const name of Object.keys(received)) {
-    const lower = name.toLowerCase();
-    if (isConnectionHeader(lower) || NOT_FORWARDED.has(lower) || lower.startsWith('x-forwarded-')) continue;
-    if (named?.has(lower)) continue;
+    const folded = foldedName(name);
+    if (isConnectionHeader(folded) || NOT_FORWARDED.has(folded) || folded.startsWith('x-forwarded-')) continue;
+    if (named?.has(name.toLowerCase())) continue;
     forwarded[name] = received[name] ?? '';
   }
   return forwarded;

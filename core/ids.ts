@@ -117,3 +117,9 @@ const ID_TEXT = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && ID_TEXT.test(text.slice(prefix.length + 1));
 }
+
+/** Whether the id of a destination is that of a warehouse. */
+export const isWarehouseId = (destinationId: string): boolean => destinationId.startsWith('dst_wh_');
+
+/** The workflow that writes the files of a warehouse destination is known by it. */
+export const warehouseWorkflowId = (destinationId: string): string => `warehouse:${destinationId}`;

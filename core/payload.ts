@@ -5,16 +5,43 @@ import { createHash } from 'node:crypto';
 /** An event's `payload`; `payloadEncoding` is there only when the bytes are no text. */
 export type PayloadView = { payload: unknown; payloadEncoding?: 'base64' };
 
+/**
+ * JSON that nests deeper than this is taken for text. V8 parses any depth, but filters, schemas, mappings and answers walk
+ * what was parsed by recursion, and a sender must not be able to exhaust their stack.
+ */
+export const MAX_NESTING = 500;
+
 /** Shows a body as the JSON it parses to, else as its text, else (not UTF-8) in base64. */
 export function viewPayload(bytes: Buffer): PayloadView {
   if (!isUtf8(bytes)) return { payload: bytes.toString('base64'), payloadEncoding: 'base64' };
   const text = bytes.toString('utf8');
   try {
     // RFC 8259, section 8.1: a parser may ignore a byte order mark.
-    return { payload: JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text) };
+    const payload: unknown = JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
+    return { payload: hasManyLevels(text) && nestsTooDeeply(payload) ? text : payload };
   } catch {
     return { payload: text };
   }
+}
+
+/** Whether a text has more opening brackets than levels are allowed, which few have: the others need not be walked. */
+function hasManyLevels(text: string): boolean {
+  const brackets = /[[{]/g;
+  for (let count = 0; brackets.test(text); count += 1) if (count >= MAX_NESTING) return true;
+  return false;
+}
+
+function nestsTooDeeply(value: unknown): boolean {
+  let level = nested([value]);
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth >= MAX_NESTING) return true;
+    level = level.flatMap((parent) => nested(Object.values(parent)));
+  }
+  return false;
+}
+
+function nested(values: unknown[]): object[] {
+  return values.filter((value) => typeof value === 'object' && value !== null);
 }
 
 /** An event's `payloadHash`: `sha256:` and the hex digest of the bytes. */

@@ -1,5 +1,5 @@
 // What an attempt's answer means for its delivery (decisions, "Deliveries").
-import { parseRetryAfter, waitBeforeRetry } from './backoff.ts';
+import { parseHttpDate, parseRetryAfter, waitBeforeRetry } from './backoff.ts';
 import { type ExpectedResponse, isSuccess } from './response-check.ts';
 
 /** What came back from the destination. */
@@ -48,5 +48,7 @@ function failureOf(answer: Answer, expected: ExpectedResponse | null): { error: 
 
 function retryAfterOf(answer: Answer, nowMs: number): number | null {
   if (answer.kind === 'error' || !RETRY_AFTER_STATUSES.includes(answer.statusCode)) return null;
-  return parseRetryAfter(answer.headers['retry-after'], nowMs);
+  // The time that it names is of the destination's clock, and so is that of `Date` (RFC 9110, section 6.6.1): the wait between
+  // the two is right also when ours is wrong.
+  return parseRetryAfter(answer.headers['retry-after'], parseHttpDate(answer.headers.date) ?? nowMs);
 }

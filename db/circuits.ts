@@ -7,6 +7,7 @@ import {
   type CircuitRule,
   type CircuitState,
   nextCircuit,
+  PROBE_MS,
 } from '../core/circuit.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import type { Queryable } from './pool.ts';
@@ -18,6 +19,8 @@ export interface StoredCircuit {
   rule: CircuitRule;
   circuit: Circuit;
   version: number;
+  /** When it was read by the clock of the database, by which all its times are; milliseconds since 1970. */
+  readAt: number;
 }
 
 interface CircuitRow {
@@ -33,6 +36,7 @@ interface CircuitRow {
   probeDeliveryId: string | null;
   probeUntil: Date | null;
   version: number;
+  readAt: number;
 }
 
 const LOAD = `
@@ -40,7 +44,7 @@ select r.id as "routeId", r.organization_id as "organizationId", r.circuit_coold
        r.circuit_failure_threshold as "failureThreshold", r.circuit_probe_success_threshold as "probeSuccessThreshold",
        c.state, coalesce(c.failure_count, 0) as "failureCount", coalesce(c.probe_success_count, 0) as "probeSuccessCount",
        c.opened_at as "openedAt", c.probe_delivery_id as "probeDeliveryId", c.probe_until as "probeUntil",
-       coalesce(c.version, 0) as version
+       coalesce(c.version, 0) as version, floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "readAt"
 from routes r left join circuits c on c.route_id = r.id
 where r.id = any($1::text[])`;
 
@@ -51,11 +55,12 @@ export async function loadCircuits(db: Queryable, routeIds: string[]): Promise<M
 }
 
 function stored(row: CircuitRow): StoredCircuit {
-  const { routeId, organizationId, version, cooldownSeconds, failureThreshold, probeSuccessThreshold } = row;
+  const { routeId, organizationId, version, readAt, cooldownSeconds, failureThreshold, probeSuccessThreshold } = row;
   return {
     routeId,
     organizationId,
     version,
+    readAt,
     rule: { cooldownSeconds, failureThreshold, probeSuccessThreshold },
     circuit: {
       state: row.state ?? 'closed',
@@ -181,6 +186,7 @@ export interface CountedAttempt {
   destinationId: string;
   deliveryId: string;
   success: boolean;
+  /** By the clock of the process that made it: orders the attempts of a call, and nothing else. */
   completedAt: Date;
 }
 
@@ -193,20 +199,16 @@ export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): 
     attempts.toSorted((a, b) => a.completedAt.getTime() - b.completedAt.getTime()),
     (attempt) => attempt.routeId,
   );
-  const circuits = await changeCircuits(db, [...byRoute.keys()], ({ routeId }) =>
-    (byRoute.get(routeId) ?? []).map(({ success, deliveryId, destinationId, completedAt }) => ({
+  const circuits = await changeCircuits(db, [...byRoute.keys()], ({ routeId, readAt }) =>
+    (byRoute.get(routeId) ?? []).map(({ success, deliveryId, destinationId }) => ({
       type: success ? 'succeeded' : 'failed',
       deliveryId,
       destinationId,
-      at: completedAt.getTime(),
+      at: readAt,
     })),
   );
   return new Set([...circuits.values()].filter(({ circuit }) => circuit.state !== 'closed').map((c) => c.routeId));
 }
-
-// How long a probe may take until it is given up: the longest deadline of a destination, and what an attempt may take
-// beyond it. A probe that is lost with its worker is made again by its own workflow before that.
-const PROBE_MS = 105_000;
 
 /** Makes a delivery the probe of its route, if the circuit is half-open and has none. @returns the circuit afterwards */
 export async function electProbe(
@@ -214,9 +216,9 @@ export async function electProbe(
   routeId: string,
   deliveryId: string,
 ): Promise<StoredCircuit | undefined> {
-  const circuits = await changeCircuits(db, [routeId], ({ circuit }) =>
+  const circuits = await changeCircuits(db, [routeId], ({ circuit, readAt }) =>
     circuit.state === 'half_open' && circuit.probe === null
-      ? [{ type: 'probe', deliveryId, until: Date.now() + PROBE_MS }]
+      ? [{ type: 'probe', deliveryId, until: readAt + PROBE_MS }]
       : [],
   );
   return circuits.get(routeId);

@@ -1,10 +1,18 @@
 // What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
 // statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
+import { idFloor, idTime } from '../core/ids.ts';
+import { CLOCK_SKEW_MS } from './clock.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import { bounds } from './hot-path/load-attempts.ts';
 import { noteOutcomes } from './notifications.ts';
+import { findOpen } from './open-deliveries.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
 import { countUnsent } from './unsent.ts';
+
+/** The error of deliveries that were open when their destination was deleted. */
+export const DESTINATION_DELETED = 'The destination was deleted';
+// How many of them the request that deletes it cancels; the others are cancelled in the background (deleted-destinations.ts).
+const CANCELLED_AT_ONCE = 1000;
 
 /** Which open deliveries of an organization to end, and how. */
 export interface EndSelection {
@@ -14,6 +22,8 @@ export interface EndSelection {
   eventId?: string;
   /** One sentence, shown as the delivery's error. */
   reason: string;
+  /** Leaves out those that are in a warehouse's batch: its file is being written. */
+  notInBatch?: boolean;
 }
 
 // A delivery is ended once: its status is checked again under the row lock, so of a cancel and a result that meet,
@@ -26,6 +36,7 @@ with ended as (
     and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
     and ($4::text[] is null or d.destination_id = any($4))
     and ($5::text is null or d.event_id = $5)
+    and (not $9 or d.batch_id is null)
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
     coalesce(d.original_destination_id, d.destination_id) as primary_id, d.attempt_count, d.status_code, d.finished_at
 ), unqueued as (
@@ -79,15 +90,16 @@ export async function endDeliveries(
     low,
     high,
     status,
+    selection.notInBatch ?? false,
   ]);
   return rows.map((row) => row.id);
 }
 
 /** Notes when the next attempt of an open delivery may be made, for people to read. */
-export async function postponeDelivery(db: Queryable, deliveryId: string, until: Date): Promise<void> {
+export async function postponeDelivery(db: Queryable, deliveryId: string, forMs: number): Promise<void> {
   await db.query(
-    `update deliveries set next_attempt_at = $2 where id = $1 and status in ('pending', 'retrying', 'circuit_open')`,
-    [deliveryId, until],
+    `update deliveries set next_attempt_at = now() + make_interval(secs => $2::float8 / 1000) where id = $1 and status in ('pending', 'retrying', 'circuit_open')`,
+    [deliveryId, forMs],
   );
 }
 
@@ -104,28 +116,39 @@ export async function deleteEvent(pool: Pool, organizationId: string, eventId: s
   });
 }
 
+// None of their deliveries is older than the oldest event, but for the clocks of processes, and nothing is said of the youngest.
+const REMOVE_CHILDREN = `
+with payloads as (
+  delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3
+), gone as (
+  delete from deliveries where event_id = any($1::text[]) and id >= $4 returning id, route_id, destination_id, priority
+), unheld as (
+  delete from held_deliveries h using gone g where h.route_id = g.route_id and h.delivery_id = g.id
+), unqueued as (
+  delete from outbox o using gone g
+  where o.destination_id = g.destination_id and o.priority = g.priority and o.delivery_id = g.id
+)
+select id from gone`;
+
 /** Removes payloads, deliveries, attempts and outbox rows of events that are being deleted in the same transaction. */
 export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
   const { low, high } = bounds(eventIds);
-  await db.query(
-    `with payloads as (
-       delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3
-     ), gone as (
-       delete from deliveries where event_id = any($1::text[]) returning id, route_id, destination_id, priority
-     ), unheld as (
-       delete from held_deliveries h using gone g where h.route_id = g.route_id and h.delivery_id = g.id
-     ), unqueued as (
-       delete from outbox o using gone g
-       where o.destination_id = g.destination_id and o.priority = g.priority and o.delivery_id = g.id
-     )
-     delete from attempts a using gone g where a.delivery_id = g.id`,
-    [eventIds, low, high],
-  );
+  const first = idFloor('dlv', Math.max(0, idTime(low) - CLOCK_SKEW_MS));
+  const { rows } = await db.query<{ id: string }>(REMOVE_CHILDREN, [eventIds, low, high, first]);
+  if (rows.length === 0) return;
+  // By themselves: joined with what the statement above returns, PostgreSQL may well read all attempts.
+  const gone = bounds(rows.map(({ id }) => id));
+  await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
+    gone.ids,
+    gone.low,
+    gone.high,
+  ]);
 }
 
 /**
  * Deletes a source with its routes. Its events and deliveries are invisible from then on (every read joins the
- * source), open deliveries are ended by their workflows, and the rows go in the background (activities/maintenance.ts).
+ * source), open deliveries are ended by their workflows, and the rows go in the background (source-purges.ts): this takes
+ * the same time however many events there are.
  */
 export async function deleteSource(pool: Pool, organizationId: string, sourceId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
@@ -138,14 +161,14 @@ export async function deleteSource(pool: Pool, organizationId: string, sourceId:
       sourceId,
       organizationId,
     ]);
-    await db.query('delete from ingest_stats where subject_id = $1', [sourceId]);
     return true;
   });
 }
 
 /**
- * Deletes destinations, removes them from all routes and ends their open deliveries; history is kept (interface,
- * "Destinations, flat family", rule 2). All of it is one transaction.
+ * Deletes destinations, removes them from all routes and cancels their open deliveries; history is kept (interface,
+ * "Destinations, flat family", rule 2). All of it is one transaction. Of very many open deliveries some are left to the
+ * background; those in a file that is being written end with that.
  * @returns the ids that existed, and the deliveries that were cancelled
  */
 export async function deleteDestinations(
@@ -174,11 +197,12 @@ export async function deleteDestinations(
        where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])`,
       [organizationId, deleted],
     );
-    const cancelled = await cancelDeliveries(db, {
-      organizationId,
-      destinationIds: deleted,
-      reason: 'The destination was deleted',
-    });
+    const cancelled: string[] = [];
+    for await (const open of findOpen(db, { destinationIds: deleted }, CANCELLED_AT_ONCE)) {
+      const deliveryIds = open.map(({ id }) => id);
+      cancelled.push(...(await cancelDeliveries(db, { organizationId, deliveryIds, reason: DESTINATION_DELETED })));
+      if (cancelled.length >= CANCELLED_AT_ONCE) break;
+    }
     return { deleted, cancelled };
   });
 }

@@ -4,6 +4,7 @@ import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { ConfigError, type Settings } from '../core/config.ts';
 import { DecryptionError, type EncryptionKey, SecretBox } from './encryption.ts';
+import { type KeyUse, keyUse } from './encryption-rotation.ts';
 import type { Queryable } from './pool.ts';
 
 const KEY_BYTES = 32;
@@ -14,20 +15,25 @@ export function encryptionKeyFile(settings: Settings): string {
   return join(settings.HOOKYARD_DATA_DIR, 'keys', 'encryption-keys');
 }
 
-/**
- * Loads the keys; generates the file (mode 0600) on the first start of one machine.
- * @throws ConfigError when a pair is not `id:base64` of 32 bytes
- */
+/** The keys that seal stored secrets. @throws ConfigError as `loadEncryptionKeys` does */
 export function loadSecretBox(settings: Settings): SecretBox {
+  return new SecretBox(loadEncryptionKeys(settings));
+}
+
+/**
+ * Loads the keys, the one that encrypts first; generates the file (mode 0600) on the first start of one machine.
+ * @throws ConfigError when a pair is not `id:base64` of 32 bytes, or two have the same id
+ */
+export function loadEncryptionKeys(settings: Settings): EncryptionKey[] {
   if (settings.HOOKYARD_ENCRYPTION_KEYS) {
-    return new SecretBox(parseKeys(settings.HOOKYARD_ENCRYPTION_KEYS, 'HOOKYARD_ENCRYPTION_KEYS'));
+    return parseKeys(settings.HOOKYARD_ENCRYPTION_KEYS, 'HOOKYARD_ENCRYPTION_KEYS');
   }
   const file = encryptionKeyFile(settings);
-  return new SecretBox(parseKeys(readOrGenerate(file), file));
+  return parseKeys(readOrGenerate(file), file);
 }
 
 function parseKeys(text: string, from: string): EncryptionKey[] {
-  return text
+  const keys = text
     .trim()
     .split(',')
     .map((pair) => {
@@ -40,6 +46,9 @@ function parseKeys(text: string, from: string): EncryptionKey[] {
       }
       return { id: match[1], key };
     });
+  const twice = keys.find(({ id }, index) => keys.findIndex((other) => other.id === id) !== index);
+  if (twice) throw new ConfigError([`${from} has two keys with the id "${twice.id}"; give the new one another id`]);
+  return keys;
 }
 
 function readOrGenerate(file: string): string {
@@ -63,24 +72,36 @@ function readOrGenerate(file: string): string {
 }
 
 /**
- * Refuses to start on data that the keys cannot open: tries one record of every key id in use.
- * @throws ConfigError naming the key id that is missing or wrong
+ * Refuses to start on data that the keys cannot open: tries one record of every key in use.
+ * @throws ConfigError naming the key that is missing or wrong, and what needs it
  */
 export async function checkKeysOpenData(db: Queryable, box: SecretBox): Promise<void> {
-  const { rows } = await db.query<{ id: string; sealed: string }>(`
-    select distinct on (split_part(sealed, '.', 2)) id, sealed from (
-      select id, verification_secret as sealed from sources
-      union all select id, auth_config from destinations
-      union all select id, signing_secret from destinations
-    ) secrets where sealed is not null`);
-  for (const row of rows) {
+  const needed = new Map<string, KeyUse[]>();
+  const reasons = new Map<string, string>();
+  for (const use of await keyUse(db, true)) {
+    needed.set(use.keyId, [...(needed.get(use.keyId) ?? []), use]);
     try {
-      box.decrypt(row.sealed, row.id);
+      const [example] = use.examples;
+      if (example) box.decrypt(example.sealed, example.recordId);
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
-      throw new ConfigError([
-        `HOOKYARD_ENCRYPTION_KEYS: ${error.message}; stored credentials were encrypted with it. Set the key that was used before (or restore the keys folder of HOOKYARD_DATA_DIR)`,
-      ]);
+      reasons.set(use.keyId, error.message);
     }
   }
+  if (reasons.size === 0) return;
+  throw new ConfigError(
+    [...reasons].map(
+      ([keyId, reason]) =>
+        `HOOKYARD_ENCRYPTION_KEYS: ${reason}; stored credentials were encrypted with it: ${recordsOf(needed.get(keyId) ?? [])}. Set the key that was used before (or restore the keys folder of HOOKYARD_DATA_DIR)`,
+    ),
+  );
+}
+
+function recordsOf(uses: KeyUse[]): string {
+  const texts = uses.map(({ what, count, examples }) => {
+    const others = count - examples.length;
+    const ids = examples.map(({ recordId }) => recordId).join(', ');
+    return `${count} of ${what}s (${ids}${others > 0 ? ` and ${others} more` : ''})`;
+  });
+  return texts.join(', ');
 }

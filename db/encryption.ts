@@ -20,6 +20,8 @@ export class DecryptionError extends Error {
 export class SecretBox {
   readonly #keys: Map<string, Buffer>;
   readonly #current: EncryptionKey;
+  /** Of the keys that only decrypt. */
+  readonly olderKeyIds: readonly string[];
 
   /** @param keys the first one encrypts, all of them decrypt (rotation) */
   constructor(keys: EncryptionKey[]) {
@@ -27,6 +29,7 @@ export class SecretBox {
     if (!current) throw new Error('at least one encryption key is needed');
     this.#current = current;
     this.#keys = new Map(keys.map(({ id, key }) => [id, key]));
+    this.olderKeyIds = keys.slice(1).map(({ id }) => id);
   }
 
   /** @returns `v1.<key id>.<base64url of iv, cipher text and tag>` */

@@ -6,6 +6,8 @@ import type { FilterLogic } from '../core/filters/filter.ts';
 import type { Lane } from '../core/lane.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { JsonSchema } from '../core/schemas/schema.ts';
+import type { WarehouseType } from '../core/warehouse/config.ts';
+import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 
 const stamps = {
   createdAt: p.datetime(3).onCreate(() => new Date()),
@@ -59,6 +61,7 @@ export const ApiKey = defineEntity({
     scopes: p.array().$type<Scope[]>(),
     expiresAt: p.datetime(3).nullable(),
     revokedAt: p.datetime(3).nullable(),
+    lastUsedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3).onCreate(() => new Date()),
   },
 });
@@ -99,13 +102,22 @@ export type Source = InferEntity<typeof Source>;
 
 export type AuthType = 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
 
+export type DestinationType = 'http' | WarehouseType;
+
+/**
+ * An HTTP endpoint (id `dst_...`) or a warehouse (`dst_wh_...`). A warehouse has an empty url and the defaults in the members
+ * that are for HTTP only. Its `config` is the checked config, defaults filled in, as JSON text that is encrypted as a whole
+ * with the record's id as associated data, like `authConfig`: warehouse-config.ts opens it. It is null, or lacks its secret,
+ * on a warehouse that was imported from a file without credentials; such a one is disabled. `fieldMapping` holds the checked
+ * rules in clear; null: rows are whole events. An HTTP destination has null in both.
+ */
 export const Destination = defineEntity({
   name: 'Destination',
   tableName: 'destinations',
   filters: tenant,
   properties: {
     ...named,
-    type: p.string().$type<'http'>(),
+    type: p.string().$type<DestinationType>(),
     url: p.string(),
     method: p.string().$type<'POST' | 'PUT' | 'PATCH'>(),
     headers: p.json<Record<string, string>>(),
@@ -115,6 +127,8 @@ export const Destination = defineEntity({
     timeoutMs: p.integer(),
     rateLimitPerMinute: p.integer().nullable(),
     retryPolicy: p.json<RetryPolicy>(),
+    config: p.string().nullable(),
+    fieldMapping: p.json<FieldMappingRule[]>().nullable(),
     enabled: p.boolean(),
     version: p.integer().version(),
     ...stamps,

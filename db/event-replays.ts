@@ -200,8 +200,11 @@ export async function claimEventReplays(db: Queryable, limit: number): Promise<D
   return rows;
 }
 
-/** Removes the records of replays that ended so long ago. @param days 0 keeps them for ever */
+/** Removes the records of replays that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetEventReplays(db: Queryable, days: number): Promise<void> {
   if (days === 0) return;
-  await db.query('delete from event_replays where finished_at < now() - make_interval(days => $1)', [days]);
+  await db.query(
+    `delete from event_replays where finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $1)`,
+    [days],
+  );
 }

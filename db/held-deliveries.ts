@@ -162,12 +162,13 @@ with gone as (
   where h.route_id = $1 and h.delivery_id = i.delivery_id and h.version = i.version
   returning h.*, i.queue
 ), freed as (
-  update deliveries d set status = 'pending' from gone g
+  update deliveries d set status = case when attempt_count = 0 then 'pending' else 'retrying' end from gone g
   where d.id = g.delivery_id and g.queue and d.status = 'circuit_open'
-  returning d.id
+  returning d.id, d.attempt_count
 ), queued as (
-  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-  select g.delivery_id, g.destination_id, g.organization_id, g.event_id, g.source_id, g.route_id, g.priority, g.shard
+  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, resume)
+  select g.delivery_id, g.destination_id, g.organization_id, g.event_id, g.source_id, g.route_id, g.priority, g.shard,
+         case when f.attempt_count > 0 then 'lost' end
   from gone g join freed f on f.id = g.delivery_id
   on conflict do nothing
 )
@@ -192,6 +193,7 @@ select exists (select from circuits where route_id = $1 and state <> 'closed') a
        (select count(*) from (
           select from outbox
           where destination_id = any ((select destination_ids from routes where id = $1)::text[]) and route_id = $1
+            and destination_id < 'dst_wh_'
             and delivery_id < (select min(delivery_id) from held_deliveries where route_id = $1)
           limit $2) o) as "onTheWay"`;
 

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../core/config.ts';
 import { newId } from '../core/ids.ts';
+import { isSlug } from '../core/slugs.ts';
 import { checkKeysOpenData, loadSecretBox } from './encryption-keys.ts';
 import { migrate } from './migrate.ts';
 import { createPool, inTransaction, type Pool } from './pool.ts';
@@ -77,6 +78,35 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
     }
     return { organization: { id: organization.id, slug, plan: organization.plan }, createdKey };
   });
+}
+
+export interface CreatedOrganization {
+  organization: { id: string; name: string; slug: string; plan: string };
+  /** Of its first key: the only time it is known. */
+  token: string;
+}
+
+/**
+ * Makes an organization with a first key of both scopes.
+ * @param organization.plan `free`, `pro` or `business`
+ * @throws RangeError for a slug that is none or an empty name; a database error when the slug is taken (23505)
+ */
+export async function createOrganization(
+  pool: Pool,
+  organization: { name: string; slug: string; plan: string },
+): Promise<CreatedOrganization> {
+  const { name, slug, plan } = organization;
+  if (!isSlug(slug)) throw new RangeError(`"${slug}" is no slug: lowercase letters and digits with single hyphens`);
+  if (name.trim() === '') throw new RangeError('The name of an organization must not be empty');
+  const id = newId('org');
+  const token = newToken();
+  await pool.query(
+    `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) returning id)
+     insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
+     select $5, id, 'First key', $6, $7, '{read,write}' from organization`,
+    [id, slug, name, plan, newId('key'), hashToken(token), token.slice(-4)],
+  );
+  return { organization: { id, name, slug, plan }, token };
 }
 
 // Written before the commit: a crash in between leaves a key file without a key, and the next start makes a new pair.

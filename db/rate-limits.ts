@@ -1,4 +1,5 @@
 // Rate limits per destination, kept in PostgreSQL so that they hold across all workers, for retries and replays too.
+import { databaseTime } from './clock.ts';
 import type { Queryable } from './pool.ts';
 
 const MINUTE_MS = 60_000;
@@ -11,7 +12,16 @@ with slot as (
 )
 update rate_limits l set next_at = s.at + make_interval(secs => $2::float8 / 1000)
 from slot s where l.destination_id = s.destination_id and s.at <= clock_timestamp() + make_interval(secs => $3::float8 / 1000)
-returning greatest(0, extract(epoch from s.at - clock_timestamp()) * 1000)::float8 as "inMs"`;
+returning greatest(0, extract(epoch from s.at - clock_timestamp()) * 1000)::float8 as "inMs",
+          ceil(extract(epoch from s.at) * 1000)::float8 as at`;
+
+/** A reserved slot. */
+export interface Slot {
+  /** From now, ms; negative when it has passed. */
+  inMs: number;
+  /** By the clock of the database, milliseconds since 1970. */
+  at: number;
+}
 
 /** The time between two slots of a destination, ms. */
 export function slotInterval(perMinute: number): number {
@@ -22,24 +32,29 @@ export function slotInterval(perMinute: number): number {
  * Reserves the next slot of a destination.
  * @param perMinute the destination's limit
  * @param withinMs no slot later than this from now
- * @returns ms until the slot; null when none is free within that time
+ * @returns null when none is free within that time
  */
 export async function reserveSlot(
   db: Queryable,
   destinationId: string,
   perMinute: number,
   withinMs: number,
-): Promise<number | null> {
-  const reserve = () => db.query<{ inMs: number }>(RESERVE, [destinationId, slotInterval(perMinute), withinMs]);
+): Promise<Slot | null> {
+  const reserve = () => db.query<Slot>(RESERVE, [destinationId, slotInterval(perMinute), withinMs]);
   const { rows } = await reserve();
-  if (rows[0]) return rows[0].inMs;
+  if (rows[0]) return rows[0];
   // No near slot, or no row yet: of several that make it at once one does, and all of them ask again.
   await db.query(
     `insert into rate_limits (destination_id, next_at) select id, clock_timestamp() from destinations where id = $1
      on conflict do nothing`,
     [destinationId],
   );
-  return (await reserve()).rows[0]?.inMs ?? null;
+  return (await reserve()).rows[0] ?? null;
+}
+
+/** How far a slot is that was reserved before, maybe by another process. @param at as it was reserved */
+export async function lookAtSlot(db: Queryable, at: number): Promise<Slot> {
+  return { at, inMs: at - (await databaseTime(db)) };
 }
 
 /** When the next slot of each destination is, ms from now; one without a reservation yet is missing: its slot is now. */

@@ -22,6 +22,8 @@ export interface ChildOptions {
   gid?: number;
   /** `file` (default): standard output and error go to `<dataDir>/logs/<name>.log`; `inherit`: to ours, with an IPC channel. */
   output?: 'file' | 'inherit';
+  /** With `file`: an IPC channel all the same. */
+  ipc?: boolean;
 }
 
 export interface Exit {
@@ -56,7 +58,9 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     uid: options.uid,
     gid: options.gid,
     detached: true,
-    stdio: log ? ['ignore', log.descriptor, log.descriptor] : ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: log
+      ? ['ignore', log.descriptor, log.descriptor, ...(options.ipc ? ['ipc' as const] : [])]
+      : ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   if (log) closeSync(log.descriptor);
   const pid = await started(child, options);

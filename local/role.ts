@@ -35,7 +35,7 @@ export interface RoleOptions {
 export async function startRole(options: RoleOptions): Promise<Role> {
   const { name, log } = options;
   const stopping = new AbortController();
-  let current = await phase(log, `${name} is ready`, () => launch(options));
+  let current = await phase(log, `${name} is ready`, () => launchRole(options));
   const kept = keepRunning(options, current.child, stopping.signal, (next) => {
     current = next;
   });
@@ -61,15 +61,25 @@ interface Running {
   url: string | undefined;
 }
 
-async function launch({ name, dataDir, env }: RoleOptions): Promise<Running> {
+export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'env'> {
+  /** What this process is called when there are several of its role; its log file then has that name. */
+  label?: string;
+}
+
+/**
+ * Starts a role once; resolves when it serves.
+ * @throws StartupError when it ends before, or is not ready within a minute
+ */
+export async function launchRole({ name, label, dataDir, env }: LaunchOptions): Promise<Running> {
   const child = await startChild({
-    name,
+    name: label ?? name,
     dataDir,
     command: process.execPath,
     args: [join(project, name, 'main.ts'), `--data-dir=${dataDir}`], // marks whose process this is, and that its settings are printed
     env,
     cwd: project,
-    output: 'inherit',
+    output: label === undefined ? 'inherit' : 'file',
+    ipc: true,
   });
   const ready = await Promise.race([
     readyMessage(child),
@@ -78,10 +88,11 @@ async function launch({ name, dataDir, env }: RoleOptions): Promise<Running> {
   ]);
   if (ready !== undefined && 'type' in ready) return { child, url: ready.url };
   await child.stop('SIGTERM', 5_000);
+  const where = label === undefined ? 'see its lines above' : `see ${join(dataDir, 'logs', `${label}.log`)}`;
   throw new StartupError(
     ready === undefined
-      ? `${name} was not ready after ${seconds(readyDeadlineMs)}; see its lines above.`
-      : `${name} ended while it started (${how(ready)}); see its lines above.`,
+      ? `${name} was not ready after ${seconds(readyDeadlineMs)}; ${where}.`
+      : `${name} ended while it started (${how(ready)}); ${where}.`,
   );
 }
 
@@ -119,7 +130,7 @@ async function keepRunning(
     if (stopping.aborted) return;
     delayMs = Math.min(2 * delayMs, longestDelayMs);
     try {
-      const next = await launch(options);
+      const next = await launchRole(options);
       child = next.child;
       replace(next);
       log(`${name} is ready again`);

@@ -2,7 +2,7 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
-import { defaultNamespace, temporalConnectionOptions } from '../temporal-config/connection.ts';
+import { defaultNamespace, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { ensureNamespace, searchAttributeColumns } from '../temporal-config/namespace.ts';
 import { type Binaries, ensureBinaries } from './binaries.ts';
 import { explainFileError, type Log, oneLine, phase, StartupError } from './errors.ts';
@@ -237,7 +237,7 @@ async function setUpNamespace(
 
 async function connect(options: ConnectionOptions): Promise<Connection> {
   try {
-    return await Connection.connect(options);
+    return await Connection.connect({ ...options, channelArgs: WITHOUT_PROXY });
   } catch (error) {
     throw new StartupError(
       `Temporal at ${options.address} cannot be reached (${oneLine(error)}); check TEMPORAL_ADDRESS, TEMPORAL_API_KEY and TEMPORAL_TLS_*.`,

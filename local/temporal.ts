@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
+import { WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { type Log, oneLine, phase, StartupError } from './errors.ts';
 import { freePorts, isFree } from './ports.ts';
 import { type Child, type Service, startChild, startService } from './process.ts';
@@ -141,7 +142,7 @@ function store(url: string, connections: number): object {
 /** True when the frontend serves; `false` ends the wait because the server has ended. */
 async function ready(child: Child, address: string): Promise<boolean | undefined> {
   if (!child.running) return false;
-  const connection = Connection.lazy({ address });
+  const connection = Connection.lazy({ address, channelArgs: WITHOUT_PROXY });
   try {
     const health = await connection.withDeadline(Date.now() + 1_000, () =>
       connection.healthService.check({ service: 'temporal.api.workflowservice.v1.WorkflowService' }),

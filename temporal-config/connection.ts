@@ -9,6 +9,12 @@ export interface TemporalConnection {
   namespace: string;
 }
 
+/**
+ * Channel options of the SDK's client connection, which would otherwise use the proxies named by `http_proxy` and its kin,
+ * for an embedded server too. Workers' connections never do.
+ */
+export const WITHOUT_PROXY = { 'grpc.enable_http_proxy': 0 };
+
 export const defaultNamespace = 'hookyard';
 const defaultAddress = '127.0.0.1:7233';
 

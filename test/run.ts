@@ -8,6 +8,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../core/end-request.ts';
 import type { Lane } from '../core/lane.ts';
+import { ensureBinaries } from '../local/binaries.ts';
 import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
@@ -30,6 +31,8 @@ onEndRequest((_reason, count) => {
 try {
   mkdirSync(testData, { recursive: true });
   await removeEarlierRuns();
+  // Once for all stacks, which start side by side: on a machine that is new it takes minutes, and shows how far it is.
+  await ensureBinaries({ ui: false, signal: ending.signal, log });
   const codes: number[] = [];
   for (const parts of turns) if (!ending.signal.aborted) codes.push(...(await Promise.all(parts.map(runPart))));
   process.exitCode = Math.max(...codes);

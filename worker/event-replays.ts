@@ -1,8 +1,9 @@
 // Replays of events in the worker: starts a workflow for each that has none, and runs the activities that make pages, in
 // a Temporal worker with few slots of its own, so that replays never hold what deliveries need.
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+import { type DataConverter, TypedSearchAttributes } from '@temporalio/common';
 import { type NativeConnection, Worker } from '@temporalio/worker';
+import { lookUp } from '../activities/reconciliation/engine.ts';
 import { createReplayActivities } from '../activities/replay.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
@@ -22,6 +23,7 @@ const PAGE_SLOTS = 2;
 export interface EventReplayDeps {
   connection: NativeConnection;
   namespace: string;
+  dataConverter: DataConverter | undefined;
   client: Client;
   /** For commands. */
   pool: Pool;
@@ -36,10 +38,11 @@ export interface EventReplays {
 }
 
 export async function startEventReplays(deps: EventReplayDeps): Promise<EventReplays> {
-  const { connection, namespace, settings, log } = deps;
+  const { connection, namespace, dataConverter, settings, log } = deps;
   const worker = await Worker.create({
     connection,
     namespace,
+    dataConverter,
     taskQueue: replayTaskQueue(TASK_QUEUE),
     activities: createReplayActivities(deps),
     maxConcurrentActivityTaskExecutions: PAGE_SLOTS,
@@ -73,25 +76,27 @@ async function lookAfterDue(deps: EventReplayDeps): Promise<number> {
 
 /**
  * Starts a replay's workflow unless it runs. One that was ended in Temporal (terminated in the UI) would leave its replay
- * under way for ever, so the replay is ended too; one that ended by itself has recorded that before.
+ * under way for ever, so the replay is ended too. One that ended by itself has recorded that before: a database that does
+ * not know of it was restored from a backup, and the replay goes on where that is.
  */
 async function lookAfter(deps: EventReplayDeps, due: DueReplay): Promise<void> {
-  if (await start(deps.client, due)) return;
-  const { status } = await deps.client.workflow.getHandle(due.replayId).describe();
-  if (status.name === 'RUNNING' || status.name === 'PAUSED') return;
+  if (await start(deps.client, due, 'REJECT_DUPLICATE')) return;
+  const { state } = await lookUp(deps.client, due.replayId);
+  if (state === 'ended') await start(deps.client, due, 'ALLOW_DUPLICATE');
+  if (state !== 'stopped') return;
   const lost = await endEventReplay(deps.pool, due, 'failed', 'Its workflow was ended in Temporal');
   if (lost) deps.log.warn({ replayId: due.replayId, organizationId: due.organizationId }, 'replay lost its workflow');
 }
 
 /** @returns false when it was started before */
-async function start(client: Client, due: DueReplay): Promise<boolean> {
+async function start(client: Client, due: DueReplay, reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<boolean> {
   const { organizationId, replayId, ratePerSecond, eventsTotal, sourceId } = due;
   try {
     await client.workflow.start<typeof replay>('replay', {
       // The workflow id of a replay is the replay's id.
       workflowId: replayId,
       taskQueue: TASK_QUEUE,
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdReusePolicy: reuse,
       args: [{ organizationId, replayId, ratePerSecond }],
       staticSummary: `Replay of ${eventsTotal ?? 'many'} events, ${ratePerSecond} per second`,
       typedSearchAttributes: new TypedSearchAttributes([

@@ -1,7 +1,7 @@
 // Notifications in the worker: starts a workflow for each that is due, and runs the activities that send mail, in a
 // Temporal worker with few slots of its own, so that a slow mail server never holds what deliveries need.
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+import { type DataConverter, TypedSearchAttributes } from '@temporalio/common';
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import { createMailer } from '../activities/mail.ts';
 import { createNotifyActivities } from '../activities/notify.ts';
@@ -24,6 +24,7 @@ const MAIL_SLOTS = 10;
 export interface NotificationDeps {
   connection: NativeConnection;
   namespace: string;
+  dataConverter: DataConverter | undefined;
   client: Client;
   pool: Pool;
   settings: Settings;
@@ -46,6 +47,7 @@ export async function startNotifications(deps: NotificationDeps): Promise<Notifi
   const worker = await Worker.create({
     connection: deps.connection,
     namespace: deps.namespace,
+    dataConverter: deps.dataConverter,
     taskQueue: mailTaskQueue(TASK_QUEUE),
     activities: createNotifyActivities({ ...deps, smtp, apiBase: apiBase(settings) }),
     maxConcurrentActivityTaskExecutions: MAIL_SLOTS,

@@ -1,17 +1,18 @@
 // The relay: from the outbox to workflows. Claims what this process may start, starts it, and remembers it until its
 // first result is recorded.
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { lookAfterQueued } from '../activities/reconciliation/open-deliveries.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
-import { endDeliveries } from '../db/delivery-commands.ts';
-import { claimDeliveries, type OutboxRow, stillQueued } from '../db/hot-path/claim.ts';
+import { claimDeliveries, type OutboxRow, removeQueued, stillQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
+import { type ResumePoint, resumePoints } from '../db/reconciliation.ts';
 import { createExpress } from './express.ts';
 import { InFlight } from './in-flight.ts';
 import type { Latencies } from './latencies.ts';
 import { divertNew } from './diversion.ts';
-import type { FirstAttempt } from '../workflows/messages.ts';
+import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
 import { createPacing } from './pacing.ts';
 import type { Shards } from './shards.ts';
 import { startDelivery } from './start-delivery.ts';
@@ -64,12 +65,8 @@ export function startRelay(deps: RelayDeps): Relay {
   const pacing = createPacing(deps.pool);
   const express = createExpress({
     ...deps,
-    startWorkflow,
-    async lookAfter(row) {
-      const state = await workflowState(row.deliveryId);
-      if (state === 'closed') await endLost(row);
-      return state === 'running';
-    },
+    startWorkflow: (row, policy, first) => startWorkflow(row, policy, { first }),
+    lookAfter: (row) => lookAfterQueued(deps, row),
     done: freePlace,
   });
   let stopping = false;
@@ -142,14 +139,45 @@ export function startRelay(deps: RelayDeps): Relay {
     leaveAside(divert(claimed.filter((row) => row.blockedBy !== null)));
     if (rows.length === 0) return claimed.length;
     const policyOf = await policiesOf(rows);
-    const starts = await pacing.pace(rows, (row) => policyOf(row).rateLimitPerMinute);
-    const starting = new Set(starts);
+    const resumed = await resumeAll(rows, policyOf);
+    const starts = await pacing.pace(
+      rows.filter((row) => !resumed.has(row)),
+      (row) => policyOf(row).rateLimitPerMinute,
+    );
+    const starting = new Set([...resumed, ...starts]);
     for (const row of rows) if (!starting.has(row)) inFlight.delete(row.deliveryId);
     const started = startAll(starts, policyOf);
     // A busy relay waits, so that the next claim is of a group.
     if (inFlight.brisk >= BUSY_IN_FLIGHT) await started;
     else leaveAside(started);
     return starts.length + claimed.length - rows.length;
+  }
+
+  /**
+   * Starts the workflows of deliveries that go on from their recorded attempts. They wait by themselves for the time of their
+   * next one, so they take neither a slot of a rate limit now nor the express lane.
+   * @returns the rows that it takes care of
+   */
+  async function resumeAll(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): Promise<Set<OutboxRow>> {
+    const candidates = rows.filter((row) => row.resume !== null);
+    const points = await resumePoints(
+      deps.pool,
+      candidates.map((row) => row.deliveryId),
+    );
+    // Those without an attempt begin like new ones.
+    const resumed = candidates.filter((row) => points.get(row.deliveryId)?.attempts !== 0);
+    for (const row of resumed) leaveAside(resume(row, policyOf(row), points.get(row.deliveryId)));
+    return new Set(resumed);
+  }
+
+  /** The row is removed when Temporal has the workflow, or the delivery is not open any more. */
+  async function resume(row: OutboxRow, policy: StartPolicy, point: ResumePoint | undefined): Promise<void> {
+    try {
+      const started = point === undefined || (await startWorkflow(row, policy, { resumed: point }));
+      if (started || (await lookAfterQueued(deps, row))) await removeQueued(deps.pool, row);
+    } finally {
+      freePlace(row.deliveryId);
+    }
   }
 
   async function startAll(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): Promise<void> {
@@ -182,11 +210,15 @@ export function startRelay(deps: RelayDeps): Relay {
     }
   }
 
-  function startWorkflow(row: OutboxRow, policy: StartPolicy, first?: FirstAttempt): Promise<boolean> {
+  function startWorkflow(
+    row: OutboxRow,
+    policy: StartPolicy,
+    from: { first?: FirstAttempt; resumed?: ResumedDelivery } = {},
+  ): Promise<boolean> {
     return startDelivery(deps.client, row, policy, {
       quick: deps.latencies.isQuick(row.destinationId),
       replayWindowMs: deps.replayWindowMs,
-      first,
+      ...from,
     });
   }
 
@@ -218,7 +250,7 @@ export function startRelay(deps: RelayDeps): Relay {
 
   /**
    * Looks after deliveries whose result is overdue. One that left the outbox is done (another worker recorded it), one
-   * that Temporal does not know is started again, and one whose workflow was closed from outside (terminated in the
+   * that Temporal does not know is started again, and one whose workflow was ended from outside (terminated in the
    * Temporal UI) would wait for ever, so it is ended visibly.
    */
   async function checkOverdue(): Promise<void> {
@@ -228,33 +260,12 @@ export function startRelay(deps: RelayDeps): Relay {
     try {
       const queued = await stillQueued(deps.hotPool, overdue);
       for (const row of overdue) {
-        const state = queued.has(row.deliveryId) ? await workflowState(row.deliveryId) : 'recorded';
-        if (state === 'closed') await endLost(row);
-        if (state !== 'running') inFlight.delete(row.deliveryId);
+        const waits = queued.has(row.deliveryId) && (await lookAfterQueued(deps, row));
+        if (!waits) inFlight.delete(row.deliveryId);
       }
     } finally {
       checking = false;
     }
-  }
-
-  async function workflowState(deliveryId: string): Promise<'running' | 'closed' | 'unknown'> {
-    try {
-      const { status } = await deps.client.workflow.getHandle(deliveryId).describe();
-      return status.name === 'RUNNING' || status.name === 'PAUSED' ? 'running' : 'closed';
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'unknown';
-      throw error;
-    }
-  }
-
-  async function endLost(row: OutboxRow): Promise<void> {
-    const reason = 'Its workflow was ended in Temporal before the first attempt was recorded';
-    await endDeliveries(deps.pool, 'failed', {
-      organizationId: row.organizationId,
-      deliveryIds: [row.deliveryId],
-      reason,
-    });
-    deps.log.warn({ deliveryId: row.deliveryId, reason }, 'delivery failed');
   }
 
   return {

@@ -4,7 +4,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { summaryLine, workflowReference } from '../core/operator-markdown.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { delivery } from '../workflows/delivery.ts';
-import { type FirstAttempt, TASK_QUEUE } from '../workflows/messages.ts';
+import { type FirstAttempt, type ResumedDelivery, TASK_QUEUE } from '../workflows/messages.ts';
 import {
   destinationIdAttribute,
   eventIdAttribute,
@@ -17,6 +17,7 @@ import type { StartPolicy } from './start-policies.ts';
 /**
  * Starts a delivery's workflow; its id is the delivery's, so a second start changes nothing.
  * @param options.first what the first attempt found, when it has been made already
+ * @param options.resumed how far it had come when its workflow was lost
  * @returns false when it had been started before
  * @throws when Temporal cannot be reached or refuses
  */
@@ -24,12 +25,13 @@ export async function startDelivery(
   client: Client,
   row: OutboxRow,
   policy: StartPolicy,
-  options: { quick: boolean; replayWindowMs: number; first?: FirstAttempt },
+  options: { quick: boolean; replayWindowMs: number; first?: FirstAttempt; resumed?: ResumedDelivery },
 ): Promise<boolean> {
   const start: WorkflowStartOptions<typeof delivery> = {
     workflowId: row.deliveryId,
     taskQueue: TASK_QUEUE,
-    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    // Never a second workflow, but of a delivery of which this database is known not to have heard the end (db/reconciliation.ts).
+    workflowIdReusePolicy: row.resume === 'ended' ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
     requestEagerStart: true,
     args: [
       {
@@ -41,6 +43,7 @@ export async function startDelivery(
         quick: options.quick,
         replayWindowMs: options.replayWindowMs,
         ...(options.first && { first: options.first }),
+        ...(options.resumed && { resumed: options.resumed }),
       },
     ],
     staticSummary: summaryOf(policy),

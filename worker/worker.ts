@@ -8,24 +8,29 @@ import { attemptDelivery } from '../activities/attempt.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
 import { createSender } from '../activities/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
+import { Openings } from '../activities/openings.ts';
 import { createContextLoader, createResultRecorder } from '../activities/results.ts';
 import { createTransforms } from '../activities/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
-import { loadSecretBox } from '../db/encryption-keys.ts';
+import { SecretBox } from '../db/encryption.ts';
+import { loadEncryptionKeys } from '../db/encryption-keys.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
+import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { TASK_QUEUE } from '../workflows/messages.ts';
 import { watchCircuits } from './circuits.ts';
 import { type EventReplays, startEventReplays } from './event-replays.ts';
 import { createLatencies } from './latencies.ts';
-import { ensureMaintenanceSchedule } from './maintenance-schedule.ts';
+import { withLeanSandbox } from './lean-sandbox.ts';
 import { type Notifications, startNotifications } from './notifications.ts';
 import { listenForDeliveries } from './outbox-listener.ts';
 import { type Relay, startRelay } from './relay.ts';
+import { keepSchedules } from './schedules.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { temporalLogger } from './temporal-log.ts';
+import { startWarehouseFlushes, type WarehouseFlushes } from './warehouse-flushes.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
 // Slots are fixed, and well above what the relay keeps in flight: an eager start without a free slot would silently
@@ -50,27 +55,32 @@ export async function runWorker(
   temporal: TemporalConnection,
   log: Log,
 ): Promise<RunningWorker> {
-  const secretBox = loadSecretBox(settings);
+  const keys = loadEncryptionKeys(settings);
+  const secretBox = new SecretBox(keys);
+  const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
   const [connection, workflowBundle] = await Promise.all([
     NativeConnection.connect(temporal.connectionOptions),
     bundleWorkflows(temporalLogger(log)),
   ]);
-  const client = new Client({ connection, namespace: temporal.namespace });
-  const { hotPool, pool } = openPools(settings, databaseUrl, log);
+  const client = new Client({ connection, namespace: temporal.namespace, dataConverter });
+  const { hotPool, pool, warehousePool } = openPools(settings, databaseUrl, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
+  const configs = createConfigCache(hotPool, secretBox);
   let relay: Relay | undefined;
   const activityDeps: ActivityDeps = {
     pool,
+    secretBox,
     settings,
     log,
     sender,
     transforms,
     results,
+    openings: new Openings(),
     contexts: createContextLoader(hotPool),
-    configs: createConfigCache(hotPool, secretBox),
+    configs,
     observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
     onSlot: (destinationId, deliveryId) => relay?.slotTaken(destinationId, deliveryId),
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
@@ -79,21 +89,24 @@ export async function runWorker(
     client,
   };
   const activities = createActivities(activityDeps);
-  const worker = await Worker.create({
-    connection,
-    namespace: temporal.namespace,
-    taskQueue: TASK_QUEUE,
-    workflowBundle,
-    activities,
-    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
-    maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
-    maxConcurrentActivityTaskExecutions: WORKFLOW_TASK_SLOTS,
-    maxCachedWorkflows: CACHED_WORKFLOWS,
-    shutdownGraceTime: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
-    shutdownForceTime: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000 + 2000,
-  });
+  const create = () =>
+    Worker.create({
+      connection,
+      namespace: temporal.namespace,
+      taskQueue: TASK_QUEUE,
+      workflowBundle,
+      dataConverter,
+      activities,
+      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
+      maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
+      maxConcurrentActivityTaskExecutions: WORKFLOW_TASK_SLOTS,
+      maxCachedWorkflows: CACHED_WORKFLOWS,
+      shutdownGraceTime: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
+      shutdownForceTime: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000 + 2000,
+    });
+  const worker = await (settings.HOOKYARD_LEAN_SANDBOX ? withLeanSandbox(create) : create());
   const ended = worker.run();
-  await ensureMaintenanceSchedule(client, log);
+  const schedules = keepSchedules(client, connection, log);
   const shards = holdShards(hotPool, `${hostname()}:${process.pid}:${randomUUID()}`, log);
   const running = startRelay({
     hotPool,
@@ -118,24 +131,48 @@ export async function runWorker(
   const notifications = await startNotifications({
     connection,
     namespace: temporal.namespace,
+    dataConverter,
     client,
     pool,
     settings,
     workflowLink: workflowLinks(settings, temporal),
     log,
   });
-  const replays = await startEventReplays({ connection, namespace: temporal.namespace, client, pool, settings, log });
-  const others = [notifications, replays];
+  const replays = await startEventReplays({
+    connection,
+    namespace: temporal.namespace,
+    dataConverter,
+    client,
+    pool,
+    settings,
+    log,
+  });
+  const warehouses = await startWarehouseFlushes({
+    connection,
+    namespace: temporal.namespace,
+    dataConverter,
+    client,
+    hotPool,
+    pool: warehousePool,
+    commandPool: pool,
+    secretBox,
+    configs,
+    transforms,
+    settings,
+    log,
+  });
+  const others = [notifications, replays, warehouses];
   return {
     ended: Promise.all([ended, ...others.map((other) => other.ended)]).then(() => undefined),
     stop: () =>
       stopInOrder(running, shards, worker, ended, others, [
         () => listener.close(),
         () => circuits.stop(),
+        () => schedules.stop(),
         () => results.idle(),
         () => transforms.close(),
         () => sender.close(),
-        () => closeAll([hotPool, pool], connection),
+        () => closeAll([hotPool, pool, warehousePool], connection),
       ]),
   };
 }
@@ -145,7 +182,7 @@ async function stopInOrder(
   shards: Shards,
   worker: Worker,
   ended: Promise<void>,
-  others: (Notifications | EventReplays)[],
+  others: (Notifications | EventReplays | WarehouseFlushes)[],
   closers: (() => Promise<void>)[],
 ): Promise<void> {
   await relay.stop();
@@ -158,8 +195,14 @@ async function stopInOrder(
 
 // Commands (cancel, replay, housekeeping) are rare and planned by their filters; they must not wait behind the hot path.
 const COMMAND_CONNECTIONS = 4;
+// Looks at what waits for warehouses read much; opened when there is something to write.
+const WAREHOUSE_CONNECTIONS = 4;
 
-function openPools(settings: Settings, databaseUrl: string, log: Log): { hotPool: Pool; pool: Pool } {
+function openPools(
+  settings: Settings,
+  databaseUrl: string,
+  log: Log,
+): { hotPool: Pool; pool: Pool; warehousePool: Pool } {
   const common = {
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError: (error: Error) => log.warn({ error: error.message }, 'an idle database connection broke'),
@@ -167,6 +210,7 @@ function openPools(settings: Settings, databaseUrl: string, log: Log): { hotPool
   return {
     hotPool: createPool(databaseUrl, { ...common, max: settings.HOOKYARD_DATABASE_POOL, hotPath: true }),
     pool: createPool(databaseUrl, { ...common, max: COMMAND_CONNECTIONS }),
+    warehousePool: createPool(databaseUrl, { ...common, max: WAREHOUSE_CONNECTIONS }),
   };
 }
 

@@ -63,6 +63,7 @@ export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
 
 async function deliver(run: Run): Promise<DeliveryResult> {
   const { view, wishes } = run;
+  if (await cancelledBeforeResuming(run)) return cancelled(run);
   for (let attempt = view.attempts + 1; ; attempt += 1) {
     const outcome = madeBefore(run, attempt) ?? (await attemptUntilRecorded(run, attempt));
     if (outcome === null) return cancelled(run);
@@ -76,6 +77,18 @@ async function deliver(run: Run): Promise<DeliveryResult> {
     if (wishes.cancel) return cancelled(run);
     await continueWhenLong(run);
   }
+}
+
+/** A delivery whose workflow was lost waits for the rest of the time until its next attempt. @returns whether a cancel came */
+async function cancelledBeforeResuming(run: Run): Promise<boolean> {
+  const { input, view, wishes } = run;
+  // Where a history was cut later, the run goes on from there.
+  if (!input.resumed || input.resumeAt !== undefined) return false;
+  view.lastError = input.resumed.error;
+  view.lastStatusCode = input.resumed.statusCode;
+  showStatus(run, 'retrying');
+  await waitForRetry(run, input.resumed.waitMs);
+  return wishes.cancel;
 }
 
 /** What the first attempt found, when the relay has made it. */
@@ -174,7 +187,8 @@ async function waitForRetry(run: Run, waitMs: number): Promise<void> {
 
 function showRetrying(run: Run): void {
   const { view, input, shown } = run;
-  if (view.attempts === 1 || input.resumeAt !== undefined) showStatus(run, 'retrying');
+  if (view.attempts === 1 && !input.resumed) showStatus(run, 'retrying');
+  else if (input.resumeAt !== undefined) showStatus(run, 'retrying');
   else if (shown === 'circuit_open' && patched('retrying-after-a-hold')) showStatus(run, 'retrying');
 }
 
@@ -264,8 +278,8 @@ function belongings({ eventId }: DeliveryInput): texts.Belongings {
 function initialView(input: DeliveryInput): DeliveryStatusView {
   return {
     deliveryId: input.deliveryId,
-    status: input.resumeAt === undefined ? 'pending' : 'retrying',
-    attempts: (input.resumeAt ?? 1) - 1,
+    status: input.resumeAt === undefined && !input.resumed ? 'pending' : 'retrying',
+    attempts: input.resumeAt === undefined ? (input.resumed?.attempts ?? 0) : input.resumeAt - 1,
     maxAttempts: input.retryPolicy.maxRetries + 1,
     lastError: null,
     lastStatusCode: null,

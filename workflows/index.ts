@@ -3,4 +3,6 @@ export { circuit } from './circuit.ts';
 export { delivery } from './delivery.ts';
 export { maintenance } from './maintenance.ts';
 export { notify } from './notify.ts';
+export { reconcile } from './reconcile.ts';
 export { replay } from './replay.ts';
+export { warehouseFlush } from './warehouse-flush.ts';

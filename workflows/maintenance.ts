@@ -2,7 +2,11 @@
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/types.ts';
 
-const { maintain } = proxyActivities<Activities>({ startToCloseTimeout: 120_000, retry: { maximumAttempts: 1 } });
+const { maintain } = proxyActivities<Activities>({
+  startToCloseTimeout: 120_000,
+  heartbeatTimeout: 15_000,
+  retry: { maximumAttempts: 1 },
+});
 
 // Bounds one run's history; what is left waits for the next run of the schedule.
 const MAX_ROUNDS = 1000;

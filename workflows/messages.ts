@@ -1,6 +1,12 @@
 // Every signal and query of Hookyard's workflows, with their types: what the API, operators and tests may send.
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import type { AttemptOutcome, CircuitAdvice } from '../activities/types.ts';
+import type {
+  AttemptOutcome,
+  CircuitAdvice,
+  ReconcilePosition,
+  Repairs,
+  WarehouseAdvice,
+} from '../activities/types.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { ReplayProgress } from '../core/event-replay.ts';
 
@@ -12,6 +18,9 @@ export const mailTaskQueue = (taskQueue: string): string => `${taskQueue}-mail`;
 
 /** The task queue of the activities that replay events, beside the queue of their workflows. */
 export const replayTaskQueue = (taskQueue: string): string => `${taskQueue}-replay`;
+
+/** The task queue of the activities that write files to warehouses, beside the queue of their workflows. */
+export const warehouseTaskQueue = (taskQueue: string): string => `${taskQueue}-warehouse`;
 
 /** What a delivery workflow is started with: ids and the policy as it was then. Never bodies, headers or secrets. */
 export interface DeliveryInput {
@@ -27,8 +36,20 @@ export interface DeliveryInput {
   replayWindowMs: number;
   /** Where a long delivery goes on after its history was cut: the next attempt. */
   resumeAt?: number;
+  /** Where a delivery goes on whose workflow was lost: what its latest recorded attempt has left to do. */
+  resumed?: ResumedDelivery;
   /** What the first attempt found, when the relay made it (or, deferred, was to make it): the workflow goes on from there. */
   first?: FirstAttempt;
+}
+
+/** How far a delivery had come when its workflow was lost. */
+export interface ResumedDelivery {
+  /** Attempts recorded so far; at least one. */
+  attempts: number;
+  /** Until the next one, ms. */
+  waitMs: number;
+  statusCode: number | null;
+  error: string | null;
 }
 
 /** An outcome of a first attempt after which something is left to do. */
@@ -83,6 +104,13 @@ export const status = defineQuery<DeliveryStatusView>('status');
 /** How far a replay is. */
 export const progress = defineQuery<ReplayProgress>('progress');
 
+/** Where the reconciliation goes on after its history was cut. */
+export interface ReconcileInput {
+  from?: ReconcilePosition;
+  /** What was repaired before. */
+  repairs?: Repairs;
+}
+
 /** A circuit's workflow is known by its route. */
 export const circuitWorkflowId = (routeId: string): string => `circuit:${routeId}`;
 
@@ -96,3 +124,15 @@ export const circuitChanged = defineSignal('circuitChanged');
 export const resetCircuit = defineSignal('resetCircuit');
 /** What the workflow knows of the circuit; null before its first look. */
 export const circuitStatus = defineQuery<CircuitAdvice | null>('circuitStatus');
+
+export interface WarehouseInput {
+  organizationId: string;
+  destinationId: string;
+  /** How long a delivery is tried to be written, ms from when it was made. */
+  retryMs: number;
+}
+
+/** Tells that a file may be full, or that the destination was changed: the workflow looks at once. */
+export const warehouseChanged = defineSignal('warehouseChanged');
+/** What the workflow does or waits for; null before its first look. */
+export const warehouseStatus = defineQuery<WarehouseAdvice | null>('warehouseStatus');

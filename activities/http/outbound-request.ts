@@ -1,6 +1,6 @@
 // Builds the request of one attempt from the records it is about.
 import type { AuthType } from '../../core/auth-config.ts';
-import { forwardableHeaders, mergeHeaders } from '../../core/headers.ts';
+import { foldedName, forwardableHeaders, mergeHeaders } from '../../core/headers.ts';
 import { maskHeaders } from '../../core/redaction.ts';
 import { signStandardWebhook } from '../../core/signatures/standard-webhooks.ts';
 import { authHeaders } from './auth.ts';
@@ -69,13 +69,8 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
           timestampSeconds: Math.floor(input.nowMs / 1000),
           body: event.body,
         });
-  const headers = mergeHeaders(
-    receivedHeaders(event.headers, input.headerPrefix),
-    ownHeaders(input),
-    destination.headers,
-    auth,
-    signature,
-  );
+  const ours = [ownHeaders(input), destination.headers, auth, signature];
+  const headers = mergeHeaders(receivedHeaders(event.headers, input.headerPrefix, ours), ...ours);
   const secretNames = Object.keys(auth).map((name) => name.toLowerCase());
   return {
     method: destination.method,
@@ -86,12 +81,19 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
   };
 }
 
-/** What travels on of the received headers: nothing that claims to be said by this service. */
-function receivedHeaders(received: Readonly<Record<string, string>>, prefix: string): Record<string, string> {
+type Headers = Readonly<Record<string, string>>;
+
+/** What travels on of the received headers: nothing that claims to be said by this service, in either spelling. */
+function receivedHeaders(received: Headers, prefix: string, ours: readonly Headers[]): Record<string, string> {
   const forwarded = forwardableHeaders(received);
   const own = ownLowerNames(prefix);
+  const ourNames = ours.flatMap((set) => Object.keys(set));
+  const someFold = ourNames.some((name) => name.includes('_'));
   for (const name of Object.keys(forwarded)) {
-    if (own.has(name.toLowerCase())) delete forwarded[name];
+    const folded = foldedName(name);
+    // The same spelling is left to `mergeHeaders`.
+    const mayFold = someFold || name.includes('_');
+    if (own.has(folded) || (mayFold && ourNames.some((our) => foldedName(our) === folded))) delete forwarded[name];
   }
   return forwarded;
 }

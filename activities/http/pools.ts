@@ -10,6 +10,9 @@ export class InvalidUrlError extends Error {
   }
 }
 
+// Bytes of the headers of an answer; one with more is no answer.
+const MAX_HEADER_BYTES = 16 * 1024;
+
 type Entry = { url: string; origin: string; path: string; pool: Pool };
 
 export type Pools = {
@@ -47,6 +50,7 @@ export function createPools(options: { connect: buildConnector.connector; maxPoo
       connect: options.connect,
       allowH2: false,
       pipelining: 1,
+      maxHeaderSize: MAX_HEADER_BYTES,
       // The deadline of the request is the only limit of time: these would restart with every chunk.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -81,6 +81,7 @@ export function describeStoreError(error: unknown, wording: Wording): StoreProbl
   return {
     kind,
     message: sentence(kind, answer, wording),
+    statusCode: status,
     retryable: RETRYABLE.has(kind) || RETRYABLE_STATUS.has(status),
   };
 }

@@ -1,16 +1,16 @@
 // Google Cloud Storage.
 import { createHash } from 'node:crypto';
-import { readServiceAccountKey, type WarehouseConfig } from '../../core/warehouse/config.ts';
+import { readServiceAccountKey, type ServiceAccount, type WarehouseConfig } from '../../core/warehouse/config.ts';
 import { describeStoreError } from './errors.ts';
 import { selfSignedTokens } from './gcs-token.ts';
 import { gcsTransport } from './gcs-transport.ts';
-import type { OpenStore } from './store.ts';
+import { type OpenStore, StoreSettingsError } from './store.ts';
 
 const DEFAULT_ENDPOINT = 'https://storage.googleapis.com';
 
 export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) => {
   const { Storage, ApiError } = await import('@google-cloud/storage');
-  const key = readServiceAccountKey(config.serviceAccountKey);
+  const key = readKey(config.serviceAccountKey);
   const apiEndpoint = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
   const tokens = selfSignedTokens(key);
   // Holds neither key nor connections: both are the transport's, which is made for each call.
@@ -63,3 +63,11 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
     close: () => undefined,
   };
 };
+
+function readKey(json: string): ServiceAccount {
+  try {
+    return readServiceAccountKey(json);
+  } catch (error) {
+    throw new StoreSettingsError(`serviceAccountKey ${error instanceof Error ? error.message : 'cannot be read'}`);
+  }
+}

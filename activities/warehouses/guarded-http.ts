@@ -44,6 +44,7 @@ export interface GuardedHttp {
 
 // Answers to PUT and HEAD are metadata or an error.
 const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
 // A batch is one upload; a few at a time are enough for one destination.
 const CONNECTIONS = 8;
 // Unused here, and an SDK that asks for compression leaves the unpacking to its own transport.
@@ -56,6 +57,7 @@ export function createGuardedHttp(connect: buildConnector.connector): GuardedHtt
     allowH2: false,
     connections: CONNECTIONS,
     pipelining: 1,
+    maxHeaderSize: MAX_HEADER_BYTES,
     // The caller's signal is the only limit of time: these would restart with every chunk.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -34,6 +34,8 @@ export type StoreProblem = {
     | 'closed'
     | 'other';
   message: string;
+  /** Of the provider's answer, when there was one. */
+  statusCode?: number;
   /** False when the same call would fail the same way until somebody changes something. */
   retryable: boolean;
 };

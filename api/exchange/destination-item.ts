@@ -3,10 +3,12 @@
 import type { Destination } from '../../db/entities.ts';
 import type { ApiDeps } from '../context.ts';
 import { type DestinationInput, openAuthConfig, openSigningSecret } from '../resources/destination-record.ts';
-import { createDestinationSchema, refuseWarehouse, typeSchema } from '../resources/destination-schema.ts';
+import { createDestinationSchema, requirePlan, typeSchema } from '../resources/destination-schema.ts';
+import { isWarehouse } from '../resources/destination-warehouse.ts';
 import * as field from '../resources/fields.ts';
 import { check } from '../validation.ts';
 import { isObject, REDACTED } from './exchange.ts';
+import { exportWarehouse, readWarehouseItem, type WarehouseItem } from './warehouse-item.ts';
 
 /** A destination as a file holds it. @param includeSensitive whether its credentials are written in clear */
 export function exportDestination(deps: ApiDeps, destination: Destination, includeSensitive: boolean) {
@@ -21,6 +23,7 @@ export function exportDestination(deps: ApiDeps, destination: Destination, inclu
     authType: destination.authType,
     authConfig: includeSensitive ? exportAuthConfig(deps, destination) : REDACTED,
     signingSecret: includeSensitive || !destination.signingSecret ? openSigningSecret(deps, destination) : REDACTED,
+    ...(isWarehouse(destination) && exportWarehouse(deps, destination, includeSensitive)),
     timeoutMs: destination.timeoutMs,
     rateLimitPerMinute: destination.rateLimitPerMinute ?? null,
     retryPolicy: destination.retryPolicy,
@@ -34,15 +37,17 @@ function exportAuthConfig(deps: ApiDeps, destination: Destination) {
 }
 
 /** A checked item of a file. */
-export interface DestinationItem {
-  type: string;
+export type DestinationItem = HttpItem | WarehouseItem;
+
+export interface HttpItem {
+  type: 'http';
   /** Without the credentials that the file does not hold. */
   input: DestinationInput;
   /** Which credentials the file says that there are, without holding them. */
   redacted: { authConfig: boolean; signingSecret: boolean };
 }
 
-const itemSchema = createDestinationSchema.omit({ enabled: true }).extend({
+export const itemSchema = createDestinationSchema.omit({ enabled: true }).extend({
   description: field.description.optional(),
   isActive: field.enabled.optional(),
 });
@@ -50,7 +55,8 @@ const itemSchema = createDestinationSchema.omit({ enabled: true }).extend({
 /** Checks an item as the create endpoint checks its body. @param plan of the organization @throws ApiError 400, 403 */
 export function readDestinationItem(plan: string, given: unknown): DestinationItem {
   const { type } = check(typeSchema, given, 'It');
-  refuseWarehouse(plan, type);
+  requirePlan(plan, type);
+  if (type !== 'http') return readWarehouseItem(type, given);
   const members = isObject(given) ? { ...given } : {};
   const redacted = {
     authConfig: members.authConfig === REDACTED,

@@ -8,8 +8,9 @@ import { type ApiDeps, type ApiRouter, callerOf, type Context, entityManager, or
 import { ApiError, invalid } from '../errors.ts';
 import { booleanParam } from '../query.ts';
 import { changedDestination, newDestination, slugRules } from '../resources/destination-record.ts';
+import { isWarehouse } from '../resources/destination-warehouse.ts';
 import { parseQuery } from '../validation.ts';
-import { type DestinationItem, exportDestination, readDestinationItem } from './destination-item.ts';
+import { type DestinationItem, exportDestination, type HttpItem, readDestinationItem } from './destination-item.ts';
 import {
   answerExport,
   type CheckedItem,
@@ -21,8 +22,9 @@ import {
   problemsOf,
   readImport,
 } from './exchange.ts';
+import { changedByItem, newFromItem, type WarehouseItem } from './warehouse-item.ts';
 
-const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
+export const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
 
 export function mountDestinationExchange(router: ApiRouter, deps: ApiDeps): void {
   router.get('/api/destinations/export', (ctx) => exportAll(ctx, deps));
@@ -141,16 +143,12 @@ class Importer {
     }
   }
 
-  #create(label: string, { input, redacted }: DestinationItem, slug: string): void {
-    const { authType = 'none' } = input;
-    const withoutAuth = redacted.authConfig && authType !== 'none';
-    const record = newDestination(
-      this.#deps,
-      this.#organizationId,
-      withoutAuth ? { ...input, authType: 'none' } : input,
-    );
-    const incomplete = withoutAuth || redacted.signingSecret;
-    this.#em.create(Destination, { ...record, slug, authType, ...(incomplete && { enabled: false }) });
+  #create(label: string, item: DestinationItem, slug: string): void {
+    const { record, incomplete } =
+      item.type === 'http'
+        ? newHttp(this.#deps, this.#organizationId, item)
+        : newFromItem(this.#deps, this.#organizationId, item);
+    this.#em.create(Destination, { ...record, slug, ...(incomplete && { enabled: false }) });
     if (incomplete) {
       this.#warnings.push(
         `${label}: was imported disabled, because the file does not hold its credentials; set them, then enable it`,
@@ -158,27 +156,24 @@ class Importer {
     }
     this.#taken.add(slug);
     this.#takenBy.set(slug, label);
-    this.#outcomes.push({ id: record.id, name: input.name, slug, status: 'created' });
+    this.#outcomes.push({ id: record.id, name: record.name, slug, status: 'created' });
   }
 
-  #overwrite(label: string, { type, input, redacted }: DestinationItem, slug: string): void {
+  #overwrite(label: string, item: DestinationItem, slug: string): void {
     const twin = this.#takenBy.get(slug);
     const stored = this.#stored.get(slug);
     if (twin !== undefined || !stored) throw invalid('slug', `must not be that of ${twin}, which is in the same file`);
-    if (type !== stored.type) throw invalid('type', `must be ${stored.type}, the type of what it overwrites`);
-    const { slug: _same, authType, ...patch } = input;
-    if (redacted.authConfig && authType !== undefined && authType !== stored.authType) {
-      throw invalid('authConfig', `must be sent whole: what it overwrites has no credentials of the type ${authType}`);
-    }
-    const changed = changedDestination(this.#deps, stored, redacted.authConfig ? patch : { ...patch, authType });
-    const withoutAuth = redacted.authConfig && stored.authType !== 'none' && !stored.authConfig;
-    if (withoutAuth) this.#warnings.push(`${label}: was left disabled, because it still has no credentials`);
-    if (redacted.signingSecret && !stored.signingSecret) {
+    if (item.type !== stored.type) throw invalid('type', `must be ${stored.type}, the type of what it overwrites`);
+    const { changed, incomplete } = isWarehouse(stored)
+      ? changedByItem(this.#deps, stored, item as WarehouseItem)
+      : changedHttp(this.#deps, stored, item as HttpItem);
+    if (incomplete) this.#warnings.push(`${label}: was left disabled, because it still has no credentials`);
+    if (item.type === 'http' && item.redacted.signingSecret && !stored.signingSecret) {
       this.#warnings.push(`${label}: is not signed, because the file does not hold its signing secret`);
     }
-    this.#em.assign(stored, { ...changed, ...(withoutAuth && { enabled: false }) });
+    this.#em.assign(stored, { ...changed, ...(incomplete && { enabled: false }) });
     this.#takenBy.set(slug, label);
-    this.#outcomes.push({ id: stored.id, name: input.name, slug, status: 'overwritten' });
+    this.#outcomes.push({ id: stored.id, name: item.input.name, slug, status: 'overwritten' });
   }
 
   #fail({ name }: { name: string }, problems: string[]): void {
@@ -217,4 +212,24 @@ class Importer {
 // A file that was written by hand may leave the slug out; the name's own makes a second import meet the first.
 function slugOf({ input }: DestinationItem): string {
   return input.slug ?? slugify(input.name, slugRules.kind);
+}
+
+/** The record of an item; `incomplete` when the file holds not all of its credentials. @throws ApiError 400 */
+function newHttp(deps: ApiDeps, organization: string, { input, redacted }: HttpItem) {
+  const { authType = 'none' } = input;
+  const withoutAuth = redacted.authConfig && authType !== 'none';
+  const record = newDestination(deps, organization, withoutAuth ? { ...input, authType: 'none' } : input);
+  return { record: { ...record, authType }, incomplete: withoutAuth || redacted.signingSecret };
+}
+
+/** What an item makes of a stored destination, which is `incomplete` when it has no credentials yet. @throws ApiError 400 */
+function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: HttpItem) {
+  const { slug: _same, authType, ...patch } = input;
+  if (redacted.authConfig && authType !== undefined && authType !== stored.authType) {
+    throw invalid('authConfig', `must be sent whole: what it overwrites has no credentials of the type ${authType}`);
+  }
+  return {
+    changed: changedDestination(deps, stored, redacted.authConfig ? patch : { ...patch, authType }),
+    incomplete: redacted.authConfig && stored.authType !== 'none' && !stored.authConfig,
+  };
 }

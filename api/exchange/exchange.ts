@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DeadlockException } from '@mikro-orm/core';
 import { z } from 'zod';
 import type { EntityManager } from '../../db/orm.ts';
-import { readJson } from '../body.ts';
+import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
 import { violates } from '../records.ts';
@@ -15,9 +15,7 @@ export const REDACTED = '***REDACTED***';
 const VERSION = '1.0';
 const MAJOR_VERSION = 1;
 /** Most items of one import, and most ids that an export is asked for. */
-const MAX_ITEMS = 1000;
-/** Largest body of an import, in bytes: 1,000 items of 8 KiB. */
-const MAX_IMPORT_BYTES = 8 * 1024 * 1024;
+export const MAX_ITEMS = 1000;
 const SLICE_MS = 20;
 const MAX_TRIES = 5;
 
@@ -27,6 +25,7 @@ export const idsParam = z
   .transform((text) => text.split(',').flatMap((id) => id.trim() || []))
   .refine((ids) => ids.length <= MAX_ITEMS, `must be at most ${MAX_ITEMS} ids`)
   .transform((ids) => (ids.length === 0 ? undefined : ids))
+  .meta({ description: `At most ${MAX_ITEMS} ids separated by commas; all when it is left out.` })
   .optional();
 
 type Member = 'destinations' | 'routes';
@@ -50,10 +49,16 @@ export interface ImportRequest {
   validateOnly: boolean;
 }
 
-const optionsSchema = z.object({
-  conflictStrategy: z.enum(['skip', 'rename', 'overwrite']),
-  validateOnly: z.boolean().default(false),
-  version: z.unknown().optional(),
+/** What an import says beside its items. */
+export const optionsSchema = z.object({
+  conflictStrategy: z
+    .enum(['skip', 'rename', 'overwrite'])
+    .meta({ description: 'What happens to an item that is there already.' }),
+  validateOnly: z.boolean().default(false).meta({ description: 'Says what would happen, and changes nothing.' }),
+  version: z
+    .unknown()
+    .optional()
+    .meta({ description: "The file's own; a newer major version is refused.", examples: ['1.0'] }),
 });
 
 /**

@@ -47,7 +47,7 @@ export function exportRoute(route: Route, slugs: Slugs) {
 
 const slug = z.string().nullable().optional();
 
-const itemSchema = z
+export const itemSchema = z
   .object({
     name: field.name,
     sourceSlug: z.string(),

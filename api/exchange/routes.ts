@@ -12,7 +12,7 @@ import { exportRoute, type RouteItem, readRouteItem } from './route-item.ts';
 import { type KnownRoute, planRoutes, type Step } from './route-plan.ts';
 import { lockReferences, missingReferences, resolve, slugsNamed } from './route-references.ts';
 
-const exportSchema = z.object({ ids: idsParam });
+export const exportSchema = z.object({ ids: idsParam });
 
 export function mountRouteExchange(router: ApiRouter, deps: ApiDeps): void {
   router.get('/api/routes/export', (ctx) => exportAll(ctx, deps));

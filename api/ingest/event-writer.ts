@@ -9,6 +9,8 @@ export type WriteOutcome = { kind: 'stored' } | { kind: 'duplicate'; eventId: st
 const MEBIBYTE = 1024 * 1024;
 // Two groups overlap: while one waits for its commit to reach the disk, the next one is being written.
 const CONCURRENT_GROUPS = 2;
+// More commits a second than this lets through would only take the CPU of others.
+const SPACING_MS = 2;
 const GROUP = { maxItems: 256, maxWeight: 16 * MEBIBYTE };
 // What may wait when PostgreSQL is slower than the senders; beyond it, ingest answers 503.
 const QUEUE = { maxQueued: 2000, maxQueuedWeight: 128 * MEBIBYTE };
@@ -24,6 +26,7 @@ export function createEventWriter(pool: Pool): EventWriter {
   const batcher: Batcher<NewEvent, WriteOutcome> = createBatcher({
     run: (events) => writeGroup(pool, events),
     weigh: (event) => event.body.length,
+    spacingMs: SPACING_MS,
     concurrency: CONCURRENT_GROUPS,
     ...GROUP,
     ...QUEUE,

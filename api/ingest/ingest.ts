@@ -1,29 +1,30 @@
 // The public ingest endpoint: verify, route, store, answer after the commit (decisions, "Ingest").
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
-import getRawBody from 'raw-body';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption.ts';
 import type { Pool } from '../../db/pool.ts';
+import type { BodyRoom } from '../body-room.ts';
 import { ApiError } from '../errors.ts';
+import { BodyError, noRoom, receiveBody } from '../receive-body.ts';
+import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { newEvent } from './new-event.ts';
 import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
-const METHODS = ['POST', 'PUT', 'PATCH'];
+export const INGEST_METHODS = ['POST', 'PUT', 'PATCH'];
 // A configuration may change again while an event is routed anew; after this many changes in a row the sender retries.
 const MAX_ROUTINGS = 5;
-// How long a body that is too large may go on arriving before its connection is cut.
-const DISCARD_MS = 5000;
 
 export interface IngestDeps {
   pool: Pool;
   settings: Pick<Settings, 'HOOKYARD_MAX_PAYLOAD_BYTES'>;
   secretBox: SecretBox;
+  backlog: Backlog;
 }
 
 export interface Ingest {
@@ -33,43 +34,54 @@ export interface Ingest {
 }
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
-export function createIngest({ pool, settings, secretBox }: IngestDeps): Ingest {
+export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps): Ingest {
   const routing = createRoutingCache(pool, secretBox);
   const writer = createEventWriter(pool);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
     const match = PATH.exec(ctx.path);
     if (!match) return next();
-    if (!METHODS.includes(ctx.method)) {
-      throw new ApiError(405, 'METHOD_NOT_ALLOWED', `Webhooks are received with ${METHODS.join(', ')}`, undefined, {
-        Allow: METHODS.join(', '),
+    if (!INGEST_METHODS.includes(ctx.method)) {
+      const allowed = INGEST_METHODS.join(', ');
+      throw new ApiError(405, 'METHOD_NOT_ALLOWED', `Webhooks are received with ${allowed}`, undefined, {
+        Allow: allowed,
       });
     }
     const receivedAt = new Date();
     const [, organizationSlug = '', sourceSlug = ''] = match;
     await requireOpenSource(routing, organizationSlug, sourceSlug);
+    // Before the body is read: a refusal must cost little, it is what there is most of in an overload.
+    backlog.requireRoom();
+    const room: BodyRoom = ctx.state.room;
+    if (!room.enter(`${organizationSlug}/${sourceSlug}`)) {
+      throw unavailable('Too many webhooks of this source are under way');
+    }
     const received = new Received({
       organizationSlug,
       sourceSlug,
       method: ctx.method,
       queryText: ctx.querystring,
       headers: flatHeaders(ctx.req.headers),
-      body: await readBody(ctx, settings.HOOKYARD_MAX_PAYLOAD_BYTES),
+      body: await readBody(ctx.req, settings.HOOKYARD_MAX_PAYLOAD_BYTES, room),
       receivedAt,
     });
-    ctx.body = await accept(routing, writer, received);
+    ctx.body = await accept({ routing, writer, backlog }, received);
   }
 
   return { middleware, close: () => writer.idle() };
 }
 
 /** Verifies and stores one webhook; the answer's body. */
-async function accept(routing: RoutingCache, writer: EventWriter, received: Received): Promise<object> {
+async function accept(
+  { routing, writer, backlog }: { routing: RoutingCache; writer: EventWriter; backlog: Backlog },
+  received: Received,
+): Promise<object> {
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
     const source = await verifiedSource(routing, received);
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return { challenge };
     const event = newEvent(source, received, new Date());
+    backlog.requireRoomFor(event.deliveries);
     const outcome = await writer.write(event).catch(refuseWhenFull);
     if (outcome.kind === 'stored') return { success: true, eventId: event.id };
     if (outcome.kind === 'duplicate') return { success: true, eventId: outcome.eventId, duplicate: true };
@@ -93,7 +105,7 @@ function requireOpen(
     throw new ApiError(
       404,
       'RESOURCE_NOT_FOUND',
-      `No source receives webhooks at /ingest/${organizationSlug}/${sourceSlug}`,
+      `No source receives webhooks at /ingest/${organizationSlug}/${sourceSlug}; send to the webhookUrl of a source`,
     );
   }
   if (!source.enabled)
@@ -130,44 +142,20 @@ function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return flat;
 }
 
-async function readBody(ctx: Koa.Context, limit: number): Promise<Buffer> {
+async function readBody(request: IncomingMessage, limit: number, room: BodyRoom): Promise<Buffer> {
   try {
-    return await getRawBody(ctx.req, { limit, length: ctx.req.headers['content-length'] });
+    return await receiveBody(request, limit, room);
   } catch (error) {
-    const type = error instanceof Error && 'type' in error ? error.type : undefined;
-    if (type === 'entity.too.large') {
-      await discardRest(ctx.req, limit);
-      // More may still be coming, so the connection cannot be used again.
-      throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${limit} bytes`, undefined, {
-        Connection: 'close',
-      });
-    }
-    if (type === 'request.aborted' || type === 'request.size.invalid') {
+    if (!(error instanceof BodyError)) throw error;
+    if (error.reason === 'no_room') throw noRoom('nothing was stored, send it again');
+    if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }
-    throw error;
+    // More may still be coming, so the connection cannot be used again.
+    throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${limit} bytes`, undefined, {
+      Connection: 'close',
+    });
   }
-}
-
-/**
- * Reads on and throws away, within bounds: closing a connection while the sender still writes resets it, and the
- * sender would see a broken connection, which it retries, instead of the refusal (RFC 9112, section 9.6).
- */
-function discardRest(request: IncomingMessage, maxBytes: number): Promise<void> {
-  return new Promise((resolve) => {
-    let left = maxBytes;
-    const stop = () => {
-      clearTimeout(timer);
-      request.off('data', count).off('end', stop).off('close', stop).pause();
-      resolve();
-    };
-    const count = (chunk: Buffer) => {
-      left -= chunk.length;
-      if (left < 0) stop();
-    };
-    const timer = setTimeout(stop, DISCARD_MS);
-    request.on('data', count).on('end', stop).on('close', stop).resume();
-  });
 }
 
 function refuseWhenFull(error: unknown): never {

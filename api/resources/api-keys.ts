@@ -21,19 +21,25 @@ import * as field from './fields.ts';
 
 const SCOPES: [Scope, Scope] = ['read', 'write'];
 
-const expiresAt = z.string().transform((text, context) => {
-  const time = parseTime(text);
-  if (time && time.getTime() > Date.now()) return time;
-  refuse(context, undefined, 'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z');
-  return z.NEVER;
-});
+const expiresAt = z
+  .string()
+  .transform((text, context) => {
+    const time = parseTime(text);
+    if (time && time.getTime() > Date.now()) return time;
+    refuse(context, undefined, 'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z');
+    return z.NEVER;
+  })
+  .meta({
+    description: 'In the future; null never ends.',
+    examples: ['2036-01-01T00:00:00Z'],
+  });
 
-const createSchema = z.object({
+export const createSchema = z.object({
   name: field.name,
   scopes: z.array(z.enum(SCOPES)).min(1).max(2).default(SCOPES),
   expiresAt: expiresAt.nullable().optional(),
 });
-const listSchema = z.object({ ...pageParams });
+export const listSchema = z.object({ ...pageParams });
 
 export function mountApiKeys(router: ApiRouter, deps: ApiDeps): void {
   router.get('/api/api-keys', (ctx) => list(ctx, deps));
@@ -63,6 +69,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
     scopes,
     expiresAt: body.expiresAt ?? null,
     revokedAt: null,
+    lastUsedAt: null,
   });
   await em.persist(key).flush();
   ctx.status = 201;
@@ -88,6 +95,7 @@ function show(key: ApiKey) {
     scopes: key.scopes,
     tokenHint: key.tokenHint,
     expiresAt: isoTime(key.expiresAt),
+    lastUsedAt: isoTime(key.lastUsedAt),
     createdAt: isoTime(key.createdAt),
   };
 }

@@ -9,9 +9,9 @@ import { parseBody } from '../validation.ts';
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
-const destinationsSchema = z.object({ ids });
-const routesSchema = z.object({ routeIds: ids });
-const pauseSchema = z.object({ routeIds: ids, isActive: z.boolean() });
+export const destinationsSchema = z.object({ ids });
+export const routesSchema = z.object({ routeIds: ids });
+export const pauseSchema = z.object({ routeIds: ids, isActive: z.boolean() });
 
 export function mountBulk(router: ApiRouter, deps: ApiDeps): void {
   router.delete('/api/destinations/bulk', (ctx) => removeDestinations(ctx, deps));

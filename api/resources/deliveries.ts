@@ -1,5 +1,6 @@
 // Deliveries: what happened to an event on its way to one destination, and what people do about it.
 import { z } from 'zod';
+import { isId } from '../../core/ids.ts';
 import { cancelDeliveries } from '../../db/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
 import { PayloadExpiredError, replayDelivery } from '../../db/replay.ts';
@@ -12,7 +13,7 @@ import { parseQuery } from '../validation.ts';
 import { DELIVERY_STATUSES, showAttempt, showDelivery } from './delivery-view.ts';
 import { payloadExpired } from './events.ts';
 
-const listSchema = z.object({
+export const listSchema = z.object({
   ...pageParams,
   eventId: textParam,
   routeId: textParam,
@@ -49,6 +50,12 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 /** Makes the next attempt now. */
 async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   const delivery = await requireDelivery(ctx, deps);
+  if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
+    throw invalidState(
+      delivery,
+      `it waits for a file of its warehouse; GET /api/destinations/${delivery.destinationId}/batches says when it is written`,
+    );
+  }
   if (delivery.status === 'pending') {
     throw invalidState(delivery, 'its first attempt is under way or about to start; there is no wait to end');
   }
@@ -61,7 +68,7 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   if (delivery.status !== 'retrying') {
     throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
   }
-  if (!(await signalRetry(deps, delivery.id))) {
+  if (!(await signalRetry(deps, organizationId(ctx), delivery))) {
     throw invalidState(
       delivery,
       'its workflow has ended meanwhile; look at it again, and replay it if it did not succeed',
@@ -70,9 +77,13 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = { message: 'The next attempt is made now', deliveryId: delivery.id };
 }
 
-async function signalRetry(deps: ApiDeps, deliveryId: string): Promise<boolean> {
+async function signalRetry(
+  deps: ApiDeps,
+  organization: string,
+  { id: deliveryId, destinationId }: DeliveryRecord,
+): Promise<boolean> {
   try {
-    return await deps.signals.retryNow(deliveryId);
+    return await deps.signals.retryNow({ organizationId: organization, deliveryId, destinationId });
   } catch (error) {
     deps.log.warn({ err: error, deliveryId }, 'retryNow could not be sent');
     throw unavailable('Temporal cannot be reached');
@@ -86,8 +97,12 @@ async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
     organizationId: organizationId(ctx),
     deliveryIds: [delivery.id],
     reason: 'Cancelled by a user',
+    notInBatch: true,
   });
   const now = await requireDelivery(ctx, deps);
+  if (now.status === 'pending' && now.batchId !== null) {
+    throw invalidState(now, `it is part of batch ${now.batchId}, whose file is being written, and cannot be taken out`);
+  }
   if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has ended already; there is nothing to cancel');
   deps.signals.cancelAll(cancelled);
   ctx.body = await showWithAttempts(deps, now);

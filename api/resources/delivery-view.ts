@@ -1,5 +1,5 @@
 // Deliveries and attempts as the API shows them (decisions, "Deliveries").
-import { idTime } from '../../core/ids.ts';
+import { idTime, isId, warehouseWorkflowId } from '../../core/ids.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
 import { isoTime } from '../records.ts';
@@ -26,8 +26,14 @@ function hasWorkflow({ status, attemptCount, lane }: DeliveryRecord): boolean {
   return true;
 }
 
+/** The workflow to look at: its own, or that of its warehouse while it waits for a file; null when there is none. */
+function workflowOf(delivery: DeliveryRecord): string | null {
+  if (!isId('dst_wh', delivery.destinationId)) return hasWorkflow(delivery) ? delivery.id : null;
+  return delivery.status === 'pending' ? warehouseWorkflowId(delivery.destinationId) : null;
+}
+
 export function showDelivery(delivery: DeliveryRecord, link: WorkflowLink) {
-  const workflow = hasWorkflow(delivery);
+  const workflowId = workflowOf(delivery);
   return {
     id: delivery.id,
     eventId: delivery.eventId,
@@ -46,8 +52,9 @@ export function showDelivery(delivery: DeliveryRecord, link: WorkflowLink) {
     failoverOf: delivery.failoverOf,
     replayOf: delivery.replayOf,
     lane: delivery.lane,
-    workflowId: workflow ? delivery.id : null,
-    temporalUrl: workflow ? link(delivery.id) : null,
+    batchId: delivery.batchId,
+    workflowId,
+    temporalUrl: workflowId === null ? null : link(workflowId),
   };
 }
 

@@ -1,6 +1,6 @@
 // What both destination families do to the one store behind them (decisions, "The two destination families").
 import { type AuthType, authConfigSchemas } from '../../core/auth-config.ts';
-import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '../../core/backoff.ts';
+import type { RetryPolicy } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
@@ -12,13 +12,16 @@ import { type ApiDeps, type Context, entityManager, organizationId, param } from
 import { invalid, notFound } from '../errors.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
-import { findDestination, isoTime, requireId } from '../records.ts';
+import { type DestinationIds, findDestination, httpDestinations, isoTime, requireId } from '../records.ts';
 import { check, parseQuery } from '../validation.ts';
+import { type changedWarehouse, httpDefaults, type newWarehouse } from './destination-warehouse.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
-const DEFAULT_TIMEOUT_MS = 30_000;
-
-const listSchema = z.object({ ...pageParams, enabled: booleanParam, search: textParam });
+export const listSchema = z.object({
+  ...pageParams,
+  enabled: booleanParam,
+  search: textParam.meta({ description: 'A part of the name or address, whatever its case.' }),
+});
 export const slugRules: SlugRules = {
   kind: 'destination',
   entity: Destination,
@@ -48,32 +51,36 @@ export interface DestinationInput {
   enabled?: boolean;
 }
 
-/** Creates a destination; its slug is the given one or made of its name. @throws ApiError 400, 409 DUPLICATE_SLUG */
-export async function createDestination(ctx: Context, deps: ApiDeps, input: DestinationInput): Promise<Destination> {
-  const record = newDestination(deps, organizationId(ctx), input);
+/** A destination that is complete but for its slug. */
+export type NewDestination = ReturnType<typeof newDestination> | ReturnType<typeof newWarehouse>;
+
+/** Stores a new destination; its slug is the given one or made of its name. @throws ApiError 409 DUPLICATE_SLUG */
+export async function storeDestination(
+  ctx: Context,
+  deps: ApiDeps,
+  slug: string | undefined,
+  record: NewDestination,
+): Promise<Destination> {
   return storeWithSlug(
     slugRules,
-    input,
+    { name: record.name, ...(slug !== undefined && { slug }) },
     () => entityManager(ctx, deps),
-    async (em, slug) => {
-      const destination = em.create(Destination, { ...record, slug });
+    async (em, freeSlug) => {
+      const destination = em.create(Destination, { ...record, slug: freeSlug });
       await em.persist(destination).flush();
       return destination;
     },
   );
 }
 
-/** A new destination as it is stored, all but its slug. @throws ApiError 400 when its credentials cannot be used */
+/** A new HTTP destination as it is stored, all but its slug. @throws ApiError 400 when its credentials cannot be used */
 export function newDestination(deps: ApiDeps, organizationId: string, input: DestinationInput) {
   const id = newId('dst');
   const { retryPolicy, authType = 'none', authConfig, signingSecret, slug: _slug, ...rest } = input;
   const auth = checkAuth(authType, authConfig ?? {}, null);
   return {
+    ...httpDefaults,
     description: null,
-    method: 'POST' as const,
-    headers: {},
-    timeoutMs: DEFAULT_TIMEOUT_MS,
-    rateLimitPerMinute: null,
     enabled: true,
     ...rest,
     id,
@@ -81,26 +88,35 @@ export function newDestination(deps: ApiDeps, organizationId: string, input: Des
     type: 'http' as const,
     ...sealAuth(deps, id, auth),
     signingSecret: sealSigningSecret(deps, id, signingSecret ?? null, null),
-    retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
+    retryPolicy: { ...httpDefaults.retryPolicy, ...retryPolicy },
   };
 }
 
-/** Applies what was sent to a stored destination. @throws ApiError 400, 404, 409 DUPLICATE_SLUG */
+/**
+ * Changes the stored destination of the path.
+ * @param ids those that the family of the path knows
+ * @param change what is to be stored anew, given the record as it is
+ * @throws ApiError 404, 409 DUPLICATE_SLUG, and what `change` throws
+ */
 export async function updateDestination(
   ctx: Context,
   deps: ApiDeps,
-  patch: Partial<DestinationInput>,
+  ids: DestinationIds,
+  slug: string | undefined,
+  change: (stored: Destination) => DestinationChange,
 ): Promise<Destination> {
-  return updateWithSlug(slugRules, patch.slug, () =>
+  return updateWithSlug(slugRules, slug, () =>
     entityManager(ctx, deps).transactional(async (em) => {
-      const stored = await findDestination(em, param(ctx, 'id'), 'lock');
-      em.assign(stored, changedDestination(deps, stored, patch));
+      const stored = await findDestination(em, param(ctx, 'id'), ids, 'lock');
+      em.assign(stored, change(stored));
       return stored;
     }),
   );
 }
 
-/** What a patch makes of a stored destination. @throws ApiError 400 when its credentials cannot be used */
+export type DestinationChange = ReturnType<typeof changedDestination> | ReturnType<typeof changedWarehouse>;
+
+/** What a patch makes of a stored HTTP destination. @throws ApiError 400 when its credentials cannot be used */
 export function changedDestination(deps: ApiDeps, stored: Destination, patch: Partial<DestinationInput>) {
   const { retryPolicy, authType, authConfig, signingSecret, ...rest } = patch;
   const { id } = stored;
@@ -116,9 +132,9 @@ export function changedDestination(deps: ApiDeps, stored: Destination, patch: Pa
 }
 
 /** Deletes the destination of the path and tells the workflows of its open deliveries. */
-export async function removeDestination(ctx: Context, deps: ApiDeps): Promise<void> {
+export async function removeDestination(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
   const id = param(ctx, 'id');
-  requireId('destination', 'dst', id);
+  requireId('destination', ids, id);
   const { deleted, cancelled } = await deleteDestinations(deps.pool, organizationId(ctx), [id]);
   if (deleted.length === 0) throw notFound('destination', id);
   deps.signals.cancelAll(cancelled);
@@ -129,6 +145,7 @@ export async function removeDestination(ctx: Context, deps: ApiDeps): Promise<vo
 export async function listDestinations(
   ctx: Context,
   deps: ApiDeps,
+  ids: DestinationIds,
   summary: (destination: Destination, totals: DestinationTotals) => object,
 ): Promise<void> {
   const query = parseQuery(ctx, listSchema);
@@ -136,14 +153,14 @@ export async function listDestinations(
   const [destinations, total] = await entityManager(ctx, deps).findAndCount(
     Destination,
     {
-      type: 'http',
+      ...(ids === httpDestinations && { type: 'http' }),
       ...(query.enabled !== undefined && { enabled: query.enabled }),
       ...(pattern && { $or: [{ name: { $ilike: pattern } }, { url: { $ilike: pattern } }] }),
     },
     newestFirst(query),
   );
-  const ids = destinations.map(({ id }) => id);
-  const totals = await destinationTotals(deps.pool, ids, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
+  const listed = destinations.map(({ id }) => id);
+  const totals = await destinationTotals(deps.pool, listed, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
   ctx.body = listAnswer(
     destinations.map((destination) => summary(destination, totals.get(destination.id))),
     total,
@@ -157,8 +174,8 @@ export async function totalsOf(deps: ApiDeps, { id }: Destination): Promise<Dest
 }
 
 /** Answers the health object of the destination of the path. */
-export async function showHealth(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { id } = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+export async function showHealth(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
+  const { id } = await findDestination(entityManager(ctx, deps), param(ctx, 'id'), ids);
   const health = await destinationHealth(deps.pool, id, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
   ctx.body = {
     ...health,

@@ -1,10 +1,11 @@
 // What a destination of the flat family may hold (interface.md, "Destination (flat family)").
 import { z } from 'zod';
 import { AUTH_TYPES } from '../../core/auth-config.ts';
+import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import type { DestinationType } from '../../db/entities.ts';
 import { ApiError } from '../errors.ts';
 import * as field from './fields.ts';
 
-const WAREHOUSE_TYPES = ['s3', 'r2', 'gcs', 'azure_blob'] as const;
 const MAX_RATE_PER_MINUTE = 1_000_000;
 
 const changeable = {
@@ -30,11 +31,23 @@ export const updateDestinationSchema = z.object({
   ...changeable,
 });
 
-/** Types that this plan, or Hookyard as it is, does not take. @throws ApiError 403, 400 */
-export function refuseWarehouse(plan: string, type: string): void {
-  if (type === 'http') return;
-  if (plan === 'free') {
-    throw new ApiError(403, undefined, `Destinations of type ${type} need a Pro or Business plan`);
-  }
-  throw new ApiError(400, undefined, `Destinations of type ${type} are not available yet; the type must be http`);
+// What is for HTTP only is dropped. `config` and `fieldMapping` are checked by destination-warehouse.ts: by the type, over
+// what is stored, and with errors that carry no code.
+const warehouseMembers = {
+  slug: field.slug.optional(),
+  enabled: field.enabled.optional(),
+  config: z.unknown().optional(),
+  fieldMapping: z.unknown().optional(),
+};
+export const createWarehouseSchema = z.object({ name: field.name, ...warehouseMembers });
+export const updateWarehouseSchema = z.object({
+  name: field.name.optional(),
+  type: z.string().optional(),
+  ...warehouseMembers,
+});
+
+/** Requires a plan that has warehouses (interface.md, "Destinations, flat family", rule 1). @throws ApiError 403 */
+export function requirePlan(plan: string, type: DestinationType): void {
+  if (type === 'http' || plan === 'pro' || plan === 'business') return;
+  throw new ApiError(403, undefined, `Destinations of type ${type} need a Pro or Business plan`);
 }

@@ -6,40 +6,72 @@ import type { DestinationTotals } from '../../db/history/statistics.ts';
 import { readJson } from '../body.ts';
 import { type ApiDeps, type ApiRouter, callerOf, type Context, entityManager, param } from '../context.ts';
 import { invalid } from '../errors.ts';
-import { findDestination, isoTime } from '../records.ts';
-import { check, parseBody, parseOptionalBody } from '../validation.ts';
+import { everyDestination, findDestination, isoTime } from '../records.ts';
+import { check, parseOptionalBody } from '../validation.ts';
 import {
-  createDestination,
+  changedDestination,
   listDestinations,
+  type NewDestination,
+  newDestination,
   openAuthConfig,
   openSigningSecret,
   removeDestination,
   showHealth,
+  storeDestination,
   totalsOf,
   updateDestination,
 } from './destination-record.ts';
-import { createDestinationSchema, refuseWarehouse, typeSchema, updateDestinationSchema } from './destination-schema.ts';
+import {
+  createDestinationSchema,
+  createWarehouseSchema,
+  requirePlan,
+  typeSchema,
+  updateDestinationSchema,
+  updateWarehouseSchema,
+} from './destination-schema.ts';
+import {
+  changedWarehouse,
+  isWarehouse,
+  newWarehouse,
+  refuseConfig,
+  showWarehouse,
+  testWarehouse,
+} from './destination-warehouse.ts';
 import * as field from './fields.ts';
 
-const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
+export const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
 
 export function mountDestinations(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/destinations';
-  router.get(base, (ctx) => listDestinations(ctx, deps, summary));
+  router.get(base, (ctx) =>
+    listDestinations(ctx, deps, everyDestination, (destination, totals) => summary(deps, destination, totals)),
+  );
   router.post(base, (ctx) => create(ctx, deps));
   router.get(`${base}/:id`, (ctx) => get(ctx, deps));
   router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
-  router.delete(`${base}/:id`, (ctx) => removeDestination(ctx, deps));
-  router.get(`${base}/:id/health`, (ctx) => showHealth(ctx, deps));
+  router.delete(`${base}/:id`, (ctx) => removeDestination(ctx, deps, everyDestination));
+  router.get(`${base}/:id/health`, (ctx) => showHealth(ctx, deps, everyDestination));
   router.post(`${base}/:id/test`, (ctx) => test(ctx, deps));
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await readJson(ctx);
-  refuseWarehouse(callerOf(ctx).organization.plan, check(typeSchema, body, 'The body').type);
-  const destination = await createDestination(ctx, deps, check(createDestinationSchema, body, 'The body'));
+  const { slug, record } = newRecord(ctx, deps, await readJson(ctx));
+  const destination = await storeDestination(ctx, deps, slug, record);
   ctx.status = 201;
   ctx.body = await show(deps, destination);
+}
+
+function newRecord(ctx: Context, deps: ApiDeps, body: unknown): { slug?: string; record: NewDestination } {
+  const { type } = check(typeSchema, body, 'The body');
+  const { id, plan } = callerOf(ctx).organization;
+  requirePlan(plan, type);
+  if (type === 'http') {
+    const input = check(createDestinationSchema, body, 'The body');
+    refuseConfig(body);
+    return { slug: input.slug, record: newDestination(deps, id, input) };
+  }
+  const input = check(createWarehouseSchema, body, 'The body');
+  return { slug: input.slug, record: newWarehouse(deps, id, type, input) };
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -47,15 +79,28 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { type, ...patch } = await parseBody(ctx, updateDestinationSchema);
-  const { type: storedType } = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
-  if (type !== undefined && type !== storedType) throw invalid('type', 'cannot be changed after creation');
-  ctx.body = await show(deps, await updateDestination(ctx, deps, field.sent(patch)));
+  const body = await readJson(ctx);
+  const found = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+  const { type, ...sent } = check(
+    isWarehouse(found) ? updateWarehouseSchema : updateDestinationSchema,
+    body,
+    'The body',
+  );
+  if (type !== undefined && type !== found.type) throw invalid('type', 'cannot be changed after creation');
+  if (!isWarehouse(found)) refuseConfig(body);
+  const patch = field.sent(sent);
+  const change = (stored: Destination) =>
+    isWarehouse(stored) ? changedWarehouse(deps, stored, patch) : changedDestination(deps, stored, patch);
+  ctx.body = await show(deps, await updateDestination(ctx, deps, everyDestination, patch.slug, change));
 }
 
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const { payload } = await parseOptionalBody(ctx, testSchema);
   const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+  if (isWarehouse(destination)) {
+    ctx.body = await testWarehouse(deps, destination, payload);
+    return;
+  }
   ctx.body = await deps.testSender.send(
     {
       ...destination,
@@ -70,7 +115,9 @@ async function show(deps: ApiDeps, destination: Destination) {
   const totals = await totalsOf(deps, destination);
   const signingSecret = openSigningSecret(deps, destination);
   return {
-    ...summary(destination, totals),
+    ...identity(destination),
+    ...recentTotals(totals),
+    ...(isWarehouse(destination) && showWarehouse(deps, destination)),
     slug: destination.slug,
     method: destination.method,
     headers: destination.headers,
@@ -86,15 +133,18 @@ async function show(deps: ApiDeps, destination: Destination) {
   };
 }
 
-function summary(destination: Destination, totals: DestinationTotals) {
+/** As lists show it (interface.md, "Destinations, flat family"). */
+function summary(deps: ApiDeps, destination: Destination, totals: DestinationTotals) {
   return {
-    id: destination.id,
-    name: destination.name,
-    type: destination.type,
-    url: destination.url,
-    enabled: destination.enabled,
-    successRate: totals.successRate,
-    avgLatency: totals.avgLatency,
-    deliveriesCount: totals.deliveriesCount,
+    ...identity(destination),
+    ...(isWarehouse(destination) ? { config: showWarehouse(deps, destination).config } : recentTotals(totals)),
   };
+}
+
+function identity({ id, name, type, url, enabled }: Destination) {
+  return { id, name, type, url, enabled };
+}
+
+function recentTotals({ successRate, avgLatency, deliveriesCount }: DestinationTotals) {
+  return { successRate, avgLatency, deliveriesCount };
 }

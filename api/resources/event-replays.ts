@@ -23,7 +23,7 @@ import { eventFilter, eventFilterParams } from './events.ts';
 
 const MAX_DESTINATIONS = 100;
 
-const createSchema = z.object({
+export const createSchema = z.object({
   ...eventFilterParams,
   all: z.boolean().optional(),
   destinationIds: z.array(z.string()).min(1).max(MAX_DESTINATIONS).optional(),
@@ -31,7 +31,7 @@ const createSchema = z.object({
   dryRun: z.boolean().default(false),
 });
 type Body = z.output<typeof createSchema>;
-const listSchema = z.object(pageParams);
+export const listSchema = z.object(pageParams);
 
 export function mountEventReplays(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/organizations/:orgId/events';

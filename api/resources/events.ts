@@ -25,8 +25,8 @@ export const eventFilterParams = {
   to: timeParam,
   search: textParam,
 };
-const listSchema = z.object({ ...pageParams, ...eventFilterParams });
-const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
+export const listSchema = z.object({ ...pageParams, ...eventFilterParams });
+export const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
 
 export function mountEvents(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/organizations/:orgId/events';

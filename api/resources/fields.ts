@@ -7,9 +7,14 @@ import { refuse } from '../validation.ts';
 export const name = z
   .string()
   .max(255)
-  .refine((text) => text.trim() !== '', 'must not be empty');
+  .regex(/\S/, 'must not be empty')
+  .meta({ examples: ['Orders'] });
 
-export const description = z.string().max(5000).nullable();
+export const description = z
+  .string()
+  .max(5000)
+  .nullable()
+  .meta({ examples: ['Orders of the shop'] });
 
 export const enabled = z.boolean();
 
@@ -27,36 +32,72 @@ function urlProblem(text: string): string | null {
   return null;
 }
 
-export const url = z.string().superRefine((text, context) => {
-  const problem = urlProblem(text);
-  if (problem !== null) refuse(context, 'INVALID_URL', problem);
-});
+export const url = z
+  .string()
+  .superRefine((text, context) => {
+    const problem = urlProblem(text);
+    if (problem !== null) refuse(context, 'INVALID_URL', problem);
+  })
+  .meta({
+    description: 'An http:// or https:// address without credentials; HTTPS is recommended.',
+    override: { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://\\S+$', maxLength: MAX_URL_LENGTH },
+    examples: ['https://example.com/hooks'],
+  });
 
-export const slug = z.string().superRefine((text, context) => {
-  if (isSlug(text)) return;
-  refuse(
-    context,
-    'INVALID_SLUG',
-    `must be lowercase letters and digits with single hyphens between, at most ${MAX_SLUG_LENGTH} characters`,
-  );
-});
+export const slug = z
+  .string()
+  .superRefine((text, context) => {
+    if (isSlug(text)) return;
+    refuse(
+      context,
+      'INVALID_SLUG',
+      `must be lowercase letters and digits with single hyphens between, at most ${MAX_SLUG_LENGTH} characters`,
+    );
+  })
+  .meta({
+    description: 'Unique in the organization; stands for the id in export files.',
+    override: { pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: MAX_SLUG_LENGTH },
+    examples: ['orders'],
+  });
 
-export const headers = z.record(z.string(), z.string()).superRefine((given, context) => {
-  for (const { name: header, message } of checkCustomHeaders(given)) {
-    refuse(context, undefined, message, header === '' ? [] : [header]);
-  }
-});
+export const headers = z
+  .record(z.string(), z.string())
+  .superRefine((given, context) => {
+    for (const { name: header, message } of checkCustomHeaders(given)) {
+      refuse(context, undefined, message, header === '' ? [] : [header]);
+    }
+  })
+  .meta({
+    description: 'Added to every delivery; replaced as a whole on update.',
+    examples: [{ 'X-Tenant': 'acme' }],
+  });
 
 const MAX_DELAY_MS = 86_400_000;
-const delay = z.int().min(0).max(MAX_DELAY_MS);
+const delay = z
+  .int()
+  .min(0)
+  .max(MAX_DELAY_MS)
+  .meta({ description: 'ms', examples: [1000] });
 
 /** Any part of a retry policy; what is missing comes from the defaults (create) or the stored policy (update). */
-export const retryPolicy = z.object({
-  maxRetries: z.int().min(0).max(50).optional(),
-  initialDelay: delay.optional(),
-  maxDelay: delay.optional(),
-  backoffMultiplier: z.number().min(1).max(10).optional(),
-});
+export const retryPolicy = z
+  .object({
+    maxRetries: z
+      .int()
+      .min(0)
+      .max(50)
+      .meta({ description: 'After the first attempt.', examples: [5] })
+      .optional(),
+    initialDelay: delay.optional(),
+    maxDelay: delay.meta({ examples: [60_000] }).optional(),
+    backoffMultiplier: z
+      .number()
+      .min(1)
+      .max(10)
+      .meta({ examples: [2] })
+      .optional(),
+  })
+  .meta({ id: 'RetryPolicyInput', description: 'A part of it is merged over the defaults, or over what is stored.' });
 
 /** The members of a patch that were sent: an absent one keeps what is stored. */
 export function sent<T extends object>(patch: T): Partial<T> {

@@ -10,15 +10,15 @@ import { conditions, logic } from './filter-conditions.ts';
 import { namedMembers, NamedRecords } from './named-records.ts';
 
 const someConditions = conditions.min(1);
-const createSchema = z.object({ ...namedMembers, conditions: someConditions, logic: logic.optional() });
-const updateSchema = createSchema.partial();
-const testSchema = z.object({
+export const createSchema = z.object({ ...namedMembers, conditions: someConditions, logic: logic.optional() });
+export const updateSchema = createSchema.partial();
+export const testSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   query: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
   method: z.string().max(20).optional(),
 });
-const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
+export const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
 
 const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
   kind: 'filter',

@@ -3,11 +3,21 @@ import type { Client } from '@temporalio/client';
 import type { Pool } from '../../db/pool.ts';
 import type { ApiRouter } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import type { DoorState } from '../ingest/backlog.ts';
 
 const DEADLINE_MS = 2000;
 
-/** @param servers what `/readyz` asks, each by a name and a request that fails when it is away */
-export function mountHealth(router: ApiRouter, servers: Record<string, () => Promise<unknown>>): void {
+/**
+ * @param deps.requiredServers what `/readyz` asks, each by a name and a request that fails when it is away
+ * @param deps.ingestState told by `/readyz` without making it fail: to take the process out of service would not empty a backlog
+ */
+export function mountHealth(
+  router: ApiRouter,
+  {
+    requiredServers: servers,
+    ingestState,
+  }: { requiredServers: Record<string, () => Promise<unknown>>; ingestState: () => DoorState },
+): void {
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };
   });
@@ -18,7 +28,7 @@ export function mountHealth(router: ApiRouter, servers: Record<string, () => Pro
     if (away.length > 0) {
       throw new ApiError(503, 'NOT_READY', `Not reachable within ${DEADLINE_MS / 1000} s: ${away.join(', ')}`);
     }
-    ctx.body = { status: 'ok' };
+    ctx.body = { status: 'ok', ingest: ingestState() };
   });
 }
 

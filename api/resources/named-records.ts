@@ -23,7 +23,10 @@ export const namedMembers = {
 };
 type NamedInput = { name: string; slug?: string; description?: string | null };
 
-const listSchema = z.object({ ...pageParams, search: textParam });
+export const listSchema = z.object({
+  ...pageParams,
+  search: textParam.meta({ description: 'A part of the name or slug, whatever its case.' }),
+});
 
 /** The members that all three have. */
 type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;

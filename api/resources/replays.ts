@@ -10,8 +10,8 @@ import { payloadExpired, requireEvent } from './events.ts';
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
-const replaySchema = z.object({ destinationIds: ids.optional() });
-const bulkSchema = z.object({ eventIds: ids, destinationIds: ids.optional() });
+export const replaySchema = z.object({ destinationIds: ids.optional() });
+export const bulkSchema = z.object({ eventIds: ids, destinationIds: ids.optional() });
 
 export function mountReplays(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/organizations/:orgId/events';

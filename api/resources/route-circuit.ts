@@ -11,7 +11,7 @@ import * as field from './fields.ts';
 import { circuitConfigSchema } from './route-schema.ts';
 
 const PERIOD_HOURS = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
-const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });
+export const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });
 
 export function mountRouteCircuit(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/routes/:id';

@@ -17,7 +17,12 @@ import * as field from './fields.ts';
 import { referenceNames, requireReferences } from './route-references.ts';
 import { createRouteSchema, oneFilter, routeDefaults, updateRouteSchema } from './route-schema.ts';
 
-const listSchema = z.object({ ...pageParams, enabled: booleanParam, sourceId: textParam, destinationId: textParam });
+export const listSchema = z.object({
+  ...pageParams,
+  enabled: booleanParam,
+  sourceId: textParam,
+  destinationId: textParam,
+});
 
 export function mountRoutes(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/routes';

@@ -21,11 +21,18 @@ const jsonSchema = z
       if (!(error instanceof InvalidSchemaError)) throw error;
       refuse(context, 'INVALID_SCHEMA', error.message);
     }
+  })
+  .meta({
+    description: 'A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12).',
+    override: { type: ['object', 'boolean'] },
+    examples: [{ type: 'object', required: ['id'], properties: { id: { type: 'integer' } } }],
   });
 
-const createSchema = z.object({ ...namedMembers, schema: jsonSchema });
-const updateSchema = createSchema.partial();
-const validateSchema = z.object({ payload: z.unknown().refine((payload) => payload !== undefined, 'is required') });
+export const createSchema = z.object({ ...namedMembers, schema: jsonSchema });
+export const updateSchema = createSchema.partial();
+export const validateSchema = z.object({
+  payload: z.unknown().refine((payload) => payload !== undefined, 'is required'),
+});
 
 const schemas = new NamedRecords<Pick<Schema, 'schema'>>({
   kind: 'schema',

@@ -58,9 +58,13 @@ const changeable = {
   idempotencyKey: idempotencyKey.nullable().optional(),
   enabled: field.enabled.optional(),
 };
-const createSchema = z.object({ ...changeable, slug: field.slug });
-const updateSchema = z.object({ ...changeable, name: field.name.optional(), slug: z.string().optional() });
-const listSchema = z.object({ ...pageParams, enabled: booleanParam, search: textParam });
+export const createSchema = z.object({ ...changeable, slug: field.slug });
+export const updateSchema = z.object({ ...changeable, name: field.name.optional(), slug: z.string().optional() });
+export const listSchema = z.object({
+  ...pageParams,
+  enabled: booleanParam,
+  search: textParam.meta({ description: 'A part of the name or slug, whatever its case.' }),
+});
 
 export function mountSources(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/organizations/:orgId/sources';
@@ -112,7 +116,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
     await em.persist(source).flush();
   } catch (error) {
     if (!violates(error, 'sources_slug_unique')) throw error;
-    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${body.slug} exists already`);
+    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${body.slug} exists already; choose another`);
   }
   ctx.status = 201;
   const shown = await showOne(ctx, deps, source);

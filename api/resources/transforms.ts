@@ -13,11 +13,11 @@ import { ApiError, unavailable } from '../errors.ts';
 import { parseBody, parseOptionalBody } from '../validation.ts';
 import { namedMembers, NamedRecords } from './named-records.ts';
 
-const TYPES = ['jsonata', 'javascript', 'liquid'] as const satisfies readonly TransformType[];
+export const TRANSFORM_TYPES = ['jsonata', 'javascript', 'liquid'] as const satisfies readonly TransformType[];
 const MAX_CODE_LENGTH = 100_000;
 
 const codeMembers = {
-  type: z.enum(TYPES),
+  type: z.enum(TRANSFORM_TYPES),
   code: z
     .string()
     .max(MAX_CODE_LENGTH)
@@ -28,15 +28,15 @@ const codeMembers = {
     .nullable()
     .optional(),
 };
-const createSchema = z.object({ ...namedMembers, ...codeMembers });
-const updateSchema = createSchema.partial();
-const sampleSchema = z.object({
+export const createSchema = z.object({ ...namedMembers, ...codeMembers });
+export const updateSchema = createSchema.partial();
+export const sampleSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   query: z.string().max(8192).optional(),
   method: z.enum(['POST', 'PUT', 'PATCH']).optional(),
 });
-const testCodeSchema = sampleSchema.extend(codeMembers);
+export const testCodeSchema = sampleSchema.extend(codeMembers);
 
 const transforms = new NamedRecords<Pick<Transform, 'type' | 'code' | 'outputContentType'>>({
   kind: 'transform',

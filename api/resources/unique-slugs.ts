@@ -66,5 +66,5 @@ export async function updateWithSlug<T>(
 }
 
 function duplicateSlug({ kind }: SlugRules, slug: string): ApiError {
-  return new ApiError(409, 'DUPLICATE_SLUG', `A ${kind} with the slug ${slug} exists already`);
+  return new ApiError(409, 'DUPLICATE_SLUG', `A ${kind} with the slug ${slug} exists already; choose another`);
 }

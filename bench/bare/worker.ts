@@ -6,6 +6,7 @@ import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Pool } from 'undici';
 import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
+import { withLeanSandbox } from '../../worker/lean-sandbox.ts';
 import type { bare } from './workflow.ts';
 
 const TASK_QUEUE = 'bare';
@@ -48,22 +49,25 @@ const activities = {
 };
 export type BareActivities = typeof activities;
 
-const worker = await Worker.create({
-  connection,
-  namespace,
-  taskQueue: TASK_QUEUE,
-  activities,
-  workflowBundle: await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('./workflow.ts', import.meta.url)),
-    preloadModules: ['@temporalio/workflow'],
-    logger,
-  }),
-  maxConcurrentWorkflowTaskExecutions: SLOTS,
-  maxConcurrentLocalActivityExecutions: SLOTS,
-  maxConcurrentActivityTaskExecutions: SLOTS,
-  maxCachedWorkflows: 10 * SLOTS,
-  shutdownGraceTime: 5000,
-});
+const create = async () =>
+  Worker.create({
+    connection,
+    namespace,
+    taskQueue: TASK_QUEUE,
+    activities,
+    workflowBundle: await bundleWorkflowCode({
+      workflowsPath: fileURLToPath(new URL('./workflow.ts', import.meta.url)),
+      preloadModules: ['@temporalio/workflow'],
+      logger,
+    }),
+    maxConcurrentWorkflowTaskExecutions: SLOTS,
+    maxConcurrentLocalActivityExecutions: SLOTS,
+    maxConcurrentActivityTaskExecutions: SLOTS,
+    maxCachedWorkflows: 10 * SLOTS,
+    shutdownGraceTime: 5000,
+  });
+// As the worker of Hookyard that it is compared with.
+const worker = await (process.env.HOOKYARD_LEAN_SANDBOX === 'on' ? withLeanSandbox(create) : create());
 const ended = worker.run();
 
 process.on('message', (message: BareOrder) => {

@@ -15,12 +15,15 @@ export interface FillPlan {
   /** The newest event is made at this time, ms. */
   nowMs: number;
   records: FilledRecords;
+  /** Whether some of the newest deliveries are open, as in a service that runs. A worker goes on with these. */
+  open: boolean;
   log: (line: string) => void;
 }
 
 /** @returns how many events and deliveries there are now */
 export async function fillHistory(pool: Pool, plan: FillPlan): Promise<{ events: number; deliveries: number }> {
   const { nowMs, records } = plan;
+  const openMs = plan.open ? nowMs : nowMs + DAY_MS;
   for (let day = DAYS; day >= -1; day -= 1) await ensurePartitions(pool, nowMs - day * DAY_MS);
   await pool.query(HELPERS);
   await pool.query(
@@ -44,7 +47,7 @@ export async function fillHistory(pool: Pool, plan: FillPlan): Promise<{ events:
     for (let from = days.pop(); from !== undefined; from = days.pop()) {
       const first = Math.ceil((from - startMs) / stepMs);
       const last = Math.min(total, Math.ceil((from + DAY_MS - startMs) / stepMs)) - 1;
-      await inTransaction(pool, (db) => fillDay(db, { startMs, stepMs, first, last, nowMs, mix: records.mix }));
+      await inTransaction(pool, (db) => fillDay(db, { startMs, stepMs, first, last, nowMs, openMs, mix: records.mix }));
       filled += last - first + 1;
       plan.log(`${Math.round((100 * filled) / total)} % filled`);
     }
@@ -72,6 +75,8 @@ interface Day {
   first: number;
   last: number;
   nowMs: number;
+  /** Deliveries made in the minutes and hours before this may be open. */
+  openMs: number;
   mix: number[];
 }
 
@@ -81,7 +86,7 @@ async function fillDay(db: Queryable, day: Day): Promise<void> {
     `set local session_replication_role = replica; set local synchronous_commit = off; set local work_mem = '256MB'`,
   );
   await db.query(DAY_EVENTS, [day.first, day.last, day.startMs, day.stepMs, day.mix]);
-  await db.query(DAY_DELIVERIES, [day.nowMs]);
+  await db.query(DAY_DELIVERIES, [day.openMs]);
   await db.query('analyze day_event; analyze day_delivery');
   for (const statement of [REPLAYS, FAILOVERS]) await db.query(statement, [day.nowMs]);
   for (const statement of [EVENTS, PAYLOADS, DELIVERIES, ATTEMPTS]) await db.query(statement);

@@ -20,7 +20,8 @@ export interface Round {
 }
 
 const BARE_WORKFLOWS_IN_FLIGHT = 50;
-const WARM_UP_SECONDS = 5;
+// A process that was just started runs uncompiled code for a while, most of all where it makes few deliveries a second.
+const WARM_UP_SECONDS = 15;
 
 /** Measures, prints the table and the bars. */
 export async function measureLanes(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {

@@ -29,7 +29,7 @@ export interface LaneFigures {
   atFixedRate: Latencies;
 }
 
-/** Webhooks per second at which latencies of different lanes, machines and versions are compared. */
+/** Webhooks per second at which latencies of different machines and versions are compared. */
 export const FIXED_RATE = 100;
 
 /**
@@ -38,11 +38,14 @@ export const FIXED_RATE = 100;
  */
 export const OUTSTANDING: Record<Lane, number> = { workflow: 100, express: 200 };
 
-/** @param options.paths of the sources that take the load in turn, each used once before; by default one of its own */
+/**
+ * @param options.paths of the sources that take the load in turn, each used once before; by default one of its own
+ * @param options.fixedRate webhooks per second of the last phase; FIXED_RATE by default
+ */
 export async function measureLane(
   stack: Stack,
   receiver: Receiver,
-  options: { lane: Lane; body: string; warmUpSeconds: number; seconds: number; paths?: string[] },
+  options: { lane: Lane; body: string; warmUpSeconds: number; seconds: number; paths?: string[]; fixedRate?: number },
 ): Promise<LaneFigures> {
   const service = await startService(stack, { HOOKYARD_LANE: options.lane });
   const webhookUrls = options.paths?.map((path) => service.url + path) ?? [
@@ -64,7 +67,7 @@ export async function measureLane(
     });
     const memoryMiB = service.memoryMiB();
     const half = await latenciesAt(perSecond / 2);
-    const atFixedRate = await latenciesAt(FIXED_RATE);
+    const atFixedRate = await latenciesAt(options.fixedRate ?? FIXED_RATE);
     return { perSecond, cost: costPer(deliveries, before, after), memoryMiB, half, atFixedRate };
   } finally {
     await close();

@@ -44,6 +44,7 @@ function barsOf(openings: Opening[], { held, released }: Flood): Bar[] {
   const none = (what: string, value: number): Bar => ({ what, unit: '', atMost: 0, value });
   return [
     slowest('slowest stop of attempts', 50, (opening) => opening.stoppedAfterMs),
+    slowest('last attempt begun', 50, (opening) => opening.begunUntilMs),
     slowest('slowest probe after the cooldown', 1000, (opening) => opening.probeAfterMs),
     none('attempts while open', held.attempts),
     none('workflows started while open', held.workflowsStarted),
@@ -63,6 +64,7 @@ function report(
     '',
     `lane ${lane}, threshold ${THRESHOLD}; ${openings.length} outages at ${LOAD[lane]} webhooks a second`,
     `  attempts stop after      ${medianOf((opening) => opening.stoppedAfterMs)} ms (median), with ${medianOf((opening) => opening.late)} after the one that reached the threshold`,
+    `  the bench stood still    ${openings.map((opening) => opening.stalledMs).join(', ')} ms meanwhile`,
     `  the probe comes after    ${medianOf((opening) => opening.probeAfterMs)} ms (median)`,
     `${events} webhooks while the circuit is open`,
     `  acknowledged             ${held.ingestPerSecond.toFixed(0)} /s; all of them held at ${held.heldPerSecond.toFixed(0)} /s`,

@@ -42,6 +42,10 @@ function childrenOf(pid: number): number[] {
 
 /** Memory a process holds, MiB. */
 export function residentMiB(pid: number): number {
+  if (process.platform === 'linux') {
+    const [, resident] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Math.round(Number(resident) / 1024);
+  }
   const text = execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
   return Math.round(Number(text) / 1024);
 }

@@ -6,11 +6,15 @@ export interface BenchOptions {
   /** Length of a measured phase. */
   seconds: number;
   rounds: number;
-  /** Of the benches that measure one lane at a time. */
+  /** Of the benches that measure one lane. */
   lane: Lane;
+  /** Of those that measure both: both, or the one that is named. */
+  lanes: readonly Lane[];
   /** Webhooks sent while a circuit is open, and how many are released in a second when it is closed again. */
   events: number;
   release: number;
+  /** Deliveries that wait at the end of an overload. */
+  waiting: number;
   /** How long a soak takes for each lane. */
   minutes: number;
   /** How many stored deliveries, and how many routes, the service is measured with. */
@@ -24,7 +28,7 @@ export interface BenchOptions {
 
 // About 1 KiB, the size of a small GitHub event.
 const BODY = JSON.stringify({ action: 'opened', number: 1, padding: 'x'.repeat(960) });
-const DEFAULTS = { seconds: 20, rounds: 2, events: 10_000, release: 50, minutes: 30 };
+const DEFAULTS = { seconds: 20, rounds: 2, events: 10_000, release: 50, waiting: 100_000, minutes: 30 };
 const DEFAULT_LISTS = { deliveries: '1000000,5000000,10000000', routes: '100,10000' };
 
 /**
@@ -38,9 +42,10 @@ export function readOptions(): { bench: string; options: BenchOptions } {
     options: {
       seconds: { type: 'string' },
       rounds: { type: 'string' },
-      lane: { type: 'string', default: 'workflow' },
+      lane: { type: 'string' },
       events: { type: 'string' },
       release: { type: 'string' },
+      waiting: { type: 'string' },
       minutes: { type: 'string' },
       deliveries: { type: 'string' },
       routes: { type: 'string' },
@@ -50,16 +55,19 @@ export function readOptions(): { bench: string; options: BenchOptions } {
   const number = (name: keyof typeof DEFAULTS) => positive(name, values[name] ?? String(DEFAULTS[name]));
   const list = (name: keyof typeof DEFAULT_LISTS) =>
     (values[name] ?? DEFAULT_LISTS[name]).split(',').flatMap((part) => (part === '' ? [] : [positive(name, part)]));
-  const lane = LANES.find((name) => name === values.lane);
-  if (lane === undefined) throw new Error(`--lane must be ${LANES.join(' or ')} (is "${values.lane}")`);
+  const { lane: named = 'workflow' } = values;
+  const lane = LANES.find((name) => name === named);
+  if (lane === undefined) throw new Error(`--lane must be ${LANES.join(' or ')} (is "${named}")`);
   return {
     bench: positionals[0] ?? 'lanes',
     options: {
       seconds: number('seconds'),
       rounds: number('rounds'),
       lane,
+      lanes: values.lane === undefined ? LANES : [lane],
       events: number('events'),
       release: number('release'),
+      waiting: number('waiting'),
       minutes: number('minutes'),
       deliveries: list('deliveries'),
       routes: list('routes'),

@@ -7,6 +7,7 @@ import { readSettings } from '../../core/config.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { prepareDatabase } from '../../db/prepare.ts';
 import type { Stack } from '../../local/stack.ts';
+import { managementCaller } from './call.ts';
 import { type Cost, readCounters } from './cost.ts';
 import { residentMiB } from './measure.ts';
 import { type RunningChild, startProcess } from './processes.ts';
@@ -69,7 +70,7 @@ export async function startService(stack: Stack, settings: Record<string, string
     counters: () => readCounters(stack, pool, pids),
     memoryMiB: () => ({ worker: residentMiB(pids.worker), api: residentMiB(pids.api) }),
     temporal: new Client({ connection, namespace: stack.namespace }),
-    call: (method, path, body) => call(url, method, path, body),
+    call: managementCaller(url, API_KEY),
     async stop() {
       await api.stop();
       await worker.stop();
@@ -129,16 +130,6 @@ export async function createRoute(
   const route = { name: slug, sourceId: source.id, destinationIds, ...members };
   const { id } = (await service.call('POST', '/api/routes', route)) as { id: string };
   return { path: `/ingest/default/${slug}`, routeId: id };
-}
-
-async function call(base: string, method: string, path: string, body?: object): Promise<unknown> {
-  const response = await fetch(base + path, {
-    method,
-    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
-    body: body && JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
-  return response.status === 204 ? undefined : response.json();
 }
 
 const DRAIN_DEADLINE_MS = 120_000;

@@ -21,6 +21,8 @@ export interface Receiver {
   onArrival: () => void;
   /** Decides the status of an answer; a delivery is taken when it is 200. */
   answer: (request: IncomingMessage) => number;
+  /** How long an answer is held back, ms. */
+  holdMs: (request: IncomingMessage) => number;
   close(): Promise<void>;
 }
 
@@ -29,7 +31,7 @@ export async function startReceiver(): Promise<Receiver> {
   let count = 0;
   const arrivals = new Map<string, number>();
   const server = createServer((request, response) => {
-    request.resume().on('end', () => {
+    const reply = () => {
       const status = receiver.answer(request);
       response.writeHead(status).end('ok');
       if (status !== 200) return;
@@ -37,6 +39,11 @@ export async function startReceiver(): Promise<Receiver> {
       const id = request.headers['x-hookyard-event-id'];
       if (typeof id === 'string' && !arrivals.has(id)) arrivals.set(id, performance.now());
       receiver.onArrival();
+    };
+    request.resume().on('end', () => {
+      const holdMs = receiver.holdMs(request);
+      if (holdMs > 0) setTimeout(reply, holdMs);
+      else reply();
     });
   });
   server.keepAliveTimeout = 60_000;
@@ -47,6 +54,7 @@ export async function startReceiver(): Promise<Receiver> {
     arrivals,
     onArrival: () => {},
     answer: () => 200,
+    holdMs: () => 0,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
   return receiver;
@@ -59,26 +67,36 @@ export interface Sent {
   ack: number;
 }
 
+/** An answer of any status; `eventId` is empty when it is not 200. */
+export interface Answered extends Sent {
+  status: number;
+}
+
 /** Posts webhooks signed like GitHub's; with several addresses of one service, to each in turn. */
 export function createSender(webhookUrls: string | string[], secret: string, body: string) {
   const targets = [webhookUrls].flat().map((url) => new URL(url));
   let turn = 0;
   const pool = new Pool(targets[0]?.origin ?? '', { connections: 64, headersTimeout: ANSWER_DEADLINE_MS });
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  async function post(): Promise<Answered> {
+    const target = targets[turn++ % targets.length];
+    const sentAt = performance.now();
+    const { statusCode: status, body: answer } = await pool.request({
+      method: 'POST',
+      path: target?.pathname ?? '',
+      headers: { 'content-type': 'application/json', 'x-github-event': 'push', 'x-hub-signature-256': signature },
+      body,
+    });
+    const { eventId = '' } = (await answer.json()) as { eventId?: string };
+    return { eventId, sentAt, ack: performance.now() - sentAt, status };
+  }
   return {
+    post,
     /** @throws when the answer is not 200 */
     async send(): Promise<Sent> {
-      const target = targets[turn++ % targets.length];
-      const sentAt = performance.now();
-      const response = await pool.request({
-        method: 'POST',
-        path: target?.pathname ?? '',
-        headers: { 'content-type': 'application/json', 'x-github-event': 'push', 'x-hub-signature-256': signature },
-        body,
-      });
-      const answer = (await response.body.json()) as { eventId: string };
-      if (response.statusCode !== 200) throw new Error(`ingest answered ${response.statusCode}`);
-      return { eventId: answer.eventId, sentAt, ack: performance.now() - sentAt };
+      const answered = await post();
+      if (answered.status !== 200) throw new Error(`ingest answered ${answered.status}`);
+      return answered;
     },
     close: () => pool.close(),
   };
@@ -145,8 +163,8 @@ export async function sendMany(send: () => Promise<unknown>, count: number): Pro
 }
 
 /** Sends at a constant rate, whatever the answers' speed (open loop), and resolves with every answer. */
-export async function sendAtRate(send: () => Promise<Sent>, perSecond: number, seconds: number): Promise<Sent[]> {
-  const answers: Promise<Sent>[] = [];
+export async function sendAtRate<T>(send: () => Promise<T>, perSecond: number, seconds: number): Promise<T[]> {
+  const answers: Promise<T>[] = [];
   const startedAt = performance.now();
   for (let number = 0; number < perSecond * seconds; number += 1) {
     await endOf(startedAt + (number * 1000) / perSecond);

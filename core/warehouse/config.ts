@@ -93,16 +93,26 @@ export type ServiceAccount = { clientEmail: string; privateKey: string; privateK
 const serviceAccount = z.object({
   type: z.literal('service_account'),
   client_email: z.email(),
-  private_key: z.string(),
+  private_key: z.string().min(1),
   private_key_id: z.string().optional(),
   universe_domain: z.literal('googleapis.com').optional(),
 });
 
 /**
- * Reads a service account key. Other kinds of Google credentials name files, programs and addresses to ask; they are refused.
+ * Reads a service account key for use.
  * @throws Error whose message is the end of a sentence that starts with the field; it never quotes the key
  */
 export function readServiceAccountKey(json: string): ServiceAccount {
+  const account = parseServiceAccountKey(json);
+  if (!isRsaKey(account.privateKey)) throw new Error(`${NO_KEY}; its "private_key" is not a private RSA key in PEM`);
+  return account;
+}
+
+/**
+ * Reads the members of a service account key. Other kinds of Google credentials name files, programs and addresses to ask;
+ * they are refused. Whether the private key is one is found out when it is used: a test upload says so.
+ */
+function parseServiceAccountKey(json: string): ServiceAccount {
   const parsed = serviceAccount.safeParse(parseJson(json));
   if (!parsed.success) {
     const member = parsed.error.issues[0]?.path[0];
@@ -111,7 +121,6 @@ export function readServiceAccountKey(json: string): ServiceAccount {
     );
   }
   const { client_email: clientEmail, private_key: privateKey, private_key_id: privateKeyId } = parsed.data;
-  if (!isRsaKey(privateKey)) throw new Error(`${NO_KEY}; its "private_key" is not a private RSA key in PEM`);
   return { clientEmail, privateKey, privateKeyId };
 }
 
@@ -135,7 +144,7 @@ function isRsaKey(pem: string): boolean {
 
 function serviceAccountProblem(json: string): string | null {
   try {
-    readServiceAccountKey(json);
+    parseServiceAccountKey(json);
     return null;
   } catch (error) {
     return error instanceof Error ? error.message : NO_KEY;

@@ -1,5 +1,4 @@
-// The content of a batch's object. The same batch gives the same bytes, in whatever order its events are handed in, so
-// that an upload can be repeated.
+// The content of a batch's object. The same events give the same bytes, so that an upload can be repeated.
 import { createHash } from 'node:crypto';
 import { payloadText, sortedHeaders, type WarehouseEvent } from './event.ts';
 import type { FieldMapping } from './field-mapping.ts';
@@ -16,33 +15,73 @@ export type BatchFile = {
   sha256: string;
 };
 
-/**
- * Writes the events of a batch, ordered by the time they were received.
- * @param batch.fileFormat `jsonl`: one row a line; `json`: an array with one row a line
- * @param batch.mapping the columns of a row; without it a row is `{event_id, source, received_at, headers, payload}`, and
- *   `payload_encoding: "base64"` when the bytes received are no text
- */
-export function buildFile(batch: {
-  events: readonly WarehouseEvent[];
+/** What makes the rows of a file, and how they stand in it. */
+export type FileForm = {
+  /** `jsonl`: one row a line; `json`: an array with one row a line. */
   fileFormat: FileFormat;
+  /**
+   * The columns of a row; without it a row is `{event_id, source, received_at, headers, payload}`, and
+   * `payload_encoding: "base64"` when the bytes received are no text.
+   */
   mapping?: FieldMapping | null;
-}): BatchFile {
+};
+
+/** Writes a file row by row, so that its events need not be in memory at the same time. */
+export interface FileWriter {
+  /** @returns bytes of the file so far */
+  add(events: readonly WarehouseEvent[]): number;
+  finish(): BatchFile;
+}
+
+/** Begins a file; its rows stand in the order in which events are added. */
+export function createFileWriter({ fileFormat, mapping }: FileForm): FileWriter {
+  const lines = fileFormat === 'jsonl';
+  const parts: Buffer[] = [];
+  const digest = createHash('sha256');
+  let count = 0;
   let misfits = 0;
-  const rows = batch.events.toSorted(byTime).map((event) => {
-    if (!batch.mapping) return wholeEvent(event);
-    const row = batch.mapping.map(event);
+  let bytes = 0;
+
+  function write(text: string): void {
+    const part = Buffer.from(text);
+    digest.update(part);
+    parts.push(part);
+    bytes += part.length;
+  }
+
+  function rowOf(event: WarehouseEvent): string {
+    if (!mapping) return wholeEvent(event);
+    const row = mapping.map(event);
     misfits += row.misfits;
     return row.json;
-  });
-  const lines = batch.fileFormat === 'jsonl';
-  const body = Buffer.from(lines ? rows.map((row) => `${row}\n`).join('') : `[\n${rows.join(',\n')}\n]\n`);
+  }
+
   return {
-    body,
-    contentType: lines ? 'application/x-ndjson' : 'application/json',
-    count: rows.length,
-    misfits,
-    sha256: createHash('sha256').update(body).digest('hex'),
+    add(events) {
+      const rows = events.map(rowOf);
+      const before = count === 0 ? '[\n' : ',\n';
+      if (rows.length > 0) write(lines ? rows.map((row) => `${row}\n`).join('') : `${before}${rows.join(',\n')}`);
+      count += rows.length;
+      return bytes;
+    },
+    finish() {
+      if (!lines) write(count === 0 ? '[\n\n]\n' : '\n]\n');
+      return {
+        body: Buffer.concat(parts),
+        contentType: lines ? 'application/x-ndjson' : 'application/json',
+        count,
+        misfits,
+        sha256: digest.digest('hex'),
+      };
+    },
   };
+}
+
+/** Writes the events of a batch, ordered by the time they were received. */
+export function buildFile(batch: FileForm & { events: readonly WarehouseEvent[] }): BatchFile {
+  const writer = createFileWriter(batch);
+  writer.add(batch.events.toSorted(byTime));
+  return writer.finish();
 }
 
 function byTime(a: WarehouseEvent, b: WarehouseEvent): number {

@@ -1,6 +1,7 @@
 // Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
 import { idFloor, idTime, isId } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
+import { CLOCK_SKEW_MS } from '../clock.ts';
 import { bounds } from '../hot-path/load-attempts.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 import { idRange } from './events.ts';
@@ -27,13 +28,15 @@ export interface DeliveryRecord {
   replayOf: string | null;
   /** In which lane the first attempt was made; null before that. */
   lane: Lane | null;
+  /** The file it is in, or is about to be; null to an HTTP destination, and while it waits for a file. */
+  batchId: string | null;
 }
 
 const COLUMNS = `
 d.id, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
 t.name as "destinationName", d.status, d.attempt_count as "attemptCount", d.status_code as "statusCode", d.latency, d.error,
 d.next_attempt_at as "nextAttemptAt", d.delivered_at as "deliveredAt", d.finished_at as "finishedAt",
-d.failover_of as "failoverOf", d.replay_of as "replayOf", d.lane`;
+d.failover_of as "failoverOf", d.replay_of as "replayOf", d.lane, d.batch_id as "batchId"`;
 
 const FROM = `
 from deliveries d join sources s on s.id = d.source_id left join destinations t on t.id = d.destination_id
@@ -96,9 +99,6 @@ export async function findDelivery(db: Queryable, organizationId: string, id: st
   const { rows } = await db.query<DeliveryRecord>(`select ${COLUMNS} ${FROM} and d.id = $2`, [organizationId, id]);
   return rows[0] ?? null;
 }
-
-// The clocks of the processes that make ids may differ by less than this.
-const CLOCK_SKEW_MS = 3_600_000;
 
 /** All deliveries of an event, oldest first. */
 export async function deliveriesOfEvent(

@@ -12,7 +12,8 @@ export const GRACE_MS = LATE_AFTER_MS + 5 * 60_000;
 /**
  * A CTE `late` for a statement that changes events or deliveries; it holds one row, not null. What feeds the changes must
  * depend on it, so that the setting is made before the first row is changed. It lasts as long as the transaction.
- * @param bound placeholder of the first value of `lateBound`, @param at of the second
+ * @param bound the `$n` of the first value of `lateBound`
+ * @param at the `$n` of the second
  */
 export function settingLate(bound: string, at: string): string {
   return `late as (

@@ -1,13 +1,14 @@
 // Statistics are written in buckets of 5 minutes (migration 0003). A day later that is finer than anyone asks: the buckets of
 // an hour become one, which bears the time of the first. So a month is summed from hundreds of rows and not from tens of
 // thousands, and the statement that sums does not know the difference. A window of more than a day begins at a whole hour.
+import { databaseTime } from '../clock.ts';
 import { inTransaction, type Pool } from '../pool.ts';
 
 const HOUR_MS = 3_600_000;
 // Windows of up to a day are summed from buckets of 5 minutes.
 const AFTER_MS = 25 * HOUR_MS;
-// Latencies are read inside the window of health, whose setting allows 30 days at most.
-const LATENCIES_KEPT_MS = 31 * 24 * HOUR_MS;
+// Nobody asks for more than 30 days: neither the window of health, nor the statistics of a route.
+const KEPT_MS = 31 * 24 * HOUR_MS;
 
 // What is merged is deleted and added to the first bucket in one statement. A result that comes for a bucket that is gone
 // makes a new row, which is summed like any other.
@@ -49,9 +50,9 @@ const MERGE = [
  * @returns true when there is more to merge right now
  * @throws a database error; every hour that was merged before it stays merged
  */
-export async function mergeBuckets(pool: Pool, forMs: number, nowMs: number = Date.now()): Promise<boolean> {
+export async function mergeBuckets(pool: Pool, forMs: number): Promise<boolean> {
   const until = performance.now() + forMs;
-  const end = Math.floor((nowMs - AFTER_MS) / HOUR_MS) * HOUR_MS;
+  const end = Math.floor(((await databaseTime(pool)) - AFTER_MS) / HOUR_MS) * HOUR_MS;
   for (;;) {
     const before = await mergeHour(pool, end);
     if (before >= end) return false;
@@ -68,7 +69,12 @@ async function mergeHour(pool: Pool, end: number): Promise<number> {
     if (hour >= end) return hour;
     const bounds = [new Date(hour), new Date(hour + HOUR_MS)];
     for (const statement of MERGE) await db.query(statement, bounds);
-    await db.query('delete from latency_stats where bucket < $1', [new Date(hour - LATENCIES_KEPT_MS)]);
+    for (const table of ['latency_stats', 'ingest_stats', 'delivery_stats']) {
+      // The bucket 'epoch' holds the totals of all time.
+      await db.query(`delete from ${table} where bucket > timestamptz 'epoch' and bucket < $1`, [
+        new Date(hour - KEPT_MS),
+      ]);
+    }
     await db.query('update history_progress set merged_before = $1', [bounds[1]]);
     return hour + HOUR_MS;
   });

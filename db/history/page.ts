@@ -19,6 +19,9 @@ export interface Selection {
 }
 
 const HOUR_MS = 3_600_000;
+// When more sources or destinations than this match in an hour, its rows are read in their order, as far as the page needs
+// them: reading so many of them one by one, each for the whole hour, takes longer.
+const MANY_SUBJECTS = 20;
 const DAY_MS = 86_400_000;
 const KINDS = {
   event: { table: 'events', prefix: 'evt', subject: 'source_id' },
@@ -151,13 +154,15 @@ async function readIds(
   page: { limit: number; offset: number },
 ): Promise<string[]> {
   const query = new Parameters();
-  const bySubject = pieces.flatMap(({ subjects = [], from, to }) => subjects.map((subject) => ({ subject, from, to })));
-  const plain = pieces.filter((piece) => piece.subjects === undefined);
-  // Nothing else matches between these pieces, so they are read as one range, and no further than the page's end.
-  const parts =
-    bySubject.length === 0
-      ? [idsIn(query, selection, rangeOf(plain))]
-      : [...plain.map((piece) => idsIn(query, selection, piece)), idsOf(query, selection, bySubject)];
+  const isPlain = ({ subjects }: Piece) => subjects === undefined || subjects.length > MANY_SUBJECTS;
+  const plain = pieces.filter(isPlain);
+  const bySubject = pieces
+    .filter((piece) => !isPlain(piece))
+    .flatMap(({ subjects = [], from, to }) => subjects.map((subject) => ({ subject, from, to })));
+  // Without a filter nothing lies between the pieces, so they are read as one range.
+  const ranges = pieces.every(({ subjects }) => subjects === undefined) ? [rangeOf(plain)] : plain;
+  const parts = ranges.map((range) => idsIn(query, selection, range));
+  if (bySubject.length > 0) parts.push(idsOf(query, selection, bySubject));
   const { rows } = await db.query<{ id: string }>(
     `select id from (${parts.join(' union all ')}) found order by id desc limit ${query.add(page.limit)} offset ${query.add(page.offset)}`,
     query.values,
@@ -220,7 +225,7 @@ export function matches(query: Parameters, alias: string, { organizationId, wher
 /** Collects the values of a statement whose conditions depend on the filters, so that each is planned for what is asked. */
 export class Parameters {
   readonly values: unknown[] = [];
-  /** @returns the placeholder */
+  /** @returns the `$n` that stands for it */
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
   }

@@ -17,6 +17,8 @@ export interface OutboxRow {
   failoverOf: string | null;
   /** The state of its route's circuit when that does not admit it; null: it may be attempted. */
   blockedBy: 'open' | 'half_open' | null;
+  /** Set when its workflow is gone and it goes on from its recorded attempts; `ended`: the workflow's id may be used again. */
+  resume: 'lost' | 'ended' | null;
 }
 
 // A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of
@@ -26,25 +28,28 @@ export interface OutboxRow {
 // the attempt and one of them is recorded.
 // The recursive part hops from destination to destination through the index (one probe each), so the cost follows the
 // number of destinations with work, not the length of the backlog; and no destination can hide another.
+// It ends before the warehouses, whose ids come after all others: what waits for these is taken in files (db/warehouse-batches.ts).
+// What is in flight is a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than all else.
 // The circuits are few rows, looked up by key for each claimed row; only primary deliveries have one to obey.
 const CLAIM = `
 with recursive destination(id) as (
-  (select destination_id from outbox where destination_id > $1 order by destination_id limit 1)
+  (select destination_id from outbox where destination_id > $1 and destination_id < 'dst_wh_' order by destination_id limit 1)
   union all
-  select (select o.destination_id from outbox o where o.destination_id > d.id order by o.destination_id limit 1)
+  select (select o.destination_id from outbox o where o.destination_id > d.id and o.destination_id < 'dst_wh_'
+          order by o.destination_id limit 1)
   from destination d where d.id is not null
 )
 select o.* from (select id from destination where id is not null and id <> all($2::text[]) limit $3) d
 cross join lateral (
   select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
          event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
-         failover_of as "failoverOf",
+         failover_of as "failoverOf", resume,
          case when failover_of is null then
            (select c.state from circuits c
             where c.route_id = outbox.route_id and c.state <> 'closed' and c.probe_delivery_id is distinct from outbox.delivery_id)
          end as "blockedBy"
   from outbox
-  where destination_id = d.id and delivery_id <> all($5::text[])
+  where destination_id = d.id and delivery_id not in (select unnest($5::text[]))
     and shard in (select shard from relay_shards where owner = $4 and expires_at > now())
   order by priority desc, delivery_id
   limit $6
@@ -100,14 +105,21 @@ export const LEASE_MS = 6000;
 // One statement renews, gives up and takes shards. A relay's fair share is 64 divided by the relays seen lately.
 // `for update skip locked` keeps two relays that renew at the same instant from waiting for each other or taking the
 // same shard; whatever is skipped is tried again at the next renewal.
+// When the clock of the database was set back, leases end long after anyone could have taken them. Those of others are cut
+// to the usual length: who is alive has renewed them before that, and a dead relay's shards do not wait for the clock.
 const RENEW = `
 with me as (
   insert into relays (owner, seen_at) values ($1, now())
   on conflict (owner) do update set seen_at = excluded.seen_at
 ), others as (
-  select count(*) as live from relays where owner <> $1 and seen_at > now() - make_interval(secs => $2)
+  select count(*) as live from relays
+  where owner <> $1 and seen_at > now() - make_interval(secs => $2) and seen_at < now() + make_interval(secs => $2)
 ), share as (
   select ceil(64.0 / (1 + live))::int as most from others
+), cut as (
+  update relay_shards s set expires_at = now() + make_interval(secs => $2)
+  from (select shard from relay_shards where owner <> $1 and expires_at > now() + 2 * make_interval(secs => $2) for update skip locked) a
+  where s.shard = a.shard
 ), wanted as (
   select shard from relay_shards, share
   where owner = $1 or owner is null or expires_at <= now()

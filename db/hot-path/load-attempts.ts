@@ -15,7 +15,8 @@ export interface AttemptContext {
   /** Outcome of the latest recorded attempt. */
   statusCode: number | null;
   error: string | null;
-  nextAttemptAt: Date | null;
+  /** Until its next attempt, ms, negative when that is overdue; null when it waits for none. */
+  retryInMs: number | null;
   /** Set on a delivery to a failover destination: where the event was to go first, and why it did not get there. */
   originalDestinationId: string | null;
   failoverReason: string | null;
@@ -38,19 +39,21 @@ export interface AttemptContext {
   receivedAt: Date | null;
 }
 
-// The bounds on the ids let PostgreSQL open only the partitions of those days (an array alone prunes nothing).
+// The bounds on the ids let PostgreSQL open only the partitions of those days (an array alone prunes nothing). `lateral`
+// with a limit is one probe each: otherwise a plan that was made while the tables were small reads all events between the
+// oldest and the newest of a group.
 const LOAD = `
 select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id as "eventId", d.source_id as "sourceId",
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
-       d.status_code as "statusCode", d.error, d.next_attempt_at as "nextAttemptAt",
+       d.status_code as "statusCode", d.error, extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
        e.headers as "eventHeaders", p.body, s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
        r.transform_id as "transformId", tf.version as "transformVersion",
        e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt",
        coalesce(d.original_destination_id is null and c.state <> 'closed' and c.probe_delivery_id is distinct from d.id, false) as blocked
 from deliveries d
-left join events e on e.id = d.event_id and e.id between $4 and $5
-left join event_payloads p on p.event_id = d.event_id and p.event_id between $4 and $5
+left join lateral (select * from events where id = d.event_id and id between $4 and $5 limit 1) e on true
+left join lateral (select body from event_payloads where event_id = d.event_id and event_id between $4 and $5 limit 1) p on true
 left join sources s on s.id = d.source_id
 left join destinations t on t.id = d.destination_id
 left join routes r on r.id = d.route_id

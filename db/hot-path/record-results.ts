@@ -20,7 +20,8 @@ export interface AttemptResult {
   latencyClass: number | null;
   startedAt: Date;
   completedAt: Date;
-  nextAttemptAt: Date | null;
+  /** With `retrying`: until the next attempt, ms. */
+  retryInMs: number | null;
   /** Secrets are masked by the caller. */
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | null;
@@ -53,30 +54,33 @@ export interface NewFailover {
 // - a failover delivery is created in the same statement that ends the one it takes over from, so there is always exactly
 //   one of them open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
 // - what routes notify of is noted here as well (db/notifications.ts), at the price of one look at each ended delivery's route;
+// - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else read
+//   every delivery since;
 // - two groups may touch the same events in a different order: PostgreSQL then ends one with a deadlock error, which
 //   rolls it back whole, and the caller repeats it. Roll-up rows are written in key order and cannot deadlock.
 const RECORD = `
 with ${settingLate('$4', '$5')}, input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, attempt int, delivery_status text, status_code int, error text,
-    latency int, latency_class int, started_at timestamptz, completed_at timestamptz, next_attempt_at timestamptz,
+    latency int, latency_class int, started_at timestamptz, completed_at timestamptz, retry_ms float8,
     request_headers jsonb, response_headers jsonb, response_body text,
     attempt_lane text, next_id text, next_destination_id text, next_shard int, original_destination_id text, failover_reason text)
   where (select bound from late) is not null
 ), changed as (
   update deliveries d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency, error = i.error,
-      next_attempt_at = i.next_attempt_at, lane = coalesce(d.lane, i.attempt_lane), counted = d.counted and i.delivery_status <> 'failed_over',
+      next_attempt_at = now() + make_interval(secs => i.retry_ms / 1000), lane = coalesce(d.lane, i.attempt_lane), counted = d.counted and i.delivery_status <> 'failed_over',
       delivered_at = case when i.delivery_status = 'delivered' then i.completed_at end,
       finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
   from input i
-  where d.id = i.delivery_id and d.id between $2 and $3
+  where d.id = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
     and d.status in ('pending', 'retrying', 'circuit_open') and d.attempt_count < i.attempt
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.priority, d.counted,
     coalesce(d.original_destination_id, d.destination_id) as primary_id, i.*
 ), other as (
   -- the delivery was cancelled while this attempt was running: the attempt is still part of its history
-  select i.* from input i join deliveries d on d.id = i.delivery_id and d.id between $2 and $3
-  where not exists (select from changed c where c.id = i.delivery_id)
+  select i.* from input i join deliveries d on d.id = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
+  where (select count(*) from changed) < (select count(*) from input)
+    and not exists (select from changed c where c.id = i.delivery_id)
 ), tried as (
   insert into attempts (delivery_id, attempt_number, status, status_code, error, latency, started_at, completed_at,
                         request_headers, response_headers, response_body)
@@ -166,7 +170,7 @@ export async function recordResults(db: Queryable, results: AttemptResult[]): Pr
   const { rows } = await db.query<ChangedDelivery & { id: string }>({
     name: 'record-results',
     text: RECORD,
-    values: [JSON.stringify(results.map(resultRow)), deliveries.low, deliveries.high, ...lateBound()],
+    values: [JSON.stringify(results.map(resultRow)), deliveries.low, deliveries.high, ...lateBound(), deliveries.ids],
   });
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -182,7 +186,7 @@ function resultRow(result: AttemptResult) {
     latency_class: result.latencyClass,
     started_at: result.startedAt,
     completed_at: result.completedAt,
-    next_attempt_at: result.nextAttemptAt,
+    retry_ms: result.retryInMs,
     request_headers: result.requestHeaders,
     response_headers: result.responseHeaders,
     response_body: result.responseBody,

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { hashToken } from '../../db/prepare.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { createOrganization, startService, type TestOrganization, testPool } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 interface NewKey {
   id: string;
@@ -25,6 +26,38 @@ describe('API keys', () => {
     const { data } = await organization.api.list('/api/api-keys');
     expect(data[0]).to.include({ id: key.id, tokenHint: key.token.slice(-4) });
     expect(JSON.stringify(data)).to.not.include(key.token);
+  });
+
+  it('tells when a key was last used', async () => {
+    const key = await organization.api.create<NewKey & { lastUsedAt: null }>('/api/api-keys', { name: 'Used' });
+    expect(key.lastUsedAt).to.equal(null);
+    const shown = async () =>
+      (await organization.api.list<{ id: string; lastUsedAt: string | null }>('/api/api-keys')).data.find(
+        ({ id }) => id === key.id,
+      );
+    expect((await shown())?.lastUsedAt).to.equal(null);
+    await use(key.token).get('/api/auth/me');
+    const first = await until('the use to be noted', async () => (await shown())?.lastUsedAt);
+    // Within a minute it is not noted again; after it is.
+    await use(key.token).get('/api/auth/me');
+    expect((await shown())?.lastUsedAt).to.equal(first);
+    await testPool().query(`update api_keys set last_used_at = now() - interval '1 hour' where id = $1`, [key.id]);
+    await use(key.token).get('/api/auth/me');
+    await until('the later use to be noted', async () => ((await shown())?.lastUsedAt ?? '') >= first);
+  });
+
+  it('a key that is replaced by another ends at once in every process', async () => {
+    const [one, other] = await Promise.all([startService('api'), startService('api')]);
+    const { id, token } = await organization.api.create<NewKey>('/api/api-keys', { name: 'Old' });
+    for (const { url } of [one, other]) await createClient(url, token).get('/api/auth/me');
+    const next = await createClient(one.url, token).create<NewKey>('/api/api-keys', { name: 'New' });
+    for (const { url } of [one, other]) await createClient(url, next.token).get('/api/auth/me');
+    await createClient(one.url, next.token).delete(`/api/api-keys/${id}`);
+    for (const { url } of [one, other]) {
+      expectError(await createClient(url, token).request('GET', '/api/auth/me'), 401, 'UNAUTHORIZED');
+      await createClient(url, next.token).get('/api/auth/me');
+    }
+    await Promise.all([one.stop(), other.stop()]);
   });
 
   it('stores the SHA-256 of the token only', async () => {

@@ -1,5 +1,6 @@
 // Deliveries: list, get, retry, cancel, replay (decisions, "Deliveries").
 import { createServer, type Server } from 'node:http';
+import { Client, Connection } from '@temporalio/client';
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import {
@@ -14,8 +15,11 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type Service, startService, type TestOrganization, testPool } from '../support/service.ts';
+import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
 
 describe('Deliveries', () => {
   let organization: TestOrganization;
@@ -33,7 +37,6 @@ describe('Deliveries', () => {
 
   it('shows a delivery with its attempts', async () => {
     const { eventId, deliveryId } = await newDelivery();
-    const nextAttemptAt = new Date(Date.now() + 3_600_000);
     await recordAttempt({
       eventId,
       deliveryId,
@@ -41,7 +44,7 @@ describe('Deliveries', () => {
       statusCode: null,
       error: 'Connection refused',
       latency: 3,
-      nextAttemptAt,
+      retryInMs: HOUR_MS,
     });
     const waiting = await get(deliveryId);
     expect(waiting).to.deep.include({
@@ -54,12 +57,12 @@ describe('Deliveries', () => {
       latency: 3,
       statusCode: null,
       error: 'Connection refused',
-      nextAttemptAt: nextAttemptAt.toISOString(),
       deliveredAt: null,
       failoverOf: null,
       replayOf: null,
       workflowId: deliveryId,
     });
+    expect(Date.parse(String(waiting.nextAttemptAt)) - Date.now()).to.be.closeTo(HOUR_MS, HOUR_MS / 2);
     expect(waiting.temporalUrl).to.match(new RegExp(`/namespaces/[^/]+/workflows/${deliveryId}$`));
     const completedAt = new Date();
     await recordAttempt({ eventId, deliveryId, attemptNumber: 2, latency: 40, completedAt });
@@ -155,15 +158,30 @@ describe('Deliveries', () => {
         /replay/,
       );
     });
-    it('answers 409 when the workflow has ended', async () => {
+    it('answers 409 when someone has ended the workflow, and the delivery has failed then', async () => {
       const { eventId, deliveryId } = await newDelivery();
       await recordAttempt({ eventId, deliveryId, deliveryStatus: 'retrying' });
+      const { temporalAddress, namespace } = stackAddresses();
+      const connection = await Connection.connect({ address: temporalAddress });
+      const temporal = new Client({ connection, namespace });
+      const workflow = await temporal.workflow.start('delivery', { workflowId: deliveryId, taskQueue: 'of nobody' });
+      await workflow.terminate('a test');
+      await connection.close();
       expectError(
         await organization.api.request('POST', `/api/deliveries/${deliveryId}/retry`),
         409,
         'INVALID_STATE',
         /ended/,
       );
+      expect(await get(deliveryId)).to.include({ status: 'failed' });
+    });
+    it('queues a delivery again whose workflow Temporal has lost', async () => {
+      const { eventId, deliveryId } = await newDelivery();
+      await recordAttempt({ eventId, deliveryId, deliveryStatus: 'retrying' });
+      expect(await organization.api.post(`/api/deliveries/${deliveryId}/retry`)).to.include({ deliveryId });
+      const { rowCount } = await testPool().query('select from outbox where delivery_id = $1', [deliveryId]);
+      expect(rowCount).to.equal(1);
+      expect(await get(deliveryId)).to.include({ status: 'retrying', attemptCount: 1 });
     });
   });
 

@@ -242,8 +242,8 @@ describe('Replays by filter', () => {
   it('knows "replay" and "replays" from the ids of events and replays', async () => {
     expectError(await organization.api.request('GET', `${replays}/evt_1`), 404, 'RESOURCE_NOT_FOUND', /replay/);
     expectError(await organization.api.request('POST', `${replays}/rpl_1/cancel`), 404, 'RESOURCE_NOT_FOUND');
-    expectError(await organization.api.request('DELETE', replays), 404, 'RESOURCE_NOT_FOUND');
-    expectError(await organization.api.request('GET', replay), 404, 'RESOURCE_NOT_FOUND', /event with id replay/);
+    expectError(await organization.api.request('DELETE', replays), 405, 'METHOD_NOT_ALLOWED', /answers GET, HEAD/);
+    expectError(await organization.api.request('GET', replay), 405, 'METHOD_NOT_ALLOWED', /answers OPTIONS, POST/);
   });
 
   it('needs the scope to write, and to read', async () => {

@@ -1,6 +1,7 @@
 // What every request of the management API passes (decisions, "HTTP conventions" and "Credentials").
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
+import { managementEndpoints, pathOf } from '../support/endpoints.ts';
 import {
   createOrganization,
   type Service,
@@ -30,7 +31,7 @@ describe('HTTP conventions', () => {
         const headers: Record<string, string> = authorization === undefined ? {} : { Authorization: authorization };
         const answer = await createClient(service.url, null).request('GET', '/api/auth/me', undefined, { headers });
         expectError(answer, 401, 'UNAUTHORIZED');
-        expect(answer.body.message).to.equal('Missing or invalid credentials');
+        expect(answer.body.message).to.match(/^Missing or invalid credentials; send an API key/);
         expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
       });
     }
@@ -63,10 +64,10 @@ describe('HTTP conventions', () => {
     });
 
     const wrong: [string, string, string][] = [
-      ['PUT', '/api/destinations', 'GET, HEAD, POST'],
-      ['POST', '/api/routes/rte_1', 'DELETE, GET, HEAD, PATCH'],
-      ['GET', '/api/routes/rte_1/reset-circuit', 'POST'],
-      ['DELETE', '/healthz', 'GET, HEAD'],
+      ['PUT', '/api/destinations', 'GET, HEAD, OPTIONS, POST'],
+      ['POST', '/api/routes/rte_1', 'DELETE, GET, HEAD, OPTIONS, PATCH'],
+      ['GET', '/api/routes/rte_1/reset-circuit', 'OPTIONS, POST'],
+      ['DELETE', '/healthz', 'GET, HEAD, OPTIONS'],
       ['GET', '/ingest/a/b', 'POST, PUT, PATCH'],
     ];
     for (const [method, path, allow] of wrong) {
@@ -74,6 +75,28 @@ describe('HTTP conventions', () => {
         const answer = await organization.api.request(method, path);
         expectError(answer, 405, 'METHOD_NOT_ALLOWED');
         expect(answer.headers.get('allow')).to.equal(allow);
+      });
+    }
+
+    it('answers OPTIONS with what a path allows, without credentials', async () => {
+      const client = createClient(service.url, null);
+      const answer = await client.request('OPTIONS', '/api/routes/rte_1');
+      expect(answer.status).to.equal(204);
+      expect(answer.body).to.deep.equal({});
+      expect(answer.headers.get('allow')).to.equal('DELETE, GET, HEAD, OPTIONS, PATCH');
+      expect(answer.headers.get('x-request-id')).to.match(/^req_/);
+      expectError(await client.request('OPTIONS', '/api/unknown'), 404, 'RESOURCE_NOT_FOUND');
+    });
+
+    for (const endpoint of managementEndpoints().filter(({ method }) => method === 'GET')) {
+      it(`answers HEAD ${endpoint.path} like GET, without a body`, async () => {
+        const path = pathOf(endpoint, { orgId: organization.id });
+        const [get, head] = [await organization.api.request('GET', path), await organization.api.request('HEAD', path)];
+        expect(head.status).to.equal(get.status);
+        expect(head.body).to.deep.equal({});
+        for (const name of ['content-type', 'content-length', 'allow']) {
+          expect(head.headers.get(name), name).to.equal(get.headers.get(name));
+        }
       });
     }
 
@@ -220,7 +243,7 @@ describe('HTTP conventions', () => {
     it('answers /healthz and /readyz without credentials', async () => {
       const client = createClient(service.url, null);
       expect(await client.get('/healthz')).to.deep.equal({ status: 'ok' });
-      expect(await client.get('/readyz')).to.deep.equal({ status: 'ok' });
+      expect(await client.get('/readyz')).to.deep.equal({ status: 'ok', ingest: 'open' });
     });
   });
 

@@ -18,8 +18,16 @@ const attacks: [string, TransformType, string, ...string[]][] = [
   [
     'endless microtasks',
     'javascript',
+    js('const again = () => { Promise.resolve().then(again); }; again(); return 1;'),
+    'time',
+  ],
+  // Each promise waits for the next one: memory may end the chain before time does, and the function has returned by then.
+  [
+    'microtasks that pile up',
+    'javascript',
     js('const again = () => Promise.resolve().then(again); again(); return 1;'),
     'time',
+    '1',
   ],
   ['an endless await', 'javascript', 'export default async () => { for (;;) await 1; }', 'time'],
   ['an endless toJSON', 'javascript', js('return { toJSON() { for (;;); } };'), 'time'],

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
+import { until } from '../support/until.ts';
 import { BatcherFullError, createBatcher } from '../../core/batcher.ts';
 
 /** A batcher whose groups end when the test says so. */
-function controlled(options: { maxItems?: number; maxWeight?: number; concurrency?: number; maxQueued?: number } = {}) {
+function controlled(
+  options: { maxItems?: number; maxWeight?: number; concurrency?: number; maxQueued?: number; spacingMs?: number } = {},
+) {
   const groups: { items: number[]; finish: () => void; fail: (error: Error) => void }[] = [];
   const batcher = createBatcher<number, number>({
     run: (items) =>
@@ -43,6 +46,24 @@ describe('the batcher', () => {
     expect(groups[1]?.items).to.deep.equal([2, 3]);
     groups[1]?.finish();
     await others;
+  });
+
+  it('starts groups no closer together than it is told, and the first one at once', async () => {
+    const { batcher, groups } = controlled({ spacingMs: 500 });
+    const first = batcher.submit(1);
+    await turn();
+    expect(groups).to.have.length(1);
+    groups[0]?.finish();
+    await first;
+    const second = batcher.submit(2);
+    await turn();
+    const third = batcher.submit(3);
+    await turn();
+    expect(groups).to.have.length(1);
+    await until('the next group', () => groups.length === 2);
+    expect(groups[1]?.items).to.deep.equal([2, 3]);
+    groups[1]?.finish();
+    expect(await Promise.all([second, third])).to.deep.equal([20, 30]);
   });
 
   it('runs as many groups at once as it may, and no more', async () => {

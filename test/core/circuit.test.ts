@@ -47,6 +47,15 @@ describe('circuit', () => {
     expect(circuitAfter(...halfOpened)).to.include({ state: 'half_open', openedAt: null, probeSuccessCount: 0 });
   });
 
+  it('begins its cooldown anew when the clock is set back, and gives up a probe of the time before', () => {
+    const setBack = circuitAfter(failed(9_000_001), failed(9_000_002), failed(9_000_003), elapsed(5000));
+    expect(setBack).to.include({ state: 'open', openedAt: 5000 });
+    expect(nextCircuit(setBack, RULE, elapsed(64_999)).state).to.equal('open');
+    expect(nextCircuit(setBack, RULE, elapsed(65_000)).state).to.equal('half_open');
+    const probing = circuitAfter(...halfOpened, probe('p', 9_000_000));
+    expect(nextCircuit(probing, RULE, elapsed(61_000)).probe).to.equal(null);
+  });
+
   it('admits nothing while open, one probe while half-open, everything while closed', () => {
     expect(admits(circuitAfter(...opened), 'd')).to.equal(false);
     expect(admits(circuitAfter(...halfOpened), 'd')).to.equal(false);

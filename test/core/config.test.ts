@@ -33,6 +33,10 @@ describe('settings', () => {
     expect(problemsOf({ HOOKYARD_PROT: '1', PATH: '/bin' }).join()).to.contain('HOOKYARD_PROT');
   });
 
+  it("leave the command line's address alone, which may be set in the same shell", () => {
+    expect(problemsOf({ HOOKYARD_URL: 'http://localhost:3000' })).to.deep.equal([]);
+  });
+
   it('name every variable whose value cannot be used', () => {
     const problems = problemsOf({
       HOOKYARD_PORT: 'eighty',
@@ -53,6 +57,14 @@ describe('settings', () => {
     }
   });
 
+  it('leave room for the largest webhook of a source', () => {
+    expect(problemsOf({ HOOKYARD_MAX_PAYLOAD_BYTES: String(100 * 1024 * 1024) })).to.deep.equal([
+      'HOOKYARD_MAX_BUFFERED_BYTES must be at least three times HOOKYARD_MAX_PAYLOAD_BYTES',
+    ]);
+    const settings = { HOOKYARD_MAX_PAYLOAD_BYTES: '104857600', HOOKYARD_MAX_BUFFERED_BYTES: '314572800' };
+    expect(problemsOf(settings)).to.deep.equal([]);
+  });
+
   it('never print a secret, neither as a setting nor as a problem', () => {
     const settings = readSettings({
       HOOKYARD_API_KEY: 'whr_supersecretsupersecret',
@@ -71,6 +83,23 @@ describe('settings', () => {
       .and.not.contain('supersecret');
     const settings = readSettings({ SMTP_URL, HOOKYARD_NOTIFY_FROM: 'hookyard@ops.example' });
     expect(describeSettings(settings)).to.include('SMTP_URL=****');
+  });
+
+  it('take exact origins for CORS, and nothing that no browser sends', () => {
+    const { HOOKYARD_CORS_ORIGINS } = readSettings({
+      HOOKYARD_CORS_ORIGINS: 'https://a.example, http://localhost:5173',
+    });
+    expect(HOOKYARD_CORS_ORIGINS).to.deep.equal(['https://a.example', 'http://localhost:5173']);
+    expect(readSettings({}).HOOKYARD_CORS_ORIGINS).to.equal(undefined);
+    for (const text of ['*', 'null', 'a.example', 'https://a.example/', 'https://A.example', 'https://a.example:443']) {
+      expect(problemsOf({ HOOKYARD_CORS_ORIGINS: text }).join(), text).to.contain('HOOKYARD_CORS_ORIGINS');
+    }
+  });
+
+  it('says which values there are to choose from', () => {
+    expect(() => readSettings({ HOOKYARD_TEMPORAL_CODEC: 'yes' })).to.throw(
+      'HOOKYARD_TEMPORAL_CODEC must be one of off, decode, on (is "yes")',
+    );
   });
 
   it('take an empty text as unset', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hashPayload, viewPayload } from '../../core/payload.ts';
+import { hashPayload, MAX_NESTING, viewPayload } from '../../core/payload.ts';
 import { isSuccess } from '../../core/response-check.ts';
 
 describe('viewPayload', () => {
@@ -18,6 +18,19 @@ describe('viewPayload', () => {
     for (const text of ['', 'a=1&b=2', '{"a":', '<xml/>', '\ufefftext', 'snow ☃']) {
       expect(viewPayload(Buffer.from(text))).to.deep.equal({ payload: text });
     }
+  });
+
+  it('shows JSON as text that nests so deeply that walking it would exhaust the stack', () => {
+    const lists = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    for (const make of [lists, objects]) {
+      const [allowed, deeper] = [make(MAX_NESTING), make(MAX_NESTING + 1)];
+      expect(JSON.stringify(viewPayload(Buffer.from(allowed)).payload)).to.equal(allowed);
+      expect(viewPayload(Buffer.from(deeper))).to.deep.equal({ payload: deeper });
+      expect(viewPayload(Buffer.from(make(100_000))).payload).to.be.a('string');
+    }
+    const wide = Array.from({ length: 5000 }, () => [{ a: '[[[' }]);
+    expect(viewPayload(Buffer.from(JSON.stringify(wide)))).to.deep.equal({ payload: wide });
   });
 
   it('shows other bytes in base64', () => {

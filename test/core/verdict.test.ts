@@ -51,4 +51,12 @@ describe('the verdict on an attempt', () => {
     expect(waits(500, '5')).to.include({ waitMs: 2000 });
     expect(waits(429, 'soon')).to.include({ waitMs: 2000 });
   });
+
+  it('reads the date of Retry-After by the clock of the destination, when that tells what it says', () => {
+    const waits = (date: string) =>
+      judge(response(503, { 'retry-after': 'Sat, 21 Nov 2026 13:00:07 GMT', date }), null, 2000, NOW);
+    expect(waits('Sat, 21 Nov 2026 13:00:00 GMT')).to.include({ waitMs: 7000 });
+    expect(waits('Sat, 21 Nov 2026 13:01:00 GMT')).to.include({ waitMs: 2000 });
+    expect(waits('now')).to.include({ waitMs: 3_600_000 });
+  });
 });

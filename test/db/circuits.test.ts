@@ -1,6 +1,5 @@
 // Circuits under concurrency: whoever counts at the same time, every attempt counts once and a circuit opens once.
 import { expect } from 'chai';
-import { randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
 import {
   changeCircuits,
@@ -12,35 +11,22 @@ import {
   setWakeTime,
   type StoredCircuit,
 } from '../../db/circuits.ts';
-import { migrate } from '../../db/migrate.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
-import { createDatabase } from '../support/hookyard.ts';
+import type { Pool } from '../../db/pool.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const PARALLEL = 16;
 
 describe('circuits in the database', () => {
+  let database: OwnDatabase;
   let pool: Pool;
-  let drop: () => Promise<void>;
-  const organizationId = newId('org');
-  const sourceId = newId('src');
+  let organizationId: string;
+  let sourceId: string;
   before(async () => {
-    // A database of its own: no worker claims what these tests claim.
-    const database = await createDatabase(`circuits_${randomBytes(4).toString('hex')}`);
-    drop = database.drop;
-    await migrate(database.databaseUrl);
-    pool = createPool(database.databaseUrl, { max: PARALLEL, statementTimeoutMs: 20_000, onError: () => {} });
-    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'acme', 'Acme', 'business')`, [
-      organizationId,
-    ]);
-    await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Orders', 'orders')`, [
-      sourceId,
-      organizationId,
-    ]);
+    database = await ownDatabase('circuits', { connections: PARALLEL });
+    ({ pool } = database);
+    ({ organizationId, sourceId } = await insertSource(pool));
   });
-  after(async () => {
-    await pool.end();
-    await drop();
-  });
+  after(() => database.close());
 
   async function route(failureThreshold: number): Promise<{ id: string; destinationId: string }> {
     const made = { id: newId('rte'), destinationId: newId('dst') };

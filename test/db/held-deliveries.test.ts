@@ -1,6 +1,5 @@
 // Deliveries that are held while others change their circuit: none of them is left without a probe that releases it.
 import { expect } from 'chai';
-import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { advanceCircuit } from '../../activities/circuit.ts';
 import { readSettings } from '../../core/config.ts';
@@ -15,35 +14,22 @@ import {
   type StoredCircuit,
 } from '../../db/circuits.ts';
 import { divertBlocked, findHeld } from '../../db/held-deliveries.ts';
-import { migrate } from '../../db/migrate.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
-import { createDatabase } from '../support/hookyard.ts';
+import type { Pool } from '../../db/pool.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 describe('held deliveries', () => {
+  let database: OwnDatabase;
   let pool: Pool;
-  let drop: () => Promise<void>;
-  const organizationId = newId('org');
-  const sourceId = newId('src');
+  let organizationId: string;
+  let sourceId: string;
   before(async () => {
-    // A database of its own: no worker does what these tests do.
-    const database = await createDatabase(`held_${randomBytes(4).toString('hex')}`);
-    drop = database.drop;
-    await migrate(database.databaseUrl);
-    pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 20_000, onError: () => {} });
-    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'acme', 'Acme', 'business')`, [
-      organizationId,
-    ]);
-    await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Orders', 'orders')`, [
-      sourceId,
-      organizationId,
-    ]);
+    database = await ownDatabase('held');
+    ({ pool } = database);
+    ({ organizationId, sourceId } = await insertSource(pool));
   });
-  after(async () => {
-    await pool.end();
-    await drop();
-  });
+  after(() => database.close());
 
   const destinationId = newId('dst');
   const load = async (id: string) => (await loadCircuits(pool, [id])).get(id) as StoredCircuit;

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { maintain } from '../../activities/maintenance.ts';
 import { createLog } from '../../core/log.ts';
 import { readSettings } from '../../core/config.ts';
+import { SecretBox } from '../../db/encryption.ts';
 import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery-commands.ts';
 import { idRange, listEvents } from '../../db/history/events.ts';
 import { listDeliveries } from '../../db/history/deliveries.ts';
@@ -11,7 +12,7 @@ import { lateBound, settingLate } from '../../db/history/late.ts';
 import { findPage, type Selection } from '../../db/history/page.ts';
 import { SearchTooBroadError, searchPage } from '../../db/history/search.ts';
 import { settledBefore, settleHistory } from '../../db/history/settle.ts';
-import { dropExpiredPartitions } from '../../db/partitions.ts';
+import { DAY_MS, dropPartitionsBefore } from '../../db/partitions.ts';
 import { inSnapshot, type Pool, type Queryable } from '../../db/pool.ts';
 import { createReplays } from '../../db/replay.ts';
 import {
@@ -194,15 +195,46 @@ describe('Lists of history', () => {
     await deleteSource(pool, owner.organizationId, doomed?.sourceId ?? '');
     await agreesInAll();
     const settings = { ...readSettings({}), HOOKYARD_EVENT_RETENTION_DAYS: 0, HOOKYARD_PAYLOAD_RETENTION_DAYS: 0 };
-    while (await maintain({ pool, settings, log: createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker') }));
+    const log = createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker');
+    const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
+    while (await maintain({ pool, secretBox, settings, log }));
     await agreesInAll();
     const { rows } = await pool.query('select from history_counts where source_id = $1', [doomed?.sourceId]);
     expect(rows).to.have.length(0);
   });
 
+  it('find a rare status among many destinations, and among few', async () => {
+    const busy = await makeOwner(pool, 1, 30);
+    const [route] = busy.routes;
+    if (!route) throw new Error('there is no route');
+    for (const [hoursAgo, failures] of [
+      [40, 30],
+      [30, 2],
+      [29, 25],
+      [20, 30],
+    ] as const) {
+      const statuses = Array.from({ length: 30 }, (_, n) =>
+        n < failures ? ('schema_failed' as const) : ('skipped' as const),
+      );
+      const receivedAt = new Date(Date.now() - hoursAgo * HOUR);
+      for (let n = 0; n < 2; n += 1) await storeEvent(pool, busy, route, { receivedAt, statuses });
+    }
+    while ((await settleHistory(pool, 1000))?.caughtUp === false);
+    const failed: Selection = {
+      kind: 'delivery',
+      organizationId: busy.organizationId,
+      where: { status: 'schema_failed' },
+    };
+    for (let offset = 0; offset < 180; offset += 13) {
+      await inSnapshot(pool, (db) => agrees(db, failed, { limit: 13, offset }));
+      await inSnapshot(pool, (db) => agrees(db, failed, { limit: 100, offset }));
+    }
+  });
+
   it('agree after the retention dropped a day', async () => {
-    await dropExpiredPartitions(pool, 'deliveries', DAYS - 1);
-    await dropExpiredPartitions(pool, 'events', DAYS - 1);
+    const today = Math.floor(Date.now() / DAY_MS);
+    await dropPartitionsBefore(pool, 'deliveries', today - DAYS + 1);
+    await dropPartitionsBefore(pool, 'events', today - DAYS + 1);
     await agreesInAll();
     const [first] = (await pool.query<{ start: Date }>('select min(start) as start from history_counts')).rows;
     expect(first?.start.getTime()).to.be.above(Date.now() - DAYS * 24 * HOUR);

@@ -1,7 +1,7 @@
 // Reservations of a rate-limited destination, straight on PostgreSQL.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { reserveSlot } from '../../db/rate-limits.ts';
+import { lookAtSlot, reserveSlot } from '../../db/rate-limits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { Records } from '../support/records.ts';
 
@@ -18,6 +18,8 @@ describe('slots of a rate limit', () => {
     destinationId = (await new Records(yard).destination('http://127.0.0.1:9/')).id;
   });
 
+  /** How far the next slot is, ms; null when there is none in time. */
+  const inMs = async (...args: Parameters<typeof reserveSlot>) => (await reserveSlot(...args))?.inMs ?? null;
   const nextAt = async () => {
     const { rows } = await yard.pool.query<{ ms: number }>(
       'select extract(epoch from next_at)::float8 * 1000 as ms from rate_limits where destination_id = $1',
@@ -27,16 +29,26 @@ describe('slots of a rate limit', () => {
   };
 
   it('are one emission interval apart, from now on', async () => {
-    expect(await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1);
+    expect(await inMs(yard.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1);
     const before = await nextAt();
-    expect(await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1000);
+    expect(await inMs(yard.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1000);
     expect((await nextAt()) - before).to.be.closeTo(1000, 0.01);
+  });
+
+  it('are found again by their time, by the clock of the database', async () => {
+    await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS);
+    const slot = await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS);
+    if (!slot) throw new Error('there is none');
+    const { rows } = await yard.pool.query<{ now: Date }>('select clock_timestamp() as now');
+    expect(slot.at - (rows[0]?.now.getTime() ?? 0)).to.be.at.most(1001);
+    expect((await lookAtSlot(yard.pool, slot.at)).inMs).to.be.at.most(slot.inMs + 1);
+    expect((await lookAtSlot(yard.pool, slot.at - MINUTE_MS)).inMs).to.be.below(0);
   });
 
   it('are not given beyond the time asked for', async () => {
     await reserveSlot(yard.pool, destinationId, 1, 0);
-    expect(await reserveSlot(yard.pool, destinationId, 1, MINUTE_MS / 2)).to.equal(null);
-    expect(await reserveSlot(yard.pool, destinationId, 1, MINUTE_MS)).to.be.within(MINUTE_MS / 2, MINUTE_MS);
+    expect(await inMs(yard.pool, destinationId, 1, MINUTE_MS / 2)).to.equal(null);
+    expect(await inMs(yard.pool, destinationId, 1, MINUTE_MS)).to.be.within(MINUTE_MS / 2, MINUTE_MS);
   });
 
   it('are never given twice, however many workers reserve at once', async () => {
@@ -61,18 +73,18 @@ describe('slots of a rate limit', () => {
     await yard.pool.query(`update rate_limits set next_at = next_at - interval '1 hour' where destination_id = $1`, [
       destinationId,
     ]);
-    expect(await reserveSlot(yard.pool, destinationId, 60, 0)).to.equal(0);
-    expect(await reserveSlot(yard.pool, destinationId, 60, 0)).to.equal(null);
+    expect(await inMs(yard.pool, destinationId, 60, 0)).to.equal(0);
+    expect(await inMs(yard.pool, destinationId, 60, 0)).to.equal(null);
   });
 
   it('start anew when the limit is changed', async () => {
     await reserveSlot(yard.pool, destinationId, 1, 0);
-    expect(await reserveSlot(yard.pool, destinationId, 1, 0)).to.equal(null);
+    expect(await inMs(yard.pool, destinationId, 1, 0)).to.equal(null);
     await yard.client.patch(`/api/destinations/${destinationId}`, { rateLimitPerMinute: 60 });
-    expect(await reserveSlot(yard.pool, destinationId, 60, 0)).to.be.within(0, 1);
+    expect(await inMs(yard.pool, destinationId, 60, 0)).to.be.within(0, 1);
   });
 
   it('are none for a destination that is gone', async () => {
-    expect(await reserveSlot(yard.pool, newId('dst'), 60, 0)).to.equal(null);
+    expect(await inMs(yard.pool, newId('dst'), 60, 0)).to.equal(null);
   });
 });

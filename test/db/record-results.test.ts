@@ -2,11 +2,14 @@
 import { expect } from 'chai';
 import type { PoolClient } from 'pg';
 import { newId } from '../../core/ids.ts';
+import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+
+const BETWEEN = 2000;
 
 describe('recording results', () => {
   let pool: Pool;
@@ -35,6 +38,30 @@ describe('recording results', () => {
       expect(rows).to.deep.equal([{ status: 'delivered', deliveries_succeeded: 2 }]);
     });
   }
+
+  it('reads the deliveries it is given, and not those between the oldest and the newest of them', async () => {
+    const oldest = await eventWithDeliveries(1);
+    await eventWithDeliveries(BETWEEN);
+    const newest = await eventWithDeliveries(1);
+    const group = [oldest, newest].map(({ eventId, deliveryIds: [deliveryId = ''] }) => ({ eventId, deliveryId }));
+    const client = await connect('force_generic_plan');
+    try {
+      await client.query('begin');
+      expect((await loadAttempts(client, group)).size).to.equal(2);
+      await recordResults(
+        client,
+        group.map(({ eventId, deliveryId }) => success(eventId, deliveryId)),
+      );
+      const { rows } = await client.query<{ read: number }>(
+        `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables
+         where relname ~ '^(deliveries|events|event_payloads)_'`,
+      );
+      expect(rows[0]?.read).to.be.within(4, BETWEEN / 10);
+      await client.query('commit');
+    } finally {
+      client.release(true);
+    }
+  });
 
   const processIds = new WeakMap<PoolClient, number>();
 
@@ -84,7 +111,7 @@ function success(eventId: string, deliveryId: string): AttemptResult {
     latencyClass: 5,
     startedAt: new Date(),
     completedAt: new Date(),
-    nextAttemptAt: null,
+    retryInMs: null,
     requestHeaders: {},
     responseHeaders: {},
     responseBody: '',

@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { Ledger } from '../support/ledger.ts';
 import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
+import { onceMore, Records } from '../support/records.ts';
 import { killPart, startPart, stopPart } from '../support/stack.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 // Within this time after the server is back, everything acknowledged has been delivered.
@@ -76,6 +77,38 @@ describe('servers that are away for a while', function () {
     await load.stop();
     expect([...load.statuses]).to.have.members([200, 503]);
     await ledger.settle(RECOVERY_MS);
+  });
+
+  it('goes on from a failed attempt whose recording was committed although the answer of PostgreSQL was lost', async () => {
+    const own = new URL(yard.databaseUrl);
+    const proxy = await startTcpProxy(own.host);
+    own.host = proxy.address;
+    const replaceWorker = async (settings: Record<string, string> = {}) => {
+      await Promise.all(yard.workers.splice(0).map((worker) => worker.stop()));
+      await yard.startWorker(settings);
+    };
+    await replaceWorker({ DATABASE_URL: own.href });
+    try {
+      const gate = Promise.withResolvers<void>();
+      const endpoint = receiver.endpoint({}, { status: 500, after: gate.promise }, {});
+      const { source } = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(5, 20) } });
+      const ledger = new Ledger(records, source, endpoint);
+      // The first one leaves nothing to be read between the answer of the destination and its recording.
+      await ledger.post();
+      await ledger.settle(RECOVERY_MS);
+      const eventId = (await ledger.post())?.body.eventId ?? '';
+      await until('the attempt to run', () => endpoint.requests.length === 2);
+      proxy.holdAnswers();
+      gate.resolve();
+      await until('the attempt to be recorded', async () => (await records.deliveries(eventId))[0]?.attemptCount === 1);
+      proxy.breakConnections();
+      await ledger.settle(RECOVERY_MS);
+      expect(ledger.arrivals(eventId)).to.equal(2);
+    } finally {
+      proxy.breakConnections();
+      await replaceWorker();
+      await proxy.close();
+    }
   });
 
   for (const [way, end] of ways) {

@@ -5,7 +5,17 @@ import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cancel, circuitChanged, release, progress, replay, resetCircuit, retryNow, status } from '../../workflows/messages.ts';
+import {
+  cancel,
+  circuitChanged,
+  release,
+  progress,
+  replay,
+  resetCircuit,
+  retryNow,
+  status,
+  warehouseChanged,
+} from '../../workflows/messages.ts';
 import {
   closed,
   deferred,
@@ -20,6 +30,16 @@ import {
 } from '../support/scripted-attempts.ts';
 import { type ScriptedMail, startScriptedMail } from '../support/scripted-mail.ts';
 import { runningProgress, type ScriptedReplays, startScriptedReplays } from '../support/scripted-replay.ts';
+import {
+  BATCH_ID,
+  filling,
+  frozen,
+  idle,
+  refused,
+  type ScriptedWarehouses,
+  startScriptedWarehouses,
+  uploaded,
+} from '../support/scripted-warehouse.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -69,6 +89,12 @@ const paths: Record<string, (worker: ScriptedWorker) => Promise<ScriptedDelivery
   },
   'express-deferred': async (worker) =>
     (await worker.start([delivered], { first: { status: 'deferred', waitMs: 10, slotAt: 1_795_000_000_000 } })).handle,
+  resumed: async (worker) =>
+    (
+      await worker.start([retrying(10), delivered], {
+        resumed: { attempts: 2, waitMs: 10, statusCode: 500, error: 'The destination answered 500' },
+      })
+    ).handle,
   closed: async (worker) => (await worker.start([retrying(10), closed])).handle,
 };
 
@@ -113,6 +139,16 @@ describe('export of histories', () => {
   it('maintenance', async () => {
     const handle = await worker.maintain(2);
     save('maintenance', historyToJSON(await handle.fetchHistory()));
+  });
+
+  it('reconcile', async () => {
+    const { handle } = await worker.reconcile([
+      { next: { part: 'deliveries', after: '' }, repairs: {} },
+      { next: { part: 'workflows', page: null }, repairs: { 'deliveries resumed': 2 } },
+      { next: null, repairs: {} },
+    ]);
+    await handle.result();
+    save('reconcile', historyToJSON(await handle.fetchHistory()));
   });
 });
 
@@ -179,6 +215,41 @@ describe('export of histories of replays', () => {
     await handle.cancel();
     await handle.result().catch(() => undefined);
     save('event-replay-cancelled-away', historyToJSON(await handle.fetchHistory()));
+  });
+});
+
+describe('export of histories of warehouses', () => {
+  let warehouses: ScriptedWarehouses;
+  before(async () => {
+    warehouses = await startScriptedWarehouses('test-histories-of-warehouses');
+  });
+  after(() => warehouses.stop());
+
+  it('warehouse-written', async () => {
+    const { handle, calls } = await warehouses.start({
+      looks: [filling(HOUR_MS), new Error('The database is away'), frozen(0), frozen(1), frozen(0), filling(10), idle],
+      uploads: [refused('soon'), uploaded, { status: 'ended' }],
+      finishes: [false, true],
+    });
+    await until('the first look', () => calls.length === 1);
+    await handle.signal(warehouseChanged);
+    await handle.result();
+    save('warehouse-written', historyToJSON(await handle.fetchHistory()));
+  });
+
+  it('warehouse-failed', async () => {
+    const { handle, calls } = await warehouses.start(
+      {
+        looks: [frozen(0), frozen(1, { waitingSince: 0 }), { state: 'uploaded', batchId: BATCH_ID, events: 3 }, idle],
+        uploads: [refused('slowly'), refused('slowly')],
+        finishes: [true, true],
+      },
+      { retryMs: HOUR_MS },
+    );
+    await until('the upload', () => calls.length === 2);
+    await handle.signal(warehouseChanged);
+    await handle.result();
+    save('warehouse-failed', historyToJSON(await handle.fetchHistory()));
   });
 });
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
@@ -53,6 +53,17 @@ describe('npm start', () => {
     first.child.kill('SIGTERM');
     expect(await first.exitCode()).to.equal(0);
     expect(processesOf(dataDir)).to.deep.equal([]);
+    // The API key is printed once, for its owner to use; no other secret is, and none at all is in a log.
+    const [apiKey = '', ...others] = ['keys/api-key', 'keys/encryption-keys', 'postgres-password'].map((name) =>
+      readFileSync(join(dataDir, name), 'utf8').trim().replace(/^\w+:/, ''),
+    );
+    const logs = join(dataDir, 'logs');
+    const logged = readdirSync(logs).map((name) => readFileSync(join(logs, name), 'utf8'));
+    expect(logged.join('\n')).to.match(/database system is ready/);
+    expect(first.output).to.include(apiKey);
+    for (const text of [first.output.replaceAll(apiKey, ''), ...logged]) {
+      for (const secret of [apiKey, ...others]) expect(text).to.not.include(secret);
+    }
   }).timeout(3 * startDeadlineMs);
 
   it('starts again after kill -9 of everything, and takes one Ctrl-C that arrives twice as one', async () => {

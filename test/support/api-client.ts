@@ -1,5 +1,6 @@
-// Sends requests to the API under test and reads its answers.
+// Sends requests to the API under test and reads its answers; each of them must be as the API's description says.
 import { expect } from 'chai';
+import { expectDescribed } from './described.ts';
 
 /** A JSON object as it came back. */
 export type Json = Record<string, unknown>;
@@ -54,6 +55,14 @@ export function createClient(url: string, token: string | null): ApiClient {
       body: options.raw ?? (body === undefined ? undefined : JSON.stringify(body)),
     });
     const text = await response.text();
+    expectDescribed({
+      method,
+      path,
+      sent: options.raw === undefined ? body : undefined,
+      status: response.status,
+      contentType: response.headers.get('content-type'),
+      text,
+    });
     return { status: response.status, headers: response.headers, body: (text === '' ? {} : parse(text)) as Body };
   }
 

@@ -1,6 +1,8 @@
 // Short ways to the records that tests of the API need.
 import { latencyClass } from '../../core/latency-classes.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
+import type { Pool } from '../../db/pool.ts';
+import { expectDescribed } from './described.ts';
 import { type TestOrganization, testPool } from './service.ts';
 
 let count = 0;
@@ -64,7 +66,10 @@ export async function ingest(
     headers,
     body,
   });
-  const answer = (await response.json()) as { success: boolean; eventId: string };
+  const text = await response.text();
+  const contentType = response.headers.get('content-type');
+  expectDescribed({ method: 'POST', path: new URL(response.url).pathname, status: response.status, contentType, text });
+  const answer = JSON.parse(text) as { success: boolean; eventId: string };
   if (response.status !== 200) throw new Error(`ingest answered ${response.status}: ${JSON.stringify(answer)}`);
   return answer.eventId;
 }
@@ -98,16 +103,16 @@ export interface RecordedAttempt {
   statusCode?: number | null;
   error?: string | null;
   latency?: number;
-  nextAttemptAt?: Date | null;
+  retryInMs?: number | null;
   completedAt?: Date;
 }
 
 /** Records an attempt by the statement that workers use, where a test is about what is read and not about sending. */
-export async function recordAttempt(attempt: RecordedAttempt): Promise<void> {
+export async function recordAttempt(attempt: RecordedAttempt, pool: Pool = testPool()): Promise<void> {
   const { deliveryStatus = 'delivered', latency = 100, completedAt = new Date(), attemptNumber = 1 } = attempt;
   const statusCode =
     attempt.statusCode === undefined ? (deliveryStatus === 'delivered' ? 200 : 500) : attempt.statusCode;
-  const changed = await recordResults(testPool(), [
+  const changed = await recordResults(pool, [
     {
       deliveryId: attempt.deliveryId,
       eventId: attempt.eventId,
@@ -119,7 +124,7 @@ export async function recordAttempt(attempt: RecordedAttempt): Promise<void> {
       latencyClass: statusCode === null ? null : latencyClass(latency),
       startedAt: new Date(completedAt.getTime() - latency),
       completedAt,
-      nextAttemptAt: attempt.nextAttemptAt ?? null,
+      retryInMs: attempt.retryInMs ?? null,
       requestHeaders: { 'Content-Type': 'application/json', Authorization: '••••' },
       responseHeaders: statusCode === null ? null : { server: 'test' },
       responseBody: statusCode === null ? null : 'thanks',

@@ -1,5 +1,6 @@
 // History made by the statements of the hot path, with ids of a chosen time, in a database of its own: what is settled and
 // merged is days old, and settling concerns the whole database.
+import { createHash } from 'node:crypto';
 import { latencyClass } from '../../core/latency-classes.ts';
 import { newId, shardOf } from '../../core/ids.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
@@ -106,7 +107,7 @@ export async function storeEvent(
       headers: {},
       body,
       isText: true,
-      payloadHash: '',
+      payloadHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,
       receivedAt: event.receivedAt,
       validatedAt: event.receivedAt,
       deliveries,
@@ -147,7 +148,7 @@ export async function recordOutcome(
       latencyClass: latencyClass(latency),
       startedAt: completedAt,
       completedAt,
-      nextAttemptAt: null,
+      retryInMs: null,
       requestHeaders: {},
       responseHeaders: {},
       responseBody: '',

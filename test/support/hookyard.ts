@@ -46,24 +46,41 @@ export interface OwnHookyard extends Hookyard {
   api: Service;
   /** Running or not, in the order of their start. */
   workers: Service[];
+  /** Where its own database is. */
+  databaseUrl: string;
   /** Starts another API process; `client` uses it from then on. */
-  startApi(): Promise<Service>;
+  startApi(settings?: Record<string, string>): Promise<Service>;
   /** @param settings environment variables besides those of this Hookyard */
   startWorker(settings?: Record<string, string>): Promise<Service>;
 }
 
-/** Processes, database and Temporal namespace of its own, on the servers of the stack; starts the API and no worker. */
-export async function startHookyard(): Promise<OwnHookyard> {
-  const { temporalAddress } = stackAddresses();
+/** The servers that a Hookyard of its own runs on. */
+export interface Servers {
+  databaseUrl: string;
+  temporalAddress: string;
+}
+
+/**
+ * Processes, database and Temporal namespace of its own; starts the API and no worker.
+ * @param servers by default those of the stack that all test files share
+ * @param common settings of all its processes
+ */
+export async function startHookyard(
+  servers: Servers = stackAddresses(),
+  common: Record<string, string> = {},
+): Promise<OwnHookyard> {
+  const { temporalAddress } = servers;
   const namespace = `test-${randomBytes(6).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-test-'));
-  const { databaseUrl, drop } = await createDatabase(namespace.replace('-', '_'));
-  const token = newToken();
+  const { databaseUrl, drop } = await createDatabase(namespace.replace('-', '_'), servers.databaseUrl);
+  const token = common.HOOKYARD_API_KEY ?? newToken();
   const env = {
     DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     HOOKYARD_DATA_DIR: folder,
     HOOKYARD_API_KEY: token,
+    ...common,
   };
   const pool = createPool(databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {} });
   const connection = Connection.lazy({ address: temporalAddress });
@@ -84,8 +101,9 @@ export async function startHookyard(): Promise<OwnHookyard> {
     pool,
     temporal: new Client({ connection, namespace }),
     logs: () => started.map((service) => service.output()).join('\n'),
-    async startApi() {
-      yard.api = await start('api');
+    databaseUrl,
+    async startApi(settings) {
+      yard.api = await start('api', settings);
       return yard.api;
     },
     async startWorker(settings) {
@@ -106,9 +124,12 @@ export async function startHookyard(): Promise<OwnHookyard> {
   return yard;
 }
 
-/** An empty database beside the stack's own, and how to remove it. */
-export async function createDatabase(name: string): Promise<{ databaseUrl: string; drop: () => Promise<void> }> {
-  const url = new URL(stackAddresses().databaseUrl);
+/** An empty database beside another one, by default the stack's own, and how to remove it. */
+export async function createDatabase(
+  name: string,
+  beside: string = stackAddresses().databaseUrl,
+): Promise<{ databaseUrl: string; drop: () => Promise<void> }> {
+  const url = new URL(beside);
   const administer = async (statement: string) => {
     const pool = createPool(url.href, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
     await pool.query(statement).finally(() => pool.end());

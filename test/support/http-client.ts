@@ -1,5 +1,6 @@
 // Requests exactly as a test writes them: no header is added except Host and what frames the body.
-import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
+import { expectDescribed } from './described.ts';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
@@ -11,7 +12,7 @@ export interface HttpAnswer<Body = Record<string, unknown>> {
   bytes: Buffer;
 }
 
-/** Sends a request. @throws when the connection fails before the answer is complete */
+/** Sends a request. @throws when the connection fails before the answer is complete, or when the API's is not as described */
 export function send<Body = Record<string, unknown>>(
   method: string,
   url: string,
@@ -25,12 +26,25 @@ export function send<Body = Record<string, unknown>>(
       response.on('error', reject);
       response.on('end', () => {
         const bytes = Buffer.concat(parts);
+        try {
+          expectAsDescribed(method, url, response, bytes);
+        } catch (error) {
+          reject(error);
+          return;
+        }
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: parsed(bytes) as Body, bytes });
       });
     });
     request.on('error', reject);
     request.end(body);
   });
+}
+
+function expectAsDescribed(method: string, url: string, response: IncomingMessage, bytes: Buffer): void {
+  const { pathname: path } = new URL(url);
+  if (!/^\/(api|ingest)\//.test(path)) return;
+  const { statusCode: status = 0, headers } = response;
+  expectDescribed({ method, path, status, contentType: headers['content-type'] ?? null, text: bytes.toString() });
 }
 
 function parsed(bytes: Buffer): unknown {

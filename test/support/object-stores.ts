@@ -3,16 +3,16 @@
 // file in object-stores/azurite. Both are kept in the cache folder that also holds Temporal, outside the project.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { oneLine, phase } from '../../local/errors.ts';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { oneLine } from '../../local/errors.ts';
 import { buildWithGo } from '../../local/go-build.ts';
 import { freePorts } from '../../local/ports.ts';
+import { cacheFolder, fillOnce } from './cache-folder.ts';
 import { until } from './until.ts';
 
 const pins = join(import.meta.dirname, 'object-stores');
-const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookyard');
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 
 export interface StoreServer {
@@ -20,6 +20,7 @@ export interface StoreServer {
   address: string;
   /** `http://host:port` */
   url: string;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -118,7 +119,7 @@ async function startServer(
     await stop();
     throw new Error(`${oneLine(error)}. Its output: ${output}`, { cause: error });
   }
-  return { address, url: `http://${address}`, stop };
+  return { address, url: `http://${address}`, pid: child.pid ?? 0, stop };
 }
 
 /** Whether there is any answer, be it a refusal. */
@@ -130,8 +131,8 @@ async function answers(url: string, child: ChildProcess): Promise<boolean> {
 
 /** The path of a program that object-stores/go.mod pins, built first if need be. */
 async function goProgram(name: string, source: string): Promise<string> {
-  const folder = join(cache, `test-${name}-${hashOf(join(pins, 'go.sum'))}-${process.platform}-${process.arch}`);
-  await once(folder, `built ${name}`, (unfinished) => {
+  const folder = join(cacheFolder, `test-${name}-${hashOf(join(pins, 'go.sum'))}-${process.platform}-${process.arch}`);
+  await fillOnce(folder, `built ${name}`, log, (unfinished) => {
     log(`${name} is not on this machine yet; building it with Go, which takes some minutes once`);
     return buildWithGo({
       what: name,
@@ -150,8 +151,8 @@ async function goProgram(name: string, source: string): Promise<string> {
 async function azurite(): Promise<string> {
   const files = ['package.json', 'package-lock.json'];
   const from = join(pins, 'azurite');
-  const folder = join(cache, `test-azurite-${hashOf(join(from, 'package-lock.json'))}`);
-  await once(folder, 'installed Azurite', async (unfinished) => {
+  const folder = join(cacheFolder, `test-azurite-${hashOf(join(from, 'package-lock.json'))}`);
+  await fillOnce(folder, 'installed Azurite', log, async (unfinished) => {
     log('Azurite is not on this machine yet; installing it with npm, which takes a minute once');
     for (const file of files) copyFileSync(join(from, file), join(unfinished, file));
     await npmCi(unfinished);
@@ -174,22 +175,6 @@ function npmCi(folder: string): Promise<void> {
     child.once('error', (error) => reject(new Error(`npm cannot be run: ${error.message}`)));
     child.once('close', (code) => (code === 0 ? resolve() : reject(new Error('npm ci of Azurite failed, see above'))));
   }).finally(() => clearInterval(progress));
-}
-
-/** Fills a folder of the cache unless it is there; it appears only when it is complete. */
-async function once(folder: string, what: string, fill: (unfinished: string) => Promise<void>): Promise<void> {
-  if (existsSync(folder)) return;
-  mkdirSync(dirname(folder), { recursive: true });
-  const unfinished = mkdtempSync(`${folder}.unfinished-`);
-  try {
-    await phase(log, what, () => fill(unfinished));
-    renameSync(unfinished, folder);
-  } catch (error) {
-    // Another run was quicker.
-    if (!existsSync(folder)) throw error;
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
 }
 
 function hashOf(file: string): string {

@@ -36,7 +36,7 @@ export async function startReceiver(): Promise<Receiver> {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      const endpoint = endpoints.get(request.url ?? '');
+      const endpoint = endpoints.get((request.url ?? '').replace(/\?.*/, ''));
       endpoint?.requests.push({
         method: request.method ?? '',
         headers: request.headers,

@@ -54,6 +54,7 @@ export interface DeliveryView {
   replayOf: string | null;
   failoverOf: string | null;
   lane: string | null;
+  batchId: string | null;
   temporalUrl: string | null;
   attempts: AttemptView[];
 }

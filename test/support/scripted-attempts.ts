@@ -11,6 +11,8 @@ import type {
   CircuitAdvice,
   CircuitRequest,
   DeliveryReference,
+  ReconcilePosition,
+  ReconcileStep,
 } from '../../activities/types.ts';
 import { newId } from '../../core/ids.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
@@ -18,6 +20,7 @@ import type { circuit } from '../../workflows/circuit.ts';
 import type { delivery } from '../../workflows/delivery.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import { circuitWorkflowId, type DeliveryInput } from '../../workflows/messages.ts';
+import type { reconcile } from '../../workflows/reconcile.ts';
 import { destinationIdAttribute, eventIdAttribute } from '../../workflows/search-attributes.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';
@@ -76,6 +79,11 @@ export interface ScriptedWorker {
   startCircuit(steps: (CircuitAdvice | Error)[]): Promise<ScriptedCircuit>;
   /** Runs housekeeping of so many rounds; returns the handle of the finished workflow. */
   maintain(rounds: number): Promise<WorkflowHandleWithFirstExecutionRunId<typeof maintenance>>;
+  /** Runs the reconciliation, whose steps come to `steps`; `positions` is what its activity was asked for. */
+  reconcile(steps: ReconcileStep[]): Promise<{
+    handle: WorkflowHandleWithFirstExecutionRunId<typeof reconcile>;
+    positions: ReconcilePosition[];
+  }>;
   stop(): Promise<void>;
 }
 
@@ -95,6 +103,7 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
   const scripts = new Map<string, Script>();
   const circuits = new Map<string, { steps: (CircuitAdvice | Error)[]; looks: CircuitRequest[] }>();
   let roundsLeft = 0;
+  let reconciliation: { steps: ReconcileStep[]; positions: ReconcilePosition[] } = { steps: [], positions: [] };
   const worker = await Worker.create({
     connection,
     namespace,
@@ -107,6 +116,12 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
       maintain: async () => {
         roundsLeft -= 1;
         return roundsLeft > 0;
+      },
+      reconcile: async (position: ReconcilePosition) => {
+        reconciliation.positions.push(position);
+        const step = reconciliation.steps.shift();
+        if (!step) throw new Error('The script has no further step');
+        return step;
       },
     },
   });
@@ -151,6 +166,13 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
       await handle.result();
       return handle;
     },
+    async reconcile(steps) {
+      reconciliation = { steps: [...steps], positions: [] };
+      const { positions } = reconciliation;
+      const workflowId = newId('org');
+      const handle = await client.workflow.start<typeof reconcile>('reconcile', { taskQueue, workflowId, args: [] });
+      return { handle, positions };
+    },
     async stop() {
       worker.shutdown();
       await ended;
@@ -187,7 +209,9 @@ function scriptedCircuits(
   };
 }
 
-function scriptedActivities(scripts: Map<string, Script>): Omit<Activities, 'advanceCircuit' | 'maintain'> {
+function scriptedActivities(
+  scripts: Map<string, Script>,
+): Omit<Activities, 'advanceCircuit' | 'maintain' | 'reconcile'> {
   const scriptOf = (deliveryId: string): Script => {
     const script = scripts.get(deliveryId);
     if (!script) throw new Error(`No script for ${deliveryId}`);

@@ -36,10 +36,14 @@ export interface Ended {
 
 const running = new Set<ChildProcess>();
 
-function launch(role: RoleName, env: Record<string, string>): { child: ChildProcess; output: () => string } {
+function launch(
+  role: RoleName,
+  env: Record<string, string>,
+  folder = project,
+): { child: ChildProcess; output: () => string } {
   let text = '';
-  const child = spawn(process.execPath, [join(project, role, 'main.ts')], {
-    cwd: project,
+  const child = spawn(process.execPath, [join(folder, role, 'main.ts')], {
+    cwd: folder,
     env: { ...process.env, HOOKYARD_PORT: '0', HOOKYARD_DELIVERY_ALLOW: '127.0.0.1', LOG_LEVEL: 'info', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -56,10 +60,15 @@ function launch(role: RoleName, env: Record<string, string>): { child: ChildProc
 /**
  * Starts a process and waits until it serves.
  * @param env settings besides those of the stack
+ * @param folder a checkout of another release, by default this one
  * @throws Error with its output when it ends, or is not ready in time
  */
-export async function startService(role: RoleName, env: Record<string, string> = {}): Promise<Service> {
-  const { child, output } = launch(role, env);
+export async function startService(
+  role: RoleName,
+  env: Record<string, string> = {},
+  folder: string = project,
+): Promise<Service> {
+  const { child, output } = launch(role, env, folder);
   const url = await readyUrl(child, role, output);
   const exited = once(child, 'exit');
   const end = async (signal: NodeJS.Signals): Promise<number | string | null> => {
@@ -135,15 +144,18 @@ export interface TestOrganization {
   base: string;
 }
 
-/** Makes an organization with a key of its own, so that test files do not see each other's records. */
+/**
+ * Makes an organization with a key of its own, so that test files do not see each other's records.
+ * @param options.service an API on another database, with a `pool` on that
+ */
 export async function createOrganization(
-  options: { plan?: 'free' | 'pro' | 'business'; service?: Service } = {},
+  options: { plan?: 'free' | 'pro' | 'business'; service?: Service; pool?: Pool } = {},
 ): Promise<TestOrganization> {
   const service = options.service ?? (await sharedService('api'));
   const id = newId('org');
   const slug = `test-${id.slice(-12)}`;
   const token = newToken();
-  await testPool().query(
+  await (options.pool ?? testPool()).query(
     `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $2, $3) returning id)
      insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
      select $4, id, 'test', $5, $6, '{read,write}' from organization`,

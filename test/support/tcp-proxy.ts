@@ -8,6 +8,8 @@ export interface TcpProxy {
   holdRequests(): void;
   /** From now on no client hears from the server. */
   holdAnswers(): void;
+  /** Breaks every connection; new ones carry everything again. */
+  breakConnections(): void;
   /** Whether something that clients sent since `holdRequests` contains the text. */
   isHolding(text: string): boolean;
   close(): Promise<void>;
@@ -47,6 +49,11 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     },
     holdAnswers() {
       answersHeld = true;
+    },
+    breakConnections() {
+      requestsHeld = false;
+      answersHeld = false;
+      for (const socket of sockets) socket.destroy();
     },
     isHolding: (text) => Buffer.concat(held).includes(text),
     close() {

@@ -32,7 +32,9 @@ function s3Case(type: 's3' | 'r2', region: string, publicHost: string): Provider
     type,
     start: () => stores.startS3Server(region),
     async prepare(endpoint) {
-      const client = new S3Client({ region, endpoint, forcePathStyle: true, credentials: s3Credentials });
+      // The SDK writes into the credentials that it is given.
+      const credentials = { ...s3Credentials };
+      const client = new S3Client({ region, endpoint, forcePathStyle: true, credentials });
       await client.send(new CreateBucketCommand({ Bucket: BUCKET }));
       client.destroy();
     },

@@ -16,6 +16,7 @@ function row(destinationId: string): OutboxRow {
     priority: 0,
     failoverOf: null,
     blockedBy: null,
+    resume: null,
   };
 }
 

@@ -33,8 +33,12 @@ describe('recorded histories', () => {
       'notification-dropped',
       'notified',
       'own-side-away',
+      'reconcile',
+      'resumed',
       'retried',
       'retried-now',
+      'warehouse-failed',
+      'warehouse-written',
     ]);
   });
 

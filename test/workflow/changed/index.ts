@@ -1,13 +1,22 @@
 // Workflows that break with the recorded histories on purpose: they show that the replay tests can fail.
 import { sleep } from '@temporalio/workflow';
-import type { NotificationOutcome, NotificationRequest } from '../../../activities/types.ts';
+import type { NotificationOutcome, NotificationRequest, Repairs } from '../../../activities/types.ts';
 import type { ReplayProgress } from '../../../core/event-replay.ts';
 import { circuit as originalCircuit } from '../../../workflows/circuit.ts';
 import { delivery as original } from '../../../workflows/delivery.ts';
 import { maintenance as originalMaintenance } from '../../../workflows/maintenance.ts';
-import type { CircuitInput, DeliveryInput, DeliveryResult, ReplayInput } from '../../../workflows/messages.ts';
+import type {
+  CircuitInput,
+  DeliveryInput,
+  DeliveryResult,
+  ReconcileInput,
+  ReplayInput,
+  WarehouseInput,
+} from '../../../workflows/messages.ts';
 import { notify as originalNotify } from '../../../workflows/notify.ts';
+import { reconcile as originalReconcile } from '../../../workflows/reconcile.ts';
 import { replay as originalReplay } from '../../../workflows/replay.ts';
+import { warehouseFlush as originalFlush } from '../../../workflows/warehouse-flush.ts';
 
 export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   await sleep(1000);
@@ -29,7 +38,17 @@ export async function notify(request: NotificationRequest): Promise<Notification
   return originalNotify(request);
 }
 
+export async function reconcile(input: ReconcileInput = {}): Promise<Repairs> {
+  await sleep(1000);
+  return originalReconcile(input);
+}
+
 export async function replay(input: ReplayInput): Promise<ReplayProgress> {
   await sleep(1000);
   return originalReplay(input);
+}
+
+export async function warehouseFlush(input: WarehouseInput): Promise<void> {
+  await sleep(1000);
+  return originalFlush(input);
 }

@@ -1,0 +1,55 @@
+// What deleting sources and destinations leaves to be done, in the background and at half speed: after every step it rests for as
+// long as the step took, so that at most one connection and half of its time are spent on it, however slow the machine is.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../core/log.ts';
+import { cancelOfDeletedDestination } from '../db/deleted-destinations.ts';
+import { isTransientDatabaseError, type Pool } from '../db/pool.ts';
+import { purgeStep } from '../db/source-purges.ts';
+
+const ROUND_MS = 20_000;
+// After a deadlock with what records results, or while the database is away.
+const ERROR_PAUSE_MS = 1000;
+
+/**
+ * One round of some seconds.
+ * @returns true when there is more to do right now
+ * @throws a database error that will not go away by itself; every step before it is done
+ */
+export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
+  const until = performance.now() + ROUND_MS;
+  const hasMoreToCancel = await repeat(() => cancelStep(pool, log), until, log);
+  const hasMoreToRemove = await repeat(() => removeStep(pool, log), until, log);
+  return hasMoreToCancel || hasMoreToRemove;
+}
+
+/** @returns true when time ran out before `step` said that nothing is left */
+async function repeat(step: () => Promise<boolean>, until: number, log: Log): Promise<boolean> {
+  for (;;) {
+    const began = performance.now();
+    try {
+      if (!(await step())) return false;
+    } catch (error) {
+      if (!isTransientDatabaseError(error)) throw error;
+      log.warn({ error: String(error) }, 'a step of a deletion is made again');
+      await delay(ERROR_PAUSE_MS);
+    }
+    if (performance.now() > until) return true;
+    await delay(performance.now() - began);
+  }
+}
+
+async function cancelStep(pool: Pool, log: Log): Promise<boolean> {
+  const step = await cancelOfDeletedDestination(pool);
+  if (step === null) return false;
+  log.info(step, 'deliveries to a deleted destination were cancelled');
+  return true;
+}
+
+async function removeStep(pool: Pool, log: Log): Promise<boolean> {
+  const step = await purgeStep(pool);
+  if (step === null) return false;
+  const { finished, ...progress } = step;
+  if (finished) log.info(progress, 'everything of a deleted source has been removed');
+  else if (progress.eventsRemoved % 100_000 === 0) log.info(progress, 'a deleted source is being removed');
+  return true;
+}

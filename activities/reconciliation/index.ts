@@ -1,0 +1,110 @@
+// The reconciliation, step by step: PostgreSQL says what must go on, Temporal what does. The workflow `reconcile` asks for one step
+// after the other, so each is short and what is left can be seen.
+import { setTimeout as delay } from 'node:timers/promises';
+import { claimListing, countRepairs, openRanges, overdueDeliveries } from '../../db/reconciliation.ts';
+import type { ReconcilePosition, ReconcileStep, Repairs } from '../types.ts';
+import { type DeliveryRepair, type RepairDeps, repairOverdue } from './open-deliveries.ts';
+import { endNeedless } from './running-workflows.ts';
+import { wakeSleepers } from './sleepers.ts';
+
+export type ReconcileDeps = RepairDeps;
+
+// All running workflows are listed this often, open deliveries are looked at in every run.
+const LIST_EVERY_MS = 600_000;
+const PAGE_SIZE = 200;
+const CONCURRENT_LOOKUPS = 10;
+// Most look-ups in Temporal per second; and fewer when they find that nothing is wrong: deliveries are late because Temporal or
+// the workers are busy, and looking would keep them busier.
+const LOOKUPS_PER_SECOND = 500;
+const VAIN_LOOKUPS_PER_SECOND = 50;
+// How long one step reads where nothing is overdue.
+const READING_MS = 10_000;
+
+/** Ids of what was repaired, by kind. */
+type Repaired = Record<string, string[]>;
+
+/**
+ * Makes one step. Every repair may be made again at will: it asks both sides anew, and changes nothing when they agree.
+ * @throws when PostgreSQL or Temporal cannot be reached; what was repaired before stays repaired
+ */
+export async function reconcile(deps: ReconcileDeps, position: ReconcilePosition): Promise<ReconcileStep> {
+  const repaired: Repaired = {};
+  try {
+    const next = await step(deps, position, repaired);
+    return { next, repairs: countsOf(repaired) };
+  } finally {
+    await report(deps, repaired);
+  }
+}
+
+async function step(
+  deps: ReconcileDeps,
+  position: ReconcilePosition,
+  repaired: Repaired,
+): Promise<ReconcilePosition | null> {
+  switch (position.part) {
+    case 'sleepers':
+      Object.assign(repaired, prefixed('woken', await wakeSleepers(deps)));
+      return { part: 'deliveries', after: '' };
+    case 'deliveries': {
+      const after = await repairDeliveries(deps, position.after, repaired);
+      return after === null ? { part: 'workflows', page: null } : { part: 'deliveries', after };
+    }
+    case 'workflows': {
+      if (position.page === null && !(await claimListing(deps.pool, LIST_EVERY_MS))) return null;
+      const { told, next } = await endNeedless(deps, position.page);
+      repaired['workflows ended'] = told;
+      return next === null ? null : { part: 'workflows', page: next };
+    }
+  }
+}
+
+/** @returns the id after which to go on; null at the end */
+async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Repaired): Promise<string | null> {
+  const { pool } = deps;
+  const until = performance.now() + READING_MS;
+  let after = start;
+  for (const range of await openRanges(pool, after)) {
+    const overdue = await overdueDeliveries(pool, after, range, PAGE_SIZE);
+    let vain = 0;
+    await eachOf(overdue, CONCURRENT_LOOKUPS, async (delivery) => {
+      const kind = await repairOverdue(deps, delivery);
+      if (kind === null) vain += 1;
+      else note(repaired, kind, delivery.deliveryId);
+    });
+    await delay((overdue.length / LOOKUPS_PER_SECOND + vain / VAIN_LOOKUPS_PER_SECOND) * 1000);
+    after = overdue.length === PAGE_SIZE ? (overdue.at(-1)?.deliveryId ?? range.high) : range.high;
+    if (overdue.length > 0 || performance.now() > until) return after;
+  }
+  return null;
+}
+
+function note(repaired: Repaired, kind: DeliveryRepair, deliveryId: string): void {
+  const ids = repaired[kind] ?? [];
+  ids.push(deliveryId);
+  repaired[kind] = ids;
+}
+
+async function eachOf<T>(items: T[], concurrency: number, work: (item: T) => Promise<void>): Promise<void> {
+  const next = items.values();
+  const one = async () => {
+    for (const item of next) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, one));
+}
+
+/** Says once what was repaired, and adds it to the count. */
+async function report({ pool, log }: ReconcileDeps, repaired: Repaired): Promise<void> {
+  for (const [kind, ids] of Object.entries(repaired)) {
+    if (ids.length > 0) log.warn({ count: ids.length, ids }, `repaired: ${kind}`);
+  }
+  await countRepairs(pool, countsOf(repaired));
+}
+
+function countsOf(repaired: Repaired): Repairs {
+  const kinds = Object.entries(repaired).filter(([, ids]) => ids.length > 0);
+  return Object.fromEntries(kinds.map(([kind, ids]) => [kind, ids.length]));
+}
+
+const prefixed = (prefix: string, repaired: Repaired): Repaired =>
+  Object.fromEntries(Object.entries(repaired).map(([kind, ids]) => [`${kind} ${prefix}`, ids]));

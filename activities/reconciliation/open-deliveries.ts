@@ -1,0 +1,98 @@
+// Open deliveries whose workflow should go on with them and does not: it is unknown to Temporal, or was ended there, or waits for
+// something that will not come because this database was restored from a backup and is older than the workflow.
+import type { Client } from '@temporalio/client';
+import { isWarehouseId } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import { endDeliveries } from '../../db/delivery-commands.ts';
+import { type OutboxRow, removeQueued } from '../../db/hot-path/claim.ts';
+import type { Pool } from '../../db/pool.ts';
+import { isOpen, type OverdueDelivery, requeueDeliveries } from '../../db/reconciliation.ts';
+import { signalWorkflow } from '../delivery-signals.ts';
+import { type Knowledge, lookUp } from './engine.ts';
+
+export interface RepairDeps {
+  pool: Pool;
+  client: Client;
+  log: Log;
+}
+
+/** What was done about an open delivery; null: nothing is wrong. */
+export type DeliveryRepair = 'deliveries resumed' | 'deliveries started anew' | 'deliveries failed' | 'workflows told';
+
+type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId'>;
+
+/** Why a delivery failed whose workflow someone ended; `before` its first attempt had a result, or later. */
+const reason = (before: boolean) =>
+  before
+    ? 'Its workflow was ended in Temporal before the first attempt was recorded'
+    : 'Its workflow was ended in Temporal before the next attempt';
+
+/** Looks after a delivery that waits only for its workflow, and for too long. */
+export async function repairOverdue(deps: RepairDeps, delivery: OverdueDelivery): Promise<DeliveryRepair | null> {
+  // What goes to a warehouse has no workflow of its own.
+  const known = isWarehouseId(delivery.destinationId)
+    ? ({ state: 'unknown' } as const)
+    : await lookUp(deps.client, delivery.deliveryId);
+  switch (known.state) {
+    case 'running':
+      return (await tell(deps, delivery, known)) ? 'workflows told' : null;
+    case 'stopped':
+      return (await endLost(deps, delivery, false)) ? 'deliveries failed' : null;
+    default:
+      return requeue(deps, delivery, known);
+  }
+}
+
+async function requeue(
+  { pool }: RepairDeps,
+  { deliveryId }: Ids,
+  { state }: Knowledge,
+): Promise<DeliveryRepair | null> {
+  const resume = state === 'unknown' ? 'lost' : 'ended';
+  const open = await requeueDeliveries(pool, [{ deliveryId, resume }]);
+  if (!open.has(deliveryId)) return null;
+  return resume === 'lost' ? 'deliveries resumed' : 'deliveries started anew';
+}
+
+/**
+ * Tells a workflow that waits for a replay or a release although its delivery is open and not held. The first ends by that, and
+ * the next look starts the delivery anew; the second makes its next attempt. A workflow shows what was recorded before, so
+ * that a delivery that is read as open afterwards has not come as far.
+ */
+async function tell({ pool, client }: RepairDeps, { deliveryId }: Ids, known: Knowledge): Promise<boolean> {
+  const shows = known.state === 'running' ? known.shows : undefined;
+  if (shows === 'failed' && (await isOpen(pool, deliveryId))) return signalWorkflow(client, deliveryId, 'cancel');
+  return shows === 'circuit_open' ? signalWorkflow(client, deliveryId, 'release') : false;
+}
+
+async function endLost({ pool, log }: RepairDeps, delivery: Ids, before: boolean): Promise<boolean> {
+  const { organizationId, deliveryId } = delivery;
+  const ended = await endDeliveries(pool, 'failed', {
+    organizationId,
+    deliveryIds: [deliveryId],
+    reason: reason(before),
+  });
+  if (ended.length > 0) log.warn({ deliveryId, reason: reason(before) }, 'delivery failed');
+  return ended.length > 0;
+}
+
+/**
+ * Looks after a delivery in the outbox that was started and has no result yet. One that Temporal does not know is claimed and
+ * started again; what is not open any more leaves the outbox.
+ * @returns whether its workflow runs and is to make the first attempt
+ */
+export async function lookAfterQueued(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
+  const known = await lookUp(deps.client, row.deliveryId);
+  if (known.state === 'unknown') return false;
+  if (known.state === 'running') {
+    if (known.shows === undefined) return true;
+    // Past its first attempt: it goes on by itself, or is told to.
+    await tell(deps, row, known);
+    await removeQueued(deps.pool, row);
+    return false;
+  }
+  const repaired =
+    known.state === 'stopped' ? await endLost(deps, row, true) : (await requeue(deps, row, known)) !== null;
+  if (!repaired) await removeQueued(deps.pool, row);
+  return false;
+}

@@ -1,0 +1,65 @@
+// Workflows of deliveries that run although nothing is left to do: their delivery was deleted, or replayed, or has ended, and whoever
+// decided that could not tell them.
+import type { Client } from '@temporalio/client';
+import { type Notice, noticesFor } from '../../db/reconciliation.ts';
+import { deliveryStatusAttribute } from '../../workflows/search-attributes.ts';
+import { type Send, sendAll, signalWorkflow } from '../delivery-signals.ts';
+import type { RepairDeps } from './open-deliveries.ts';
+
+const PAGE_SIZE = 500;
+const CONCURRENT_SIGNALS = 10;
+const DEADLINE_MS = 10_000;
+const QUERY = 'WorkflowType = "delivery" and ExecutionStatus = "Running"';
+
+/**
+ * Goes through one page of the running workflows of deliveries.
+ * @param page where it begins, as the page before said; null: the first
+ * @returns the deliveries whose workflow was told to end, and where the next page begins
+ */
+export async function endNeedless(
+  { pool, client }: RepairDeps,
+  page: string | null,
+): Promise<{ told: string[]; next: string | null }> {
+  const { running, next } = await listRunning(client, page);
+  const told: string[] = [];
+  const sends = (await noticesFor(pool, running)).map(
+    (notice): Send =>
+      async () => {
+        if (await send(client, notice)) told.push(notice.deliveryId);
+      },
+  );
+  await sendAll(sends, CONCURRENT_SIGNALS);
+  return { told, next };
+}
+
+/** One that has ended is asked to make an attempt: it finds out how it ended, and shows that. */
+function send(client: Client, notice: Notice): Promise<boolean> {
+  const { deliveryId } = notice;
+  if (notice.says === 'gone') return signalWorkflow(client, deliveryId, 'cancel');
+  if (notice.says === 'replayed') return signalWorkflow(client, deliveryId, 'replay', notice.replayedAs);
+  return signalWorkflow(client, deliveryId, 'retryNow');
+}
+
+async function listRunning(
+  client: Client,
+  page: string | null,
+): Promise<{ running: { deliveryId: string; shows: string | null }[]; next: string | null }> {
+  const { executions, nextPageToken } = await client.connection.withDeadline(Date.now() + DEADLINE_MS, () =>
+    client.workflowService.listWorkflowExecutions({
+      namespace: client.options.namespace,
+      query: QUERY,
+      pageSize: PAGE_SIZE,
+      nextPageToken: page === null ? undefined : Buffer.from(page, 'base64'),
+    }),
+  );
+  return {
+    running: executions.flatMap(({ execution, searchAttributes }) => {
+      if (!execution?.workflowId) return [];
+      const shows = searchAttributes?.indexedFields?.[deliveryStatusAttribute.name]?.data;
+      return [
+        { deliveryId: execution.workflowId, shows: shows ? String(JSON.parse(Buffer.from(shows).toString())) : null },
+      ];
+    }),
+    next: nextPageToken.length === 0 ? null : Buffer.from(nextPageToken).toString('base64'),
+  };
+}

@@ -1,0 +1,38 @@
+// What waits to be woken and has lost the time at which it would be.
+import {
+  sleepingCircuits,
+  wakeCircuits,
+  wakeForgottenBatches,
+  wakeForgottenHolds,
+  wakeForgottenMails,
+} from '../../db/sleepers.ts';
+import { circuitWorkflowId } from '../../workflows/messages.ts';
+import { lookUp } from './engine.ts';
+import type { RepairDeps } from './open-deliveries.ts';
+
+const PAGE_SIZE = 100;
+
+/** @returns what was woken, by kind */
+export async function wakeSleepers(deps: RepairDeps): Promise<Record<string, string[]>> {
+  const { pool } = deps;
+  return {
+    circuits: [...(await wakeLostCircuits(deps)), ...(await wakeForgottenHolds(pool))],
+    warehouses: await wakeForgottenBatches(pool),
+    notifications: await wakeForgottenMails(pool),
+  };
+}
+
+/** A half-open circuit waits for the next delivery, and has no time at which it is woken: its workflow has to be there. */
+async function wakeLostCircuits({ pool, client }: RepairDeps): Promise<string[]> {
+  const woken: string[] = [];
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const asleep: string[] = await sleepingCircuits(pool, after, PAGE_SIZE);
+    const lost: string[] = [];
+    for (const routeId of asleep) {
+      if ((await lookUp(client, circuitWorkflowId(routeId))).state !== 'running') lost.push(routeId);
+    }
+    woken.push(...(await wakeCircuits(pool, lost)));
+    after = asleep.length < PAGE_SIZE ? undefined : asleep.at(-1);
+  }
+  return woken;
+}

@@ -1,0 +1,80 @@
+// Retention: payloads, then whole events with their deliveries and attempts, end by dropping their partitions (docs/retention.md).
+import type { Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { databaseTime } from '../db/clock.ts';
+import { forgetEventReplays } from '../db/event-replays.ts';
+import { DAY_MS, daysBefore, dropPartitionsBefore, type PartitionedTable } from '../db/partitions.ts';
+import type { Pool } from '../db/pool.ts';
+import { failOpenDeliveries, firstDayInFiles, removeWaitingBefore, removeYoungerDeliveries } from '../db/retention.ts';
+import { forgetBatches } from '../db/warehouse-batches.ts';
+
+export type RetentionSettings = Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
+
+export interface RetentionDeps {
+  pool: Pool;
+  settings: RetentionSettings;
+  log: Log;
+}
+
+// How long one round ends open deliveries, and how long it removes single ones.
+const ENDING_MS = 15_000;
+const REMOVING_MS = 10_000;
+
+/**
+ * One round.
+ * @returns true when there is more to do right now. What somebody reads is left for the next run of the schedule
+ * @throws a database error; whatever was dropped before it stays dropped
+ */
+export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
+  const { pool, settings, log } = deps;
+  const kept = firstKeptDays(settings, await databaseTime(pool));
+  if (kept.payloads === null) return false;
+  if ((await daysBefore(pool, 'event_payloads', kept.payloads)).length > 0) {
+    const { failed, done } = await failOpenDeliveries(pool, kept.payloads, ENDING_MS);
+    if (failed > 0) log.warn({ failed }, 'deliveries failed: the retention of their payloads is over');
+    if (!done) return true;
+  }
+  // Asked after that, because files may have taken some of those that were open.
+  const inFiles = await firstDayInFiles(pool);
+  if (!(await drop(deps, 'event_payloads', Math.min(kept.payloads, inFiles)))) return false;
+  if (kept.events === null) return false;
+  const day = Math.min(kept.events, inFiles);
+  if (await removeYounger(pool, day)) return true;
+  // Children first: at no time a delivery without its event is left.
+  for (const table of ['attempts', 'deliveries', 'events'] as const) {
+    if (!(await drop(deps, table, day))) return false;
+  }
+  await removeWaitingBefore(pool, day);
+  // Not before their deliveries.
+  if (day < kept.events) return false;
+  await forgetEventReplays(pool, settings.HOOKYARD_EVENT_RETENTION_DAYS);
+  await forgetBatches(pool, settings.HOOKYARD_EVENT_RETENTION_DAYS);
+  return false;
+}
+
+/** The first days, in days since 1970, that are kept; null keeps everything. A payload never outlives its event. */
+export function firstKeptDays(
+  settings: RetentionSettings,
+  nowMs: number,
+): { payloads: number | null; events: number | null } {
+  const today = Math.floor(nowMs / DAY_MS);
+  const { HOOKYARD_PAYLOAD_RETENTION_DAYS: payloads, HOOKYARD_EVENT_RETENTION_DAYS: events } = settings;
+  const firstKept = (days: number) => (days === 0 ? null : today - days);
+  if (events === 0) return { payloads: firstKept(payloads), events: null };
+  return { payloads: firstKept(payloads === 0 ? events : Math.min(payloads, events)), events: firstKept(events) };
+}
+
+async function removeYounger(pool: Pool, day: number): Promise<boolean> {
+  const until = performance.now() + REMOVING_MS;
+  while (await removeYoungerDeliveries(pool, day)) if (performance.now() > until) return true;
+  return false;
+}
+
+/** @returns whether all of them are gone */
+async function drop({ pool, log }: RetentionDeps, table: PartitionedTable, day: number): Promise<boolean> {
+  const { dropped, inUse } = await dropPartitionsBefore(pool, table, day);
+  if (dropped.length > 0) log.info({ dropped }, 'retention dropped partitions');
+  if (inUse)
+    log.warn(inUse, 'retention waits for a transaction that uses the table; it is tried again in five minutes');
+  return inUse === null;
+}

@@ -1,0 +1,108 @@
+// The file of a batch: its events read page by page, so that the payloads in memory stay few, transformed, and written in
+// the order in which they were received.
+import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { type BatchFile, createFileWriter } from '../../core/warehouse/file.ts';
+import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import { toldError } from '../../core/told-error.ts';
+import { endDeliveries } from '../../db/delivery-commands.ts';
+import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
+import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse-batches.ts';
+import { applyTransform } from '../apply-transform.ts';
+import type { FlushDeps } from './deps.ts';
+
+const PAGE_EVENTS = 250;
+const PAGE_BYTES = 2 * 1024 * 1024;
+/** A file that a mapping or a transform makes larger is not written: it would not fit in memory with others. */
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** The file; or why there is none: nothing is left to write, or it is too large. */
+export type Content = { kind: 'file'; file: BatchFile } | { kind: 'empty' } | { kind: 'too large' };
+
+/**
+ * Makes the file of a batch. Deliveries that cannot be written (the transform fails, the payload is gone) are ended here and
+ * are in no later try either.
+ * @throws when our own side is away
+ */
+export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promise<Content> {
+  const { fileFormat, fieldMapping } = batch;
+  const writer = createFileWriter({ fileFormat, mapping: fieldMapping && compileFieldMapping(fieldMapping) });
+  for (const page of pagesOf(await batchContent(deps.pool, batch))) {
+    const bytes = writer.add(await eventsOf(deps, batch, page));
+    if (bytes > MAX_FILE_BYTES) return { kind: 'too large' };
+  }
+  const file = writer.finish();
+  return file.count === 0 ? { kind: 'empty' } : { kind: 'file', file };
+}
+
+function* pagesOf(members: BatchMember[]): Generator<BatchMember[]> {
+  let page: BatchMember[] = [];
+  let bytes = 0;
+  for (const member of members) {
+    const size = member.payloadSize ?? 0;
+    if (page.length === PAGE_EVENTS || (page.length > 0 && bytes + size > PAGE_BYTES)) {
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    page.push(member);
+    bytes += size;
+  }
+  if (page.length > 0) yield page;
+}
+
+type Ending = { ending: 'cancelled' | 'failed'; reason: string };
+
+async function eventsOf(deps: FlushDeps, batch: BatchUnderWay, page: BatchMember[]): Promise<WarehouseEvent[]> {
+  const contexts = await loadAttempts(deps.hotPool, page);
+  const rows = await Promise.all(
+    page.flatMap(({ deliveryId }) => {
+      const context = contexts.get(deliveryId);
+      return context ? [rowOf(deps, context)] : [];
+    }),
+  );
+  await endUnwritable(deps, batch, rows);
+  return rows.flatMap((row) => ('event' in row ? [row.event] : []));
+}
+
+type Row = { event: WarehouseEvent } | ({ deliveryId: string } & Ending);
+
+/** An event as its route sends it on, or how its delivery ends. */
+async function rowOf(deps: FlushDeps, context: AttemptContext): Promise<Row> {
+  const { deliveryId, eventId, sourceSlug, eventHeaders, body, receivedAt } = context;
+  if (sourceSlug === null || eventHeaders === null || receivedAt === null) {
+    return { deliveryId, ending: 'cancelled', reason: 'The source of the event was deleted' };
+  }
+  if (body === null) {
+    const reason = 'The payload was removed by the retention policy before it was written';
+    return { deliveryId, ending: 'failed', reason };
+  }
+  const content = await applyTransform(deps, context, { headers: eventHeaders, body, sourceSlug });
+  if ('problem' in content) return { deliveryId, ending: 'failed', reason: content.problem };
+  return {
+    event: {
+      id: eventId,
+      source: sourceSlug,
+      receivedAt,
+      headers: lowercased(content.headers),
+      body: content.body,
+    },
+  };
+}
+
+/** A transform sets headers in the usual letters; received ones are in lowercase already. */
+function lowercased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+async function endUnwritable(deps: FlushDeps, { organizationId, id }: BatchUnderWay, rows: Row[]): Promise<void> {
+  const unwritable = rows.flatMap((row) => ('ending' in row ? [row] : []));
+  for (const [reason, ended] of Map.groupBy(unwritable, (row) => row.reason)) {
+    const ending = ended[0]?.ending ?? 'failed';
+    const deliveryIds = ended.map(({ deliveryId }) => deliveryId);
+    await endDeliveries(deps.pool, ending, { organizationId, deliveryIds, reason });
+    deps.log.info(
+      { batchId: id, deliveryIds, status: ending, reason: toldError(reason) },
+      'deliveries ended without a row in the file',
+    );
+  }
+}

@@ -1,0 +1,47 @@
+// What the activities of warehouses depend on, and a destination as they need it.
+import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import type { Log } from '../../core/log.ts';
+import type { SecretBox } from '../../db/encryption.ts';
+import type { Pool } from '../../db/pool.ts';
+import type { StoredDestination } from '../../db/warehouse-batches.ts';
+import { decryptedWarehouseConfig } from '../../db/warehouse-config.ts';
+import type { ConfigCache } from '../config-cache.ts';
+import type { Transforms } from '../transforms/index.ts';
+import type { WarehouseTarget, Warehouses } from '../warehouses/index.ts';
+
+export interface FlushDeps {
+  /** Loads and records deliveries. */
+  hotPool: Pool;
+  /** Runs everything else; a pool of its own, so that commands do not wait behind it. */
+  pool: Pool;
+  secretBox: SecretBox;
+  configs: Pick<ConfigCache, 'transform'>;
+  transforms: Transforms;
+  warehouses: Pick<Warehouses, 'put'>;
+  log: Log;
+}
+
+/** Why nothing can be written to a destination, and how its deliveries end, as those to an HTTP destination do. */
+export type Unusable = { ok: false; ending: 'cancelled' | 'failed' | 'skipped'; reason: string };
+
+export type UsableDestination = { ok: true; target: WarehouseTarget } & Pick<StoredDestination, 'fieldMapping'>;
+
+/** @throws DecryptionError when the encryption key is missing or wrong */
+export function openDestination(
+  { secretBox }: Pick<FlushDeps, 'secretBox'>,
+  stored: StoredDestination | undefined,
+): UsableDestination | Unusable {
+  if (!stored) return { ok: false, ending: 'cancelled', reason: 'The destination was deleted' };
+  if (!stored.enabled) return { ok: false, ending: 'skipped', reason: 'The destination is disabled' };
+  const type = WAREHOUSE_TYPES.find((known) => known === stored.type);
+  if (type === undefined) throw new Error(`${stored.id} is of type ${stored.type}, which is no warehouse`);
+  const opened = decryptedWarehouseConfig(secretBox, { id: stored.id, type, config: stored.config });
+  if (!opened.ok) return { ok: false, ending: 'failed', reason: opened.message };
+  const target = {
+    id: stored.id,
+    version: stored.version,
+    type: opened.type,
+    config: opened.config,
+  } as WarehouseTarget;
+  return { ok: true, target, fieldMapping: stored.fieldMapping };
+}

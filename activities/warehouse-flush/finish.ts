@@ -1,0 +1,101 @@
+// Records the end of a batch's deliveries, by the statement that records every attempt, so that events, statistics and
+// notifications come out as for HTTP destinations.
+import { latencyClass } from '../../core/latency-classes.ts';
+import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
+import { isTransientDatabaseError } from '../../db/pool.ts';
+import { type BatchUnderWay, endBatch, findBatch, type OpenMember, openMembers } from '../../db/warehouse-batches.ts';
+import { failoverTargets, newFailover } from '../failover.ts';
+import type { BatchReference } from '../types.ts';
+import type { FlushDeps } from './deps.ts';
+
+const GROUP = 250;
+// How long one call records; then the workflow calls again.
+const RECORD_MS = 20_000;
+const TRIES = 5;
+/** What an object store answers to a write that it has kept. */
+const WRITTEN = 200;
+
+/** @returns false when there is more to record @throws when our own side is away */
+export async function finishBatch(
+  deps: FlushDeps,
+  { outcome, ...reference }: BatchReference & { outcome: 'delivered' | 'failed' },
+): Promise<boolean> {
+  const batch = await findBatch(deps.pool, reference);
+  const from = outcome === 'delivered' ? ['uploaded'] : ['frozen', 'uploading'];
+  if (!batch || !from.includes(batch.status)) return true;
+  const until = performance.now() + RECORD_MS;
+  for (let after = ''; ; ) {
+    const members = await openMembers(deps.pool, batch, { after, limit: GROUP });
+    const last = members.at(-1);
+    if (!last) break;
+    await record(deps, outcome === 'delivered' ? delivered(batch, members) : await failed(deps, batch, members));
+    if (performance.now() > until) return false;
+    after = last.deliveryId;
+  }
+  await endBatch(deps.pool, batch.id, outcome === 'delivered' ? 'written' : 'failed');
+  deps.log.info({ batchId: batch.id, destinationId: batch.destinationId, outcome }, 'warehouse batch ended');
+  return true;
+}
+
+function delivered(batch: BatchUnderWay, members: OpenMember[]): AttemptResult[] {
+  const times = timesOf(batch);
+  return members.map((member) => ({
+    ...attemptOf(member),
+    ...times,
+    latencyClass: latencyClass(times.latency),
+    deliveryStatus: 'delivered',
+    statusCode: WRITTEN,
+    error: null,
+    failover: null,
+  }));
+}
+
+async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<AttemptResult[]> {
+  const times = timesOf(batch);
+  const error = batch.error ?? 'The batch could not be written';
+  const routeIds = [...new Set(members.flatMap(({ routeId }) => routeId ?? []))];
+  const targets = await failoverTargets(deps.pool, batch, routeIds);
+  return members.map((member) => {
+    const target = member.routeId === null ? null : (targets.get(member.routeId) ?? null);
+    const from = { destinationId: batch.destinationId, originalDestinationId: member.originalDestinationId };
+    return {
+      ...attemptOf(member),
+      ...times,
+      latencyClass: null,
+      deliveryStatus: target === null ? 'failed' : 'failed_over',
+      statusCode: null,
+      error,
+      failover: target === null ? null : newFailover(from, target, error),
+    };
+  });
+}
+
+function attemptOf({ deliveryId, eventId, attemptCount }: OpenMember) {
+  return {
+    deliveryId,
+    eventId,
+    attemptNumber: attemptCount + 1,
+    retryInMs: null,
+    requestHeaders: {},
+    responseHeaders: null,
+    responseBody: null,
+    lane: 'workflow' as const,
+  };
+}
+
+function timesOf({ startedAt, uploadedAt, latency }: BatchUnderWay) {
+  const completedAt = uploadedAt ?? new Date();
+  return { latency: latency ?? 0, startedAt: startedAt ?? completedAt, completedAt };
+}
+
+/** Another group may touch the same events in another order: PostgreSQL then ends one of the two, which is repeated. */
+async function record({ hotPool }: FlushDeps, results: AttemptResult[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await recordResults(hotPool, results);
+      return;
+    } catch (error) {
+      if (tries === TRIES || !isTransientDatabaseError(error)) throw error;
+    }
+  }
+}

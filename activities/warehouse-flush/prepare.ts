@@ -1,0 +1,195 @@
+// What is next for a warehouse destination: nothing, waiting, or a batch.
+import { idTime, newId } from '../../core/ids.ts';
+import {
+  type BatchPlan,
+  type BatchRule,
+  fullLook,
+  planBatch,
+  quickLook,
+  type WaitingDelivery,
+} from '../../core/warehouse/batching.ts';
+import type { WarehouseConfig } from '../../core/warehouse/config.ts';
+import { objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
+import { databaseTime } from '../../db/clock.ts';
+import { endDeliveries } from '../../db/delivery-commands.ts';
+import {
+  type BatchUnderWay,
+  findBatchUnderWay,
+  findWarehouse,
+  freezeBatch,
+  type OpenBatch,
+  openBatches,
+  removeWaiting,
+  type StoredDestination,
+  waitingDeliveries,
+  type WaitingRow,
+} from '../../db/warehouse-batches.ts';
+import { endFlush, noteFilling, noteSeen, type WarehouseKey } from '../../db/warehouse-flushes.ts';
+import type { WarehouseAdvice } from '../types.ts';
+import { type FlushDeps, openDestination } from './deps.ts';
+
+const END_STEP = 1000;
+
+/** Looks what waits, and freezes a batch when one is due. */
+export async function prepareBatch(
+  deps: FlushDeps,
+  { finishing, ...key }: WarehouseKey & { finishing: string | null },
+): Promise<WarehouseAdvice> {
+  const destination = await findWarehouse(deps.pool, key);
+  // Before anything is read by it: a change after this one wakes the workflow again.
+  await noteSeen(deps.pool, key, destination?.version ?? null);
+  const underWay = await findBatchUnderWay(deps.pool, key, finishing ?? undefined);
+  if (underWay) return adviceOn(underWay);
+  const opened = openDestination(deps, destination);
+  if (!opened.ok) {
+    await endWaiting(deps, key, opened);
+    return idle(deps, key);
+  }
+  // No rules: rows are whole events.
+  const fieldMapping = opened.fieldMapping?.length === 0 ? null : opened.fieldMapping;
+  return nextBatch(deps, key, { config: opened.target.config, fieldMapping });
+}
+
+type Form = { config: WarehouseConfig } & Pick<StoredDestination, 'fieldMapping'>;
+
+async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promise<WarehouseAdvice> {
+  const { batchSize, batchWindowSeconds } = form.config;
+  const rule: BatchRule = { batchSize, batchWindowMs: batchWindowSeconds * 1000 };
+  const open = await openBatches(deps.pool, key);
+  const nowMs = await databaseTime(deps.pool);
+  let plan: BatchPlan<Waiting> | null = null;
+  let lookedTo = '';
+  for (const limit of [quickLook(rule), fullLook(rule)]) {
+    const rows = await waitingDeliveries(deps.pool, key.destinationId, limit);
+    const waiting = await withoutEnded(deps, key, rows, { ...form.config, open, nowMs });
+    if (rows.length === 0) return idle(deps, key);
+    // Those that ended are out of the way now; there may be others behind them.
+    if (waiting.length < rows.length) return nextBatch(deps, key, form);
+    lookedTo = rows.reduce((last, { deliveryId }) => (deliveryId > last ? deliveryId : last), '');
+    plan = planBatch(waiting, rule, { nowMs, isAll: rows.length < limit });
+    if (plan !== null) break;
+  }
+  if (plan === null) throw new Error('A full look decides');
+  if (plan.kind === 'due') {
+    const id = open.get(plan.partition)?.id ?? newId('bat');
+    return adviceOn(await freeze(deps, key, form, { ...plan, id }));
+  }
+  await noteFilling(deps.pool, key, { ...plan, lookedTo });
+  const waiting = plan.batches.reduce((sum, { events }) => sum + events, 0);
+  return { state: 'filling', waiting, waitMs: Math.max(0, plan.waitMs) };
+}
+
+interface Waiting extends WaitingDelivery {
+  priority: number;
+  source: string;
+}
+
+/** A look by the clock of the database, and the batches that filled before it. */
+interface Look extends Pick<WarehouseConfig, 'partitionBy'> {
+  open: Map<string, OpenBatch>;
+  nowMs: number;
+}
+
+/** Ends deliveries whose event or source is gone. */
+async function withoutEnded(
+  deps: FlushDeps,
+  key: WarehouseKey,
+  rows: WaitingRow[],
+  { partitionBy, open, nowMs }: Look,
+): Promise<Waiting[]> {
+  const gone: string[] = [];
+  const waiting = rows.flatMap((row): Waiting[] => {
+    const { deliveryId, priority, payloadSize, receivedAt, queuedAt, sourceSlug } = row;
+    if (payloadSize === null || receivedAt === null || queuedAt === null || sourceSlug === null) {
+      gone.push(deliveryId);
+      return [];
+    }
+    const partition = partitionOf({ receivedAt, source: sourceSlug }, partitionBy);
+    const openedAt = open.get(partition)?.openedAt.getTime() ?? nowMs;
+    return [
+      {
+        deliveryId,
+        priority,
+        partition,
+        source: sourceSlug,
+        bytes: payloadSize,
+        receivedAt: receivedAt.getTime(),
+        since: Math.min(waitsSince(row, queuedAt), openedAt),
+      },
+    ];
+  });
+  if (gone.length > 0)
+    await endThese(deps, key, gone, { ending: 'cancelled', reason: 'The source of the event was deleted' });
+  return waiting;
+}
+
+/**
+ * When a delivery was made, by the clock of the database: an id tells it by that of the process that made it, and the event, of
+ * which both are known, by how much they differ. Should the process have changed its clock in between (a replay), this is wrong
+ * by as much; so that nothing waits for longer than a window, a batch that fills is due by the time it was opened.
+ */
+function waitsSince({ deliveryId, eventId }: WaitingRow, queuedAt: Date): number {
+  return queuedAt.getTime() + idTime(deliveryId) - idTime(eventId);
+}
+
+async function freeze(
+  deps: FlushDeps,
+  key: WarehouseKey,
+  { config, fieldMapping }: Form,
+  { id, partition, members }: Extract<BatchPlan<Waiting>, { kind: 'due' }> & { id: string },
+): Promise<BatchUnderWay> {
+  const { fileFormat, partitionBy, prefix } = config;
+  const events = members.map(({ receivedAt, source }) => ({ receivedAt: new Date(receivedAt), source }));
+  const batch = await freezeBatch(deps.pool, {
+    ...key,
+    id,
+    partition,
+    key: objectKey({ id, events, prefix, partitionBy, fileFormat }),
+    fileFormat,
+    fieldMapping,
+    waitingSince: new Date(Math.min(...members.map(({ since }) => since))),
+    bytes: members.reduce((sum, { bytes }) => sum + bytes, 0),
+    members,
+  });
+  const { events: count, bytes } = batch;
+  deps.log.info({ ...key, batchId: id, events: count, bytes }, 'warehouse batch frozen');
+  return batch;
+}
+
+function adviceOn(batch: BatchUnderWay): WarehouseAdvice {
+  const { id: batchId, status, events, bytes, attempts, waitingSince, error } = batch;
+  if (status === 'uploaded') return { state: 'uploaded', batchId, events };
+  return { state: 'frozen', batchId, events, bytes, attempts, waitingSince: waitingSince.getTime(), error };
+}
+
+async function idle(deps: FlushDeps, key: WarehouseKey): Promise<WarehouseAdvice> {
+  await endFlush(deps.pool, key);
+  return { state: 'idle' };
+}
+
+type Ending = { ending: 'cancelled' | 'failed' | 'skipped'; reason: string };
+
+/** Ends everything that waits for a destination that cannot be written to. */
+async function endWaiting(deps: FlushDeps, key: WarehouseKey, ending: Ending): Promise<void> {
+  for (;;) {
+    const rows = await waitingDeliveries(deps.pool, key.destinationId, END_STEP);
+    if (rows.length === 0) return;
+    const deliveryIds = rows.map(({ deliveryId }) => deliveryId);
+    await endThese(deps, key, deliveryIds, ending);
+  }
+}
+
+async function endThese(
+  { pool, log }: FlushDeps,
+  { organizationId, destinationId }: WarehouseKey,
+  deliveryIds: string[],
+  { ending, reason }: Ending,
+): Promise<void> {
+  await endDeliveries(pool, ending, { organizationId, deliveryIds, reason });
+  // What has no open delivery: the retention dropped it while it waited.
+  await removeWaiting(pool, destinationId, deliveryIds);
+  log.info(
+    { destinationId, deliveries: deliveryIds.length, status: ending, reason },
+    'deliveries ended without a file',
+  );
+}

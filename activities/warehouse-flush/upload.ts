@@ -1,0 +1,94 @@
+// Writes the object of a batch. Every try writes the same key, and the same bytes unless an event of it was deleted or a
+// transform was changed in between; then the later object replaces the earlier one.
+import { endDeliveries } from '../../db/delivery-commands.ts';
+import {
+  beginUpload,
+  type BatchUnderWay,
+  endBatch,
+  findWarehouse,
+  noteUploaded,
+  noteUploadFailed,
+  openMembers,
+} from '../../db/warehouse-batches.ts';
+import { noteSeen } from '../../db/warehouse-flushes.ts';
+import type { BatchReference, UploadOutcome } from '../types.ts';
+import { makeContent, MAX_FILE_BYTES } from './content.ts';
+import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './deps.ts';
+
+// For connection, request and answer: 64 MiB at about 9 Mbit/s. The activity's own deadline is well above.
+const UPLOAD_MS = 60_000;
+const END_STEP = 1000;
+
+/** @throws when our own side is away; the upload is made again then */
+export async function uploadBatch(deps: FlushDeps, reference: BatchReference): Promise<UploadOutcome> {
+  const destination = await findWarehouse(deps.pool, reference);
+  await noteSeen(deps.pool, reference, destination?.version ?? null);
+  const opened = openDestination(deps, destination);
+  const batch = await beginUpload(deps.pool, reference);
+  // Uploaded by another worker, which this one took for dead.
+  if (!batch) return { status: 'ended' };
+  if (opened.ok) return upload(deps, batch, opened);
+  await endMembers(deps, batch, opened);
+  await endBatch(deps.pool, batch.id, 'failed', opened.reason);
+  return { status: 'ended' };
+}
+
+async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableDestination): Promise<UploadOutcome> {
+  const content = await makeContent(deps, batch);
+  if (content.kind === 'empty') {
+    await endBatch(deps.pool, batch.id, 'failed', 'Nothing was left to write: all of its deliveries have ended');
+    return { status: 'ended' };
+  }
+  if (content.kind === 'too large') return fail(deps, batch, TOO_LARGE, 'never', 0);
+  const { body, contentType, count, misfits, sha256 } = content.file;
+  const began = performance.now();
+  const written = await deps.warehouses.put(
+    target,
+    { key: batch.key, body, contentType, metadata: { count: String(count), sha256 } },
+    UPLOAD_MS,
+  );
+  const latency = Math.round(performance.now() - began);
+  if (!written.ok && written.kind === 'closed') throw new Error('The worker is shutting down');
+  if (!written.ok) return fail(deps, batch, written.message, written.retryable ? 'soon' : 'slowly', latency);
+  const noted = await noteUploaded(deps.pool, batch, { events: count, bytes: body.length, misfits, sha256, latency });
+  deps.log.info(
+    {
+      batchId: batch.id,
+      destinationId: batch.destinationId,
+      key: batch.key,
+      events: count,
+      bytes: body.length,
+      latency,
+    },
+    'warehouse batch uploaded',
+  );
+  return noted ? { status: 'uploaded' } : { status: 'ended' };
+}
+
+const TOO_LARGE = `The file would be larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: lower batchSize, or the number of columns that hold whole payloads`;
+
+async function fail(
+  deps: FlushDeps,
+  batch: BatchUnderWay,
+  error: string,
+  retry: 'soon' | 'slowly' | 'never',
+  latency: number,
+): Promise<UploadOutcome> {
+  await noteUploadFailed(deps.pool, batch, { error, latency });
+  const { id: batchId, destinationId, attempts } = batch;
+  deps.log.warn({ batchId, destinationId, attempts, error, retry }, 'warehouse batch not uploaded');
+  return { status: 'failed', error, retry };
+}
+
+/** The destination was disabled or deleted while its batch waited for an upload. */
+async function endMembers(deps: FlushDeps, batch: BatchUnderWay, { ending, reason }: Unusable): Promise<void> {
+  const { organizationId } = batch;
+  for (let after = ''; ; ) {
+    const members = await openMembers(deps.pool, batch, { after, limit: END_STEP });
+    const last = members.at(-1);
+    if (!last) return;
+    const deliveryIds = members.map(({ deliveryId }) => deliveryId);
+    await endDeliveries(deps.pool, ending, { organizationId, deliveryIds, reason });
+    after = last.deliveryId;
+  }
+}

@@ -1,0 +1,80 @@
+// A warehouse in an export file. The interface's item has no place for what makes it one, so the item has two members more:
+// `config`, in which only the secret is hidden, and `fieldMapping`.
+import { WAREHOUSE_SECRET_FIELD, type WarehouseType } from '../../core/warehouse/config.ts';
+import { openWarehouseConfig } from '../../db/warehouse-config.ts';
+import type { ApiDeps } from '../context.ts';
+import { createWarehouseSchema } from '../resources/destination-schema.ts';
+import {
+  changedWarehouse,
+  checkConfig,
+  checkFieldMapping,
+  newWarehouse,
+  type Warehouse,
+  type WarehouseInput,
+} from '../resources/destination-warehouse.ts';
+import * as field from '../resources/fields.ts';
+import { check } from '../validation.ts';
+import { isObject, REDACTED } from './exchange.ts';
+
+/** The members that only a warehouse has in a file. @param includeSensitive whether its secret is written in clear */
+export function exportWarehouse(deps: ApiDeps, stored: Warehouse, includeSensitive: boolean) {
+  return { config: exportConfig(deps, stored, includeSensitive), fieldMapping: stored.fieldMapping ?? [] };
+}
+
+function exportConfig({ secretBox }: ApiDeps, stored: Warehouse, includeSensitive: boolean) {
+  const config = openWarehouseConfig(secretBox, stored);
+  // It was imported without one and has still none: the next import must be told so.
+  if (config === null) return REDACTED;
+  const secret = WAREHOUSE_SECRET_FIELD[stored.type];
+  // r2 may do without a secret of its own.
+  const hidden = config[secret] === undefined ? stored.type !== 'r2' : !includeSensitive;
+  return hidden ? { ...config, [secret]: REDACTED } : config;
+}
+
+/** A checked item of a warehouse. */
+export interface WarehouseItem {
+  type: WarehouseType;
+  /** Without the secret that the file does not hold; without `config` when it holds none of it. */
+  input: WarehouseInput;
+  /** Whether the file says that there are credentials, without holding them. */
+  redacted: boolean;
+}
+
+export const itemSchema = createWarehouseSchema
+  .omit({ enabled: true })
+  .extend({ description: field.description.optional(), isActive: field.enabled.optional() });
+
+/** Checks an item as the create endpoint checks its body. @throws ApiError 400 */
+export function readWarehouseItem(type: WarehouseType, given: unknown): WarehouseItem {
+  const { isActive: enabled, config, fieldMapping, name, ...optional } = check(itemSchema, given, 'It');
+  // A file that knows only the interface's members has no config at all.
+  const whole = config === undefined || config === REDACTED;
+  const secret = WAREHOUSE_SECRET_FIELD[type];
+  const redacted = whole || (isObject(config) && config[secret] === REDACTED);
+  const present = redacted && isObject(config) ? { ...config, [secret]: null } : config;
+  return {
+    type,
+    input: {
+      name,
+      ...field.sent({ ...optional, enabled }),
+      ...(!whole && { config: checkConfig(type, present, null, redacted) }),
+      ...(fieldMapping !== undefined && { fieldMapping: checkFieldMapping(fieldMapping) }),
+    },
+    redacted,
+  };
+}
+
+/** The record of an item; `incomplete` when the file does not hold its credentials. @throws ApiError 400 */
+export function newFromItem(deps: ApiDeps, organization: string, { type, input, redacted }: WarehouseItem) {
+  return { record: newWarehouse(deps, organization, type, input, redacted), incomplete: redacted };
+}
+
+/** What an item makes of a stored warehouse, which is `incomplete` when it has no credentials yet. @throws ApiError 400 */
+export function changedByItem(deps: ApiDeps, stored: Warehouse, { input, redacted }: WarehouseItem) {
+  const { slug: _same, ...patch } = input;
+  const secret = openWarehouseConfig(deps.secretBox, stored)?.[WAREHOUSE_SECRET_FIELD[stored.type]];
+  return {
+    changed: changedWarehouse(deps, stored, patch, redacted),
+    incomplete: redacted && secret === undefined,
+  };
+}

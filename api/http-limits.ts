@@ -1,0 +1,41 @@
+// What a client may ask of the HTTP server before any of our code runs. docs/security.md, "Network in", lists all of it.
+
+/** Bytes of request line and headers together. */
+export const MAX_HEADER_BYTES = 32 * 1024;
+/** Header lines of a request. Node would drop what is beyond its own limit and say nothing; here it is refused. */
+export const MAX_HEADERS = 500;
+/** Requests that a client may send ahead on one connection (pipelining). */
+export const MAX_PIPELINED = 32;
+
+export interface HttpLimits {
+  /** From the opening of a connection, or the first byte of a further request, to the end of its headers, ms. */
+  headersMs: number;
+  /** ... to the end of its body. */
+  requestMs: number;
+  /** How long a connection may be idle between two requests, ms. */
+  keepAliveMs: number;
+  /** From the end of the headers to the last byte of the answer in the client's hands, ms. */
+  answerMs: number;
+  /** How often the first two are looked after, ms; what is late is cut off that much later at most. */
+  checkEveryMs: number;
+  /** How long a client may keep its side of a connection open that was ended here, ms. */
+  lingerMs: number;
+  /** Requests on one connection before it is closed, so that clients spread over the processes behind a balancer. */
+  maxRequestsPerConnection: number;
+  /** Open connections, in all; one more is closed without a word. */
+  maxConnections: number;
+  /** Open connections of one client address; one more is answered 503 and closed. */
+  maxConnectionsPerAddress: number;
+}
+
+export const HTTP_LIMITS: Omit<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'> = {
+  headersMs: 20_000,
+  requestMs: 60_000,
+  // Longer than the 60 s after which the usual balancers give up an idle connection, so that they close it first.
+  keepAliveMs: 65_000,
+  // A body may take 60 s, and a test of a destination 60 s more (interface.md, "Limits").
+  answerMs: 180_000,
+  checkEveryMs: 5000,
+  lingerMs: 5000,
+  maxRequestsPerConnection: 10_000,
+};

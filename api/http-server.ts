@@ -1,0 +1,127 @@
+// The HTTP server of the API: every limit on what a client may do before the app is asked, and what it may keep afterwards.
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { clientError, end, hasEnded, refuse } from './client-errors.ts';
+import { createConnectionLimit } from './connection-limits.ts';
+import { ApiError } from './errors.ts';
+import { framingProblem } from './framing.ts';
+import { type HttpLimits, MAX_HEADER_BYTES, MAX_PIPELINED } from './http-limits.ts';
+
+/** Connections that were refused and may still read why; the others are closed at once. */
+const MAX_LINGERING = 100;
+
+const TOO_MANY_AHEAD = new ApiError(
+  503,
+  'TOO_MANY_REQUESTS_UNDER_WAY',
+  `At most ${MAX_PIPELINED} requests may be sent ahead on one connection`,
+  undefined,
+  { 'Retry-After': '1' },
+);
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+/**
+ * Makes the HTTP server of the app. Nothing is ever logged about bytes that are no HTTP: anyone can send them.
+ * @param onRefused is told of each connection that is one too many, with its address
+ */
+export function createHttpServer(
+  handle: Handle,
+  limits: HttpLimits,
+  onRefused: (address: string | undefined) => void = () => {},
+): Server {
+  const server = createServer(optionsOf(limits), (request, response) => {
+    if (hasEnded(request.socket)) return;
+    const connection = countRequest(request.socket, response);
+    cutOffLate(response, limits.answerMs);
+    // Node says it in the answer, but leaves the closing to the client.
+    if (connection.requests >= limits.maxRequestsPerConnection) response.setHeader('Connection', 'close');
+    const problem = framingProblem(request);
+    if (problem !== null) return refuse(response, new ApiError(problem.status, problem.code, problem.message));
+    if (connection.underWay > MAX_PIPELINED) return refuse(response, TOO_MANY_AHEAD);
+    handle(request, response);
+  });
+  // 0: Node drops nothing, `framingProblem` refuses.
+  server.maxHeadersCount = 0;
+  server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
+  server.maxConnections = limits.maxConnections;
+  server.on('drop', (dropped) => onRefused(dropped?.remoteAddress));
+  limitConnections(server, limits, onRefused);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    end(socket, clientError(error), limits.lingerMs),
+  );
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
+    refuse(response, new ApiError(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue')),
+  );
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // Node has let go of this connection, so what still comes is not read by it.
+    socket.on('error', () => socket.destroy()).resume();
+    end(socket, new ApiError(405, 'METHOD_NOT_ALLOWED', 'This is no proxy'), limits.lingerMs);
+  });
+  return server;
+}
+
+function optionsOf(limits: HttpLimits): ServerOptions {
+  return {
+    insecureHTTPParser: false,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkEveryMs,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // Checked by `framingProblem` instead, so that the refusal has a body.
+    requireHostHeader: false,
+  };
+}
+
+interface ConnectionCount {
+  requests: number;
+  /** Those that are not answered yet. */
+  underWay: number;
+}
+
+const counts = new WeakMap<Socket, ConnectionCount>();
+
+function countRequest(socket: Socket, response: ServerResponse): ConnectionCount {
+  const count = counts.get(socket) ?? { requests: 0, underWay: 0 };
+  counts.set(socket, count);
+  count.requests += 1;
+  count.underWay += 1;
+  response.once('close', () => {
+    count.underWay -= 1;
+  });
+  return count;
+}
+
+/** A client that does not read its answer, or has vanished, does not keep its connection. */
+function cutOffLate(response: ServerResponse, answerMs: number): void {
+  const { socket } = response.req;
+  const timer = setTimeout(() => socket.destroy(), answerMs).unref();
+  response.once('close', () => clearTimeout(timer));
+}
+
+/** Puts the limit per address before Node's own handler of connections, so that what is refused is never parsed. */
+function limitConnections(server: Server, limits: HttpLimits, onRefused: (address?: string) => void): void {
+  const perAddress = createConnectionLimit(limits.maxConnectionsPerAddress);
+  const message = `More than ${limits.maxConnectionsPerAddress} connections from one address; close some, or set HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
+  const refusal = new ApiError(503, 'TOO_MANY_CONNECTIONS', message, undefined, { 'Retry-After': '1' });
+  const serve = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  let lingering = 0;
+  server.on('connection', (socket: Socket) => {
+    if (perAddress.admit(socket)) {
+      for (const listener of serve) listener.call(server, socket);
+      return;
+    }
+    onRefused(socket.remoteAddress);
+    if (lingering >= MAX_LINGERING) {
+      socket.destroy();
+      return;
+    }
+    lingering += 1;
+    socket.once('close', () => {
+      lingering -= 1;
+    });
+    socket.on('error', () => socket.destroy()).resume();
+    end(socket, refusal, limits.lingerMs);
+  });
+}

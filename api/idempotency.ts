@@ -1,0 +1,149 @@
+// `Idempotency-Key` on the POST requests of the management API: a repeat gets the answer of the first one, and does nothing.
+import { createHash } from 'node:crypto';
+import { DecryptionError } from '../db/encryption.ts';
+import {
+  type Claim,
+  type Claimed,
+  claimRequest,
+  keepAnswer,
+  RENEW_MS,
+  releaseClaim,
+  renewClaim,
+} from '../db/idempotent-requests.ts';
+import { bufferBody } from './body.ts';
+import { type ApiDeps, callerOf, type Context, type Next, organizationId } from './context.ts';
+import { ApiError, errorBody, invalid } from './errors.ts';
+
+const HEADER = 'idempotency-key';
+const MAX_KEY_LENGTH = 255;
+const KEY = new RegExp(`^[\\x21-\\x7e]{1,${MAX_KEY_LENGTH}}$`);
+
+type Deps = Pick<ApiDeps, 'pool' | 'secretBox'>;
+
+/** What is kept of an answer. */
+interface KeptAnswer {
+  status: number;
+  headers: Record<string, string>;
+  /** JSON; null when there was none. */
+  body: string | null;
+}
+
+/**
+ * Middleware for what is behind `authenticate`. A key is kept for 24 hours per organization and path, in PostgreSQL, so it
+ * holds across processes and restarts. Answers of 500 and above, and 429, are not kept: repeating these is the point.
+ * Failure policy: when the process dies in between, nobody knows how far the request came. Its lease passes after 30
+ * seconds, and the next repeat runs it again. When only the answer could not be kept, the same happens.
+ */
+export function idempotency(deps: Deps): (ctx: Context, next: Next) => Promise<void> {
+  return async (ctx, next) => {
+    if (ctx.method !== 'POST' || ctx.req.headers[HEADER] === undefined) return next();
+    const key = ctx.get(HEADER);
+    if (!KEY.test(key)) {
+      throw invalid('Idempotency-Key', `must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters, without spaces`);
+    }
+    const request = {
+      organizationId: organizationId(ctx),
+      id: sha256(`${ctx.path.replace(/\/+$/, '')}\n${key}`),
+      bodyHash: sha256(await bufferBody(ctx)),
+      scopes: callerOf(ctx).key.scopes,
+    };
+    const found = await claimRequest(deps.pool, request);
+    if (found.kind === 'claimed') return run(ctx, deps, found.claim, next);
+    refuseUnlessAnswered(found);
+    requireScopes(found.scopes, request.scopes);
+    repeat(ctx, open(deps, request, found.answer));
+  };
+}
+
+function sha256(data: string | Buffer): Buffer {
+  return createHash('sha256').update(data).digest();
+}
+
+/** Runs the request and keeps its answer. */
+async function run(ctx: Context, deps: Deps, claim: Claim, next: Next): Promise<void> {
+  // Renewing may fail while PostgreSQL is away; the next one makes up for it, or the claim is lost.
+  const renewing = setInterval(() => renewClaim(deps.pool, claim).catch(() => undefined), RENEW_MS);
+  try {
+    await next();
+    await settle(ctx, deps, claim, { status: ctx.status, headers: {}, body: bodyText(ctx.body) });
+  } catch (error) {
+    await settle(ctx, deps, claim, error instanceof ApiError ? answerOf(error) : null);
+    throw error;
+  } finally {
+    clearInterval(renewing);
+  }
+}
+
+function answerOf(error: ApiError): KeptAnswer {
+  return { status: error.status, headers: error.headers, body: JSON.stringify(errorBody(error)) };
+}
+
+function bodyText(body: unknown): string | null {
+  return body === undefined || body === null ? null : JSON.stringify(body);
+}
+
+async function settle(ctx: Context, deps: Deps, claim: Claim, answer: KeptAnswer | null): Promise<void> {
+  try {
+    if (answer === null || answer.status >= 500 || answer.status === 429) await releaseClaim(deps.pool, claim);
+    else await keepAnswer(deps.pool, claim, deps.secretBox.encrypt(JSON.stringify(answer), recordId(claim)));
+  } catch (error) {
+    ctx.state.log.warn({ reason: String(error) }, 'the answer to a request with an Idempotency-Key was not kept');
+  }
+}
+
+function refuseUnlessAnswered(found: Exclude<Claimed, { kind: 'claimed' }>): asserts found is Answered {
+  if (found.kind === 'reused') {
+    throw new ApiError(
+      422,
+      'IDEMPOTENCY_KEY_REUSED',
+      'This Idempotency-Key was used with another body in the last 24 hours; use a new key for a new request',
+    );
+  }
+  if (found.kind === 'running') {
+    throw new ApiError(
+      409,
+      'IDEMPOTENCY_KEY_IN_USE',
+      'The first request with this Idempotency-Key is still running; repeat it in a moment for its answer',
+      undefined,
+      { 'Retry-After': '1' },
+    );
+  }
+}
+type Answered = Extract<Claimed, { kind: 'answered' }>;
+
+// A kept answer may show what its receiver could do with all of its scopes: a new API key, for example.
+function requireScopes(needed: string[], held: string[]): void {
+  const missing = needed.find((scope) => !held.includes(scope));
+  if (missing === undefined) return;
+  throw new ApiError(
+    403,
+    'FORBIDDEN',
+    `The answer to this Idempotency-Key needs an API key with the scope "${missing}"`,
+  );
+}
+
+function open(deps: Deps, request: Pick<Claim, 'organizationId' | 'id'>, sealed: string): KeptAnswer {
+  try {
+    return JSON.parse(deps.secretBox.decrypt(sealed, recordId(request)));
+  } catch (error) {
+    if (!(error instanceof DecryptionError)) throw error;
+    throw new ApiError(
+      409,
+      'IDEMPOTENCY_ANSWER_LOST',
+      'The request with this Idempotency-Key was carried out, but its answer was kept under an encryption key that is gone',
+    );
+  }
+}
+
+/** What an encrypted answer is bound to: copied to another row, it does not open. */
+function recordId({ organizationId: organization, id }: Pick<Claim, 'organizationId' | 'id'>): string {
+  return `${organization}:${id.toString('hex')}`;
+}
+
+function repeat(ctx: Context, answer: KeptAnswer): void {
+  ctx.status = answer.status;
+  ctx.set({ ...answer.headers, 'Idempotent-Replayed': 'true' });
+  if (answer.body === null) return;
+  ctx.body = answer.body;
+  ctx.type = 'application/json';
+}

@@ -1,0 +1,158 @@
+// Errors as the API answers them (interface.md, "Errors"), for its description: which codes come with which status.
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import type { ZodOpenApiResponseObject } from 'zod-openapi';
+import { requestId } from './members.ts';
+import type { Operation } from './operation.ts';
+
+/** Stands for an error without a code: the interface names none for it. */
+export const NO_CODE = '';
+
+/** The codes of each status. */
+export type ErrorCodes = Partial<Record<number, string[]>>;
+
+const DESCRIPTIONS: Record<number, string> = {
+  400: 'The request is not as it must be; `message` names the first offending member, `details` all of them.',
+  401: 'The credentials are missing, unknown, expired or revoked.',
+  403: 'The key or the plan of the organization does not allow this.',
+  404: 'There is no such record in this organization.',
+  409: 'It is in conflict with what there is.',
+  410: 'The payload was removed by the retention policy.',
+  413: 'The body is too large.',
+  415: 'The body is not sent as plain `application/json`.',
+  422: 'The `Idempotency-Key` was used with another body in the last 24 hours.',
+  429: 'Too many requests of this key in this minute (only where `HOOKYARD_API_RATE_LIMIT_PER_MINUTE` is set).',
+  500: 'A fault of the service; its log has the details under the request id.',
+  503: 'Something that this request needs is away or overloaded; try again.',
+};
+
+const seconds = z.string().regex(/^\d+$/);
+const retryAfter = seconds.meta({
+  description: 'Seconds.',
+  examples: ['1'],
+  header: { id: 'RetryAfter' },
+});
+const number = (description: string, id: string) => seconds.meta({ description, examples: ['60'], header: { id } });
+
+const HEADERS: Record<number, Record<string, z.ZodType>> = {
+  401: {
+    'WWW-Authenticate': z
+      .literal('Bearer')
+      .optional()
+      .meta({ description: 'On the management API.', header: { id: 'WwwAuthenticate' } }),
+  },
+  503: { 'Retry-After': retryAfter },
+  429: {
+    'Retry-After': retryAfter,
+    'X-RateLimit-Limit': number('Requests a minute.', 'RateLimitLimit'),
+    'X-RateLimit-Remaining': number('What is left of them.', 'RateLimitRemaining'),
+    'X-RateLimit-Reset': number('When the minute ends, in seconds since 1970.', 'RateLimitReset'),
+  },
+};
+
+const detail = z
+  .object({
+    path: z.string().meta({ description: 'Dotted; empty for the whole.', examples: ['retryPolicy.maxRetries'] }),
+    message: z.string().meta({ examples: ['must be at most 50'] }),
+    line: z
+      .int()
+      .optional()
+      .meta({ description: 'In a member that is code, from 1 on.', examples: [1] }),
+    column: z
+      .int()
+      .optional()
+      .meta({ examples: [5] }),
+  })
+  .meta({ id: 'ErrorDetail' });
+
+/** The error body with these codes. */
+function errorBody(status: number, codes: string[]): z.ZodType {
+  const named = codes.filter((code) => code !== NO_CODE);
+  const code = z.enum(named as [string, ...string[]]);
+  return z.object({
+    error: z.literal(STATUS_CODES[status] ?? 'Error'),
+    message: z.string().meta({ description: 'What is wrong and what to do.', examples: [exampleMessage(status)] }),
+    ...(named.length > 0 && { code: codes.includes(NO_CODE) ? code.optional() : code }),
+    ...(status === 400 && { details: z.array(detail).optional() }),
+  });
+}
+
+function exampleMessage(status: number): string {
+  const messages: Record<number, string> = {
+    400: 'name is required and must be a string',
+    401: 'Missing or invalid credentials',
+    404: 'There is no route with id rte_06f3k2v8q0e7x1c5b9m4n6p8qr in this organization; look for it in the list',
+  };
+  return messages[status] ?? DESCRIPTIONS[status] ?? 'It does not work';
+}
+
+// Each answer is written once, under a name: one of these, or its status and codes.
+const shared = new Map<string, ZodOpenApiResponseObject>();
+const SHARED_NAMES: Record<string, string> = {
+  '400 VALIDATION_ERROR': 'InvalidQuery',
+  '400 INVALID_JSON VALIDATION_ERROR': 'InvalidBody',
+  '401 UNAUTHORIZED': 'Unauthorized',
+  '403 FORBIDDEN': 'Forbidden',
+  '404 RESOURCE_NOT_FOUND': 'NotFound',
+  '410 PAYLOAD_EXPIRED': 'PayloadExpired',
+  '413 PAYLOAD_TOO_LARGE': 'PayloadTooLarge',
+  '415 UNSUPPORTED_MEDIA_TYPE': 'UnsupportedMediaType',
+  '429 RATE_LIMITED': 'RateLimited',
+  '500 INTERNAL_ERROR': 'InternalError',
+  '503 UNAVAILABLE': 'Unavailable',
+};
+
+/** The error answers of an operation, in the form that the library takes. */
+export function errorResponses(errors: ErrorCodes): Record<`${number}`, ZodOpenApiResponseObject> {
+  const statuses = Object.entries(errors).filter((entry): entry is [`${number}`, string[]] => entry[1] !== undefined);
+  return Object.fromEntries(statuses.map(([status, codes]) => [status, errorResponse(Number(status), codes)]));
+}
+
+function errorResponse(status: number, codes: string[]): ZodOpenApiResponseObject {
+  const key = [status, ...codes.map((code) => code || 'none').toSorted()].join(' ');
+  const known = shared.get(key);
+  if (known) return known;
+  const response: ZodOpenApiResponseObject = {
+    description: DESCRIPTIONS[status] ?? 'An error.',
+    headers: z.object({ 'X-Request-Id': requestId, ...HEADERS[status] }),
+    content: { 'application/json': { schema: errorBody(status, codes) } },
+    id: SHARED_NAMES[key] ?? key.replaceAll(' ', '.'),
+  };
+  shared.set(key, response);
+  return response;
+}
+
+/** Whether an operation of the management API takes an `Idempotency-Key` (../idempotency.ts). */
+export function isRepeatable({ method, family = 'management' }: Pick<Operation, 'method' | 'family'>): boolean {
+  return method === 'post' && family === 'management';
+}
+
+/** The errors of an operation of the management API: its own, and those that follow from what it takes. */
+export function managementErrors({ method, path, query, body, errors = {} }: Operation): ErrorCodes {
+  const merged: ErrorCodes = {
+    401: ['UNAUTHORIZED'],
+    403: ['FORBIDDEN'],
+    429: ['RATE_LIMITED'],
+    500: ['INTERNAL_ERROR'],
+    503: ['UNAVAILABLE'],
+  };
+  const add = (status: number, ...codes: string[]) => {
+    merged[status] = [...new Set([...(merged[status] ?? []), ...codes])];
+  };
+  if (query) add(400, 'VALIDATION_ERROR');
+  if (body) {
+    add(400, 'VALIDATION_ERROR', 'INVALID_JSON');
+    add(413, 'PAYLOAD_TOO_LARGE');
+    add(415, 'UNSUPPORTED_MEDIA_TYPE');
+  }
+  if (isRepeatable({ method })) {
+    add(400, 'VALIDATION_ERROR', 'INVALID_JSON');
+    add(409, 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_ANSWER_LOST');
+    add(413, 'PAYLOAD_TOO_LARGE');
+    add(415, 'UNSUPPORTED_MEDIA_TYPE');
+    add(422, 'IDEMPOTENCY_KEY_REUSED');
+  }
+  if (path.includes('{')) add(404, 'RESOURCE_NOT_FOUND');
+  for (const [status, codes] of Object.entries(errors)) if (codes) add(Number(status), ...codes);
+  return merged;
+}

@@ -1,0 +1,49 @@
+// Examples of answers, made of the examples of their members, so that none can be forgotten or differ from its schema.
+import type { ApiDocument } from './document.ts';
+
+interface JsonSchema {
+  $ref?: string;
+  examples?: unknown[];
+  default?: unknown;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+}
+
+type Content = Record<string, { schema?: unknown; example?: unknown }>;
+
+/** Adds an example to every JSON answer. */
+export function withExamples(document: ApiDocument): ApiDocument {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, JsonSchema>;
+  for (const response of responsesOf(document)) {
+    const content = response.content?.['application/json'];
+    if (content?.schema) content.example = exampleOf(content.schema as JsonSchema, schemas);
+  }
+  return document;
+}
+
+function responsesOf(document: ApiDocument): { content?: Content }[] {
+  const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path));
+  const own = operations.flatMap((operation) => Object.values((operation as { responses: object }).responses));
+  return [...own, ...Object.values(document.components?.responses ?? {})] as { content?: Content }[];
+}
+
+function exampleOf(schema: JsonSchema, schemas: Record<string, JsonSchema>): unknown {
+  if (schema.examples && schema.examples.length > 0) return schema.examples[0];
+  if (schema.$ref !== undefined) return exampleOf(schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, schemas);
+  if ('const' in schema) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  const [first] = schema.anyOf ?? schema.oneOf ?? [];
+  if (first) return exampleOf(first, schemas);
+  if (schema.properties) {
+    const members = Object.entries(schema.properties).map(([name, member]) => [name, exampleOf(member, schemas)]);
+    return Object.fromEntries(members.filter(([, example]) => example !== undefined));
+  }
+  if (schema.type === 'array') return schema.items ? [exampleOf(schema.items, schemas)] : [];
+  // Members without an example that may be left out are.
+  return undefined;
+}

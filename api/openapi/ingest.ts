@@ -1,0 +1,43 @@
+// The address to which providers send, in the API's description; its handler is ../ingest/ingest.ts.
+import { z } from 'zod';
+import { INGEST_METHODS } from '../ingest/ingest.ts';
+import { idOf } from './members.ts';
+import type { Method, Operation } from './operation.ts';
+
+const accepted = z
+  .union([
+    z.object({
+      success: z.literal(true),
+      eventId: idOf('evt'),
+      duplicate: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'It came before; the id is that of the first, and nothing was stored.' }),
+    }),
+    z.object({ challenge: z.string().meta({ description: "Slack's, of a `url_verification`." }) }),
+  ])
+  .meta({ id: 'Accepted', examples: [{ success: true, eventId: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr' }] });
+
+const IDS: Record<string, string> = { POST: 'receive', PUT: 'receiveByPut', PATCH: 'receiveByPatch' };
+
+export const ingestOperations: Operation[] = INGEST_METHODS.map((method) => ({
+  tag: 'Ingest',
+  family: 'public',
+  method: method.toLowerCase() as Method,
+  path: '/ingest/{orgSlug}/{sourceSlug}',
+  operationId: IDS[method] ?? '',
+  summary: `Receive a webhook by ${method}`,
+  description:
+    'The body is kept as it is, whatever its type. There are no credentials: where the source has a `verificationConfig`, the signature is verified. A 503 stored nothing: send it again after `Retry-After` seconds.',
+  takesAnything: true,
+  answer: { status: 200, description: 'The event and its deliveries are committed.', schema: accepted },
+  errors: {
+    400: ['INCOMPLETE_BODY'],
+    401: ['INVALID_SIGNATURE'],
+    403: ['SOURCE_DISABLED'],
+    404: ['RESOURCE_NOT_FOUND'],
+    413: ['PAYLOAD_TOO_LARGE'],
+    500: ['INTERNAL_ERROR'],
+    503: ['UNAVAILABLE'],
+  },
+}));

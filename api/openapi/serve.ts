@@ -1,0 +1,137 @@
+// Serves the description of the API, and a page that shows it: `/openapi.json` and `/docs`, both without credentials.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { type ApiRouter, type Context, param } from '../context.ts';
+import { notFound } from '../errors.ts';
+
+/** What of the package swagger-ui-dist the page needs; nothing else is served. */
+const PAGE_FILES: Record<string, string> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+const require = createRequire(import.meta.url);
+const folder = dirname(require.resolve('swagger-ui-dist/package.json'));
+const { version } = require('swagger-ui-dist/package.json') as { version: string };
+
+// Everything comes from here, nothing may be framed or submitted elsewhere. The style sheet has its icons in itself (data:).
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+// Addresses are relative, so that the page works behind a proxy that adds a path. The version makes them last for ever.
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Hookyard API</title>
+    <link rel="icon" type="image/png" href="docs/favicon-32x32.png?v=${version}">
+    <link rel="stylesheet" href="docs/swagger-ui.css?v=${version}">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <noscript>This page needs JavaScript; the description itself is at <a href="openapi.json">openapi.json</a>.</noscript>
+    <script src="docs/swagger-ui-bundle.js?v=${version}"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`;
+
+// validatorUrl: the page would ask a server of others to validate the description. The API key is not kept in the browser.
+const START = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  docExpansion: 'none',
+  validatorUrl: null,
+  persistAuthorization: false,
+});
+`;
+
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** Mounts the description itself. */
+export function mountDescription(router: ApiRouter): void {
+  router.get('/openapi.json', async (ctx) => {
+    const { bytes, etag } = await loadDescription();
+    ctx.set({ ETag: etag, 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' });
+    answerUnlessKnown(ctx, 'application/json; charset=utf-8', bytes);
+  });
+}
+
+/** Mounts the page and its files. */
+export function mountPage(router: ApiRouter): void {
+  router.get('/docs', (ctx) => {
+    // The addresses in the page are relative to /docs.
+    if (ctx.path.endsWith('/')) return ctx.redirect('../docs');
+    answerText(ctx, 'text/html; charset=utf-8', PAGE);
+  });
+  router.get('/docs/start.js', (ctx) => answerText(ctx, 'text/javascript; charset=utf-8', START));
+  router.get('/docs/:file', answerFile);
+}
+
+function answerText(ctx: Context, type: string, text: string): void {
+  ctx.set({ ETag: etagOf(text), 'Cache-Control': 'no-cache', ...safety() });
+  answerUnlessKnown(ctx, type, text);
+}
+
+async function answerFile(ctx: Context): Promise<void> {
+  const name = param(ctx, 'file');
+  const type = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
+  if (type === undefined) throw notFound('file of the page', name);
+  const path = join(folder, name);
+  const { size } = await stat(path);
+  const isDated = ctx.query.v === version;
+  ctx.set({ ETag: `"${version}"`, 'Cache-Control': isDated ? FOR_EVER : 'no-cache', ...safety() });
+  ctx.length = size;
+  answerUnlessKnown(ctx, type, ctx.method === 'HEAD' ? '' : createReadStream(path));
+}
+
+function safety(): Record<string, string> {
+  return {
+    'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  };
+}
+
+/** 304 when the browser has it (RFC 9110, section 13.1.2). */
+function answerUnlessKnown(ctx: Context, type: string, body: Context['body']): void {
+  ctx.status = 200;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.type = type;
+  ctx.body = body;
+}
+
+function etagOf(content: string | Buffer): string {
+  return `"${createHash('sha256').update(content).digest('hex').slice(0, 16)}"`;
+}
+
+interface Description {
+  bytes: Buffer;
+  etag: string;
+}
+let description: Promise<Description> | undefined;
+
+/** The description as bytes; what makes it is loaded at the first request, so that a service nobody asks pays nothing. */
+function loadDescription(): Promise<Description> {
+  description ??= import('./document.ts').then(({ apiDocument }) => {
+    const bytes = Buffer.from(JSON.stringify(apiDocument()));
+    return { bytes, etag: etagOf(bytes) };
+  });
+  return description;
+}

@@ -1,0 +1,16 @@
+// npm run openapi: writes docs/openapi.json, the checked-in copy of the description.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { apiDocument } from './document.ts';
+
+export const CHECKED_IN = join(import.meta.dirname, '..', '..', 'docs', 'openapi.json');
+
+/** The checked-in form: indented, so that a change is seen line by line. */
+export function checkedInText(): string {
+  return `${JSON.stringify(apiDocument(), null, 2)}\n`;
+}
+
+if (import.meta.main) {
+  writeFileSync(CHECKED_IN, checkedInText());
+  console.log(`${CHECKED_IN} is written`);
+}

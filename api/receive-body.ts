@@ -1,0 +1,61 @@
+// Reads a request's body into memory, within its own limit and the room that all bodies share.
+import type { IncomingMessage } from 'node:http';
+import getRawBody from 'raw-body';
+import type { BodyRoom } from './body-room.ts';
+import { discardRest } from './discard.ts';
+import { ApiError } from './errors.ts';
+
+// What a piece of a body costs beside its bytes: a body of a million pieces of one byte takes a hundred times its size.
+const PIECE_BYTES = 256;
+
+/** There is no body. `incomplete`: its sender ended it, or went away. In the other cases more may still be coming. */
+export class BodyError extends Error {
+  readonly reason: 'too_large' | 'no_room' | 'incomplete';
+  constructor(reason: BodyError['reason']) {
+    super(`the body was not received: ${reason}`);
+    this.name = 'BodyError';
+    this.reason = reason;
+  }
+}
+
+/**
+ * @param limit largest body, in bytes
+ * @returns its exact bytes; nothing is ever decompressed
+ * @throws BodyError
+ */
+export async function receiveBody(request: IncomingMessage, limit: number, room: BodyRoom): Promise<Buffer> {
+  const meter = (chunk: Buffer): void => {
+    if (room.take(chunk.length + PIECE_BYTES)) return;
+    request.off('data', meter);
+    // raw-body lets go of a stream that reports an error, and of what it has read of it.
+    request.emit('error', new BodyError('no_room'));
+  };
+  request.on('data', meter);
+  try {
+    return await getRawBody(request, { limit, length: request.headers['content-length'] });
+  } catch (error) {
+    const reason = reasonOf(error, request);
+    if (reason === undefined) throw error;
+    // Nothing is kept of it, and what still comes is thrown away.
+    room.free();
+    if (reason !== 'incomplete') await discardRest(request, limit);
+    throw error instanceof BodyError ? error : new BodyError(reason);
+  } finally {
+    request.off('data', meter);
+  }
+}
+
+function reasonOf(error: unknown, request: IncomingMessage): BodyError['reason'] | undefined {
+  if (error instanceof BodyError) return error.reason;
+  const type = error instanceof Error && 'type' in error ? error.type : undefined;
+  if (type === 'entity.too.large') return 'too_large';
+  // The last one: the sender had gone before its body was asked for.
+  const hasGone = type === 'stream.not.readable' && request.destroyed;
+  return type === 'request.aborted' || type === 'request.size.invalid' || hasGone ? 'incomplete' : undefined;
+}
+
+/** 503 to a body for which there is no memory now. The connection cannot be used again: more may still be coming. */
+export function noRoom(consequence: string): ApiError {
+  const message = `Too much is being received at the moment; ${consequence}`;
+  return new ApiError(503, 'UNAVAILABLE', message, undefined, { 'Retry-After': '1', Connection: 'close' });
+}

@@ -1,0 +1,21 @@
+// Tells the operator of connections that were refused, seldom enough that nobody can fill the log with them.
+import type { Log } from '../core/log.ts';
+
+const TELL_EVERY_MS = 60_000;
+
+/** @returns is told of every connection that was one too many, and writes one line a minute at most */
+export function refusedConnections(log: Log): (address: string | undefined) => void {
+  let count = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return (address) => {
+    count += 1;
+    const now = performance.now();
+    if (now - toldAt < TELL_EVERY_MS) return;
+    log.warn(
+      { refused: count, lastAddress: address },
+      'connections were refused because too many are open: see HOOKYARD_MAX_CONNECTIONS and HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS',
+    );
+    toldAt = now;
+    count = 0;
+  };
+}

@@ -1,0 +1,211 @@
+// Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked, stored encrypted, shown redacted.
+import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
+import { newId } from '../../core/ids.ts';
+import {
+  keepRedactedWarehouseConfig,
+  redactWarehouseConfig,
+  WAREHOUSE_SECRET_FIELD,
+  WAREHOUSE_TYPES,
+  type WarehouseType,
+  warehouseConfigSchemas,
+} from '../../core/warehouse/config.ts';
+import { type FieldMappingRule, fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
+import type { Destination } from '../../db/entities.ts';
+import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig } from '../../db/warehouse-config.ts';
+import { z } from 'zod';
+import type { ApiDeps } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import type { UploadResult } from '../test-upload.ts';
+import { check } from '../validation.ts';
+
+/** What a destination has that was not told otherwise; a warehouse, which knows nothing of HTTP, is never told. */
+export const httpDefaults = {
+  method: 'POST' as const,
+  headers: {},
+  timeoutMs: 30_000,
+  rateLimitPerMinute: null,
+  retryPolicy: DEFAULT_RETRY_POLICY,
+};
+
+type Deps = Pick<ApiDeps, 'secretBox'>;
+export type Warehouse = Destination & { type: WarehouseType };
+
+export function isWarehouse(destination: Destination): destination is Warehouse {
+  return destination.type !== 'http';
+}
+
+/** The members of a new warehouse as a client sends them. */
+export interface WarehouseInput {
+  name: string;
+  slug?: string;
+  description?: string | null;
+  enabled?: boolean;
+  config?: unknown;
+  fieldMapping?: unknown;
+}
+
+/**
+ * A new warehouse as it is stored, all but its slug.
+ * @param incomplete whether its config may lack the secret, or be missing altogether (imports)
+ * @throws ApiError 400
+ */
+export function newWarehouse(
+  { secretBox }: Deps,
+  organizationId: string,
+  type: WarehouseType,
+  input: WarehouseInput,
+  incomplete = false,
+) {
+  const id = newId('dst_wh');
+  const { slug: _slug, config, fieldMapping, ...rest } = input;
+  const stored =
+    incomplete && config === undefined
+      ? null
+      : encryptedWarehouseConfig(secretBox, id, checkConfig(type, config, null, incomplete));
+  return {
+    ...httpDefaults,
+    description: null,
+    enabled: true,
+    ...rest,
+    id,
+    organizationId,
+    type,
+    url: '',
+    authType: 'none' as const,
+    authConfig: null,
+    signingSecret: null,
+    config: stored,
+    fieldMapping: checkFieldMapping(fieldMapping),
+  };
+}
+
+/**
+ * What a patch makes of a stored warehouse: members of `config` that are not sent stay as they are, null removes one (RFC
+ * 7396), and a secret that is sent back redacted is kept. `fieldMapping` is replaced as a whole.
+ * @param incomplete whether its config may still lack its secret (imports)
+ * @throws ApiError 400
+ */
+export function changedWarehouse(
+  { secretBox }: Deps,
+  stored: Warehouse,
+  patch: Partial<WarehouseInput>,
+  incomplete = false,
+) {
+  const { config, fieldMapping, ...rest } = patch;
+  const known = openWarehouseConfig(secretBox, stored);
+  const changed = config === undefined ? undefined : checkConfig(stored.type, config, known, incomplete);
+  // One that was imported without its credentials is not set to work before it has them.
+  if (patch.enabled === true && changed === undefined && !incomplete) checkConfig(stored.type, {}, known);
+  return {
+    ...rest,
+    ...(changed && { config: encryptedWarehouseConfig(secretBox, stored.id, changed) }),
+    ...(fieldMapping !== undefined && { fieldMapping: checkFieldMapping(fieldMapping) }),
+  };
+}
+
+/** The members that only warehouses have, as the API shows them. */
+export function showWarehouse({ secretBox }: Deps, stored: Warehouse) {
+  return {
+    config: redactWarehouseConfig(stored.type, openWarehouseConfig(secretBox, stored) ?? {}),
+    fieldMapping: stored.fieldMapping ?? [],
+  };
+}
+
+/** Uploads a test file; whatever goes wrong is in the result. */
+export function testWarehouse(
+  deps: Pick<ApiDeps, 'secretBox' | 'testUploader'>,
+  stored: Warehouse,
+  payload: Record<string, unknown> | undefined,
+): Promise<UploadResult> {
+  const { id, version, fieldMapping } = stored;
+  const opened = decryptedWarehouseConfig(deps.secretBox, stored);
+  return deps.testUploader.upload({ id, version, opened, fieldMapping: fieldMapping ?? null }, payload);
+}
+
+/**
+ * Refuses a config that would be dropped silently: that of a destination whose type was forgotten.
+ * @throws ApiError 400
+ */
+export function refuseConfig(body: unknown): void {
+  const { config } = z.looseObject({ config: z.unknown() }).safeParse(body).data ?? {};
+  if (typeof config !== 'object' || config === null || Object.keys(config).length === 0) return;
+  throw invalidMember(
+    'config',
+    `belongs to destinations of type ${WAREHOUSE_TYPES.join(', ')}; one of type http has none`,
+  );
+}
+
+/**
+ * Checks a config as it was sent, put over the stored one.
+ * @returns what is to be stored, defaults filled in, secret in clear
+ * @throws ApiError 400 without a code, as the interface has it ("Errors")
+ */
+export function checkConfig(
+  type: WarehouseType,
+  given: unknown,
+  stored: Record<string, unknown> | null,
+  incomplete = false,
+): Record<string, unknown> {
+  const sent = checkMember('config', z.record(z.string(), z.unknown()), given);
+  refuseForeign(type, sent);
+  const kept = keepRedactedWarehouseConfig(type, sent, stored);
+  if (!kept.ok) throw invalidMember(`config.${kept.field}`, 'must be the whole secret: there is none stored to keep');
+  const secret = WAREHOUSE_SECRET_FIELD[type];
+  const present = Object.entries({ ...stored, ...kept.config }).filter(([, value]) => value !== null);
+  const schema = warehouseConfigSchemas[type] as z.ZodObject;
+  const withoutSecret = schema.extend({ [secret]: z.optional(schema.shape[secret] as z.ZodType) });
+  return checkMember('config', incomplete ? withoutSecret : schema, Object.fromEntries(present));
+}
+
+/** Checks a mapping as it was sent; none, and one without rules, is null. @throws ApiError 400 without a code */
+export function checkFieldMapping(given: unknown): FieldMappingRule[] | null {
+  const rules = checkMember('fieldMapping', fieldMappingSchema.nullable().default(null), given);
+  return rules === null || rules.length === 0 ? null : rules;
+}
+
+// Members by which one sees that a config was made for another provider. Others, like a region, do no harm where they are
+// not needed and are dropped like unknown members.
+const TELLING_MEMBERS = [
+  'bucket',
+  'accountId',
+  'accessKeyId',
+  'secretAccessKey',
+  'projectId',
+  'serviceAccountKey',
+  'accountName',
+  'accountKey',
+  'containerName',
+];
+
+function refuseForeign(type: WarehouseType, config: Record<string, unknown>): void {
+  const own = Object.keys(warehouseConfigSchemas[type].shape);
+  const foreign = TELLING_MEMBERS.find((member) => config[member] != null && !own.includes(member));
+  if (foreign === undefined) return;
+  throw invalidMember(`config.${foreign}`, `is no member of a config of type ${type}, which has ${own.join(', ')}`);
+}
+
+/** Checks one member of the body. @throws ApiError 400 without a code */
+function checkMember<Schema extends z.ZodType>(member: string, schema: Schema, value: unknown): z.output<Schema> {
+  try {
+    const checked: Record<string, unknown> = check(z.object({ [member]: schema }), { [member]: value }, 'The body');
+    return checked[member] as z.output<Schema>;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const [first, ...others] = error.details ?? [];
+    if (first === undefined) throw error;
+    const absent = isAbsent({ [member]: value }, first.path) && !first.message.startsWith('is required');
+    const told = absent ? { ...first, message: `is required and ${first.message}` } : first;
+    throw new ApiError(400, undefined, `${told.path} ${told.message}`, [told, ...others]);
+  }
+}
+
+/** Whether there is nothing at a dotted path. */
+function isAbsent(body: Record<string, unknown>, path: string): boolean {
+  let at: unknown = body;
+  for (const name of path.split('.')) at = (at as Record<string, unknown> | null | undefined)?.[name];
+  return at === undefined;
+}
+
+function invalidMember(path: string, message: string): ApiError {
+  return new ApiError(400, undefined, `${path} ${message}`, [{ path, message }]);
+}

@@ -1,0 +1,100 @@
+// Test files to a warehouse (interface.md, "Destinations, flat family", rules 3 and 4).
+import type { Warehouses, WarehouseTarget } from '../activities/warehouses/index.ts';
+import { newId } from '../core/ids.ts';
+import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
+import { compileFieldMapping, type FieldMappingRule } from '../core/warehouse/field-mapping.ts';
+import { buildFile } from '../core/warehouse/file.ts';
+import type { DecryptedConfig } from '../db/warehouse-config.ts';
+import { samplePayload } from './test-send.ts';
+
+/** How long an upload may take, in ms; one that takes longer is reported as failed. */
+const DEADLINE_MS = 30_000;
+
+/**
+ * Where test files lie below the destination's own prefix: Hive, Spark, Athena and their like take no notice of folders that
+ * start with an underscore, so no test turns up among the events.
+ */
+const FOLDER = '_test';
+
+export interface TestUploader {
+  /** Uploads a file with one event; whatever goes wrong is in the result. */
+  upload(destination: TestedWarehouse, payload?: Record<string, unknown>): Promise<UploadResult>;
+}
+
+export interface TestedWarehouse {
+  id: string;
+  version: number;
+  opened: DecryptedConfig;
+  fieldMapping: FieldMappingRule[] | null;
+}
+
+export type UploadResult =
+  | {
+      success: true;
+      /** `size` in bytes; `count` of rows. */
+      result: { key: string; size: number; count: number };
+      /** ms */
+      latency: number;
+      message: string;
+    }
+  | { success: false; statusCode: number | null; latency: number; error: string; message: string };
+
+export function createTestUploader(warehouses: Pick<Warehouses, 'put'>): TestUploader {
+  return {
+    async upload({ id, version, opened, fieldMapping }, payload = samplePayload) {
+      if (!opened.ok) return failure(null, 0, opened.message);
+      const { ok: _ok, ...typed } = opened;
+      const { key, file } = testFile(typed.config, fieldMapping, payload);
+      const metadata = { count: String(file.count), sha256: file.sha256 };
+      const target: WarehouseTarget = { id, version, ...typed };
+      const startedAt = performance.now();
+      const written = await warehouses.put(
+        target,
+        { key, body: file.body, contentType: file.contentType, metadata },
+        DEADLINE_MS,
+      );
+      const latency = Math.round(performance.now() - startedAt);
+      if (!written.ok) return failure(written.statusCode ?? null, latency, written.message);
+      return {
+        success: true,
+        result: { ...written.value, count: file.count },
+        latency,
+        message: `The test file was uploaded${misfitsOf(file.misfits)}`,
+      };
+    },
+  };
+}
+
+/** A file as the destination gets them, with one event in it. */
+function testFile(
+  config: WarehouseTarget['config'],
+  fieldMapping: FieldMappingRule[] | null,
+  payload: Record<string, unknown>,
+) {
+  const { fileFormat, partitionBy, prefix = '' } = config;
+  const event = {
+    id: newId('evt'),
+    source: 'test',
+    receivedAt: new Date(),
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(payload)),
+  };
+  const key = objectKey({
+    id: newId('bat'),
+    events: [event],
+    prefix: normalPrefix(`${prefix}/${FOLDER}`),
+    partitionBy,
+    fileFormat,
+  });
+  const mapping = fieldMapping && compileFieldMapping(fieldMapping);
+  return { key, file: buildFile({ events: [event], fileFormat, mapping }) };
+}
+
+function misfitsOf(count: number): string {
+  if (count === 0) return '';
+  return count === 1 ? '; 1 value did not fit its column' : `; ${count} values did not fit their columns`;
+}
+
+function failure(statusCode: number | null, latency: number, error: string): UploadResult {
+  return { success: false, statusCode, latency, error, message: `The test file was not uploaded: ${error}` };
+}

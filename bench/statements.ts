@@ -1,0 +1,219 @@
+// npm run bench -- statements [--groups 1,10,40 --days 90]: what the four statements of the hot path cost PostgreSQL, for groups
+// of several sizes: CPU of the connection that runs them, and WAL. Nothing else runs, and one statement at a time.
+import { parseArgs } from 'node:util';
+import { newId, shardOf } from '../core/ids.ts';
+import { claimDeliveries, renewShards } from '../db/hot-path/claim.ts';
+import { loadAttempts } from '../db/hot-path/load-attempts.ts';
+import { type AttemptResult, recordResults } from '../db/hot-path/record-results.ts';
+import { type NewEvent, storeEvents } from '../db/hot-path/store-events.ts';
+import { DAY_MS, ensurePartitions } from '../db/partitions.ts';
+import { createPool, type Pool } from '../db/pool.ts';
+import { fillRecords } from './history/records.ts';
+import { cpuMs } from './support/measure.ts';
+import { type OwnPostgres, withPostgres } from './support/own-postgres.ts';
+
+const STATEMENTS = ['store', 'claim', 'load', 'record'] as const;
+type Statement = (typeof STATEMENTS)[number];
+// Of groups of one; larger groups are run less often, by the root of their size.
+const RUNS = 1500;
+const STATEMENT_TIMEOUT_MS = 60_000;
+const OWNER = 'bench';
+
+/** Of one run. */
+interface StatementCost {
+  /** ms */
+  cpu: number;
+  walBytes: number;
+}
+
+/** A source with one route to one destination, as events are stored for it. */
+interface Way {
+  organizationId: string;
+  configVersion: number;
+  sourceId: string;
+  routeId: string;
+  destinationId: string;
+}
+
+/**
+ * Measures and prints a table.
+ * @param args `--groups <sizes>`, `--days <days with partitions, today included>`
+ * @throws Error naming an option that is unknown or cannot be used
+ */
+export async function measureStatements(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { groups: { type: 'string', default: '1,10,40' }, days: { type: 'string', default: '90' } },
+  });
+  const groups = values.groups.split(',').map(Number);
+  const days = Number(values.days);
+  if (!groups.every((size) => size >= 1 && size <= 100)) throw new Error('--groups must be numbers from 1 to 100');
+  if (!(days >= 1 && days <= 1000)) throw new Error('--days must be a number from 1 to 1000');
+  await withPostgres('statements', {}, (postgres) => measureAll(postgres, groups, days));
+}
+
+async function measureAll(postgres: OwnPostgres, groups: number[], days: number): Promise<void> {
+  const options = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
+  const pool = createPool(postgres.databaseUrl, { ...options, max: 1 });
+  const hotPool = createPool(postgres.databaseUrl, { ...options, max: 1, hotPath: true });
+  try {
+    for (let day = 0; day < days; day += 1) await ensurePartitions(pool, Date.now() - day * DAY_MS);
+    await renewShards(pool, OWNER);
+    const way = await makeWay(pool, postgres.organizationId);
+    const costs: Map<Statement, StatementCost>[] = [];
+    for (const size of groups) {
+      // The lease must not end while a group is measured.
+      await pool.query(`update relay_shards set expires_at = now() + interval '1 hour'`);
+      // Once to warm up: what is planned, cached and written whole after a checkpoint.
+      await measureGroup(hotPool, way, size);
+      costs.push(await measureGroup(hotPool, way, size));
+    }
+    console.log(report(groups, costs, days));
+  } finally {
+    await hotPool.end();
+    await pool.end();
+  }
+}
+
+async function makeWay(pool: Pool, organizationId: string): Promise<Way> {
+  const { sources, ways } = await fillRecords(pool, organizationId);
+  const way = ways.find(({ source }) => sources[source]?.organizationId === organizationId);
+  const { rows } = await pool.query<{ version: number }>(
+    'select config_version as version from organizations where id = $1',
+    [organizationId],
+  );
+  if (!way || !rows[0]) throw new Error('there is no route');
+  const { routeId, destinationId } = way;
+  const sourceId = sources[way.source]?.id ?? '';
+  return { organizationId, configVersion: rows[0].version, sourceId, routeId, destinationId };
+}
+
+/** The four in turn, each for all groups, so that the ticks of the CPU clock tell them apart. @returns per group */
+async function measureGroup(pool: Pool, way: Way, size: number): Promise<Map<Statement, StatementCost>> {
+  const groups = Array.from({ length: Math.ceil(RUNS / Math.sqrt(size)) }, () =>
+    Array.from({ length: size }, () => newEvent(way)),
+  );
+  const costs = new Map<Statement, StatementCost>();
+  const pid = await numberOf(pool, 'select pg_backend_pid() as number');
+  const wal = () => numberOf(pool, `select (pg_current_wal_insert_lsn() - '0/0')::float8 as number`);
+  const measure = async (statement: Statement, run: (events: NewEvent[]) => Promise<number>) => {
+    const [cpuBefore, walBefore] = [cpuMs(pid), await wal()];
+    for (const events of groups) {
+      const count = await run(events);
+      if (count !== size) throw new Error(`${statement}: ${count} of ${size}`);
+    }
+    const runs = groups.length;
+    costs.set(statement, { cpu: (cpuMs(pid) - cpuBefore) / runs, walBytes: ((await wal()) - walBefore) / runs });
+  };
+  await measure('store', async (events) => (await storeEvents(pool, events)).stored.size);
+  await measure('claim', async () => (await claimDeliveries(pool, claimOf(size))).length);
+  await measure('load', async (events) => (await loadAttempts(pool, events.map(idsOf))).size);
+  await measure('record', async (events) => (await recordResults(pool, events.map(resultOf))).size);
+  return costs;
+}
+
+async function numberOf(pool: Pool, query: string): Promise<number> {
+  const { rows } = await pool.query<{ number: number }>(query);
+  return rows[0]?.number ?? Number.NaN;
+}
+
+function newEvent({ organizationId, configVersion, sourceId, routeId, destinationId }: Way): NewEvent {
+  const [id, deliveryId, now] = [newId('evt'), newId('dlv'), new Date()];
+  return {
+    id,
+    organizationId,
+    configVersion,
+    sourceId,
+    method: 'POST',
+    query: '',
+    headers: {
+      host: 'hooks.example.com',
+      'user-agent': 'GitHub-Hookshot/044aadd',
+      'content-type': 'application/json',
+      'x-github-event': 'push',
+      'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
+    },
+    body: Buffer.alloc(1024, 'x'),
+    isText: true,
+    payloadHash: '0'.repeat(64),
+    receivedAt: now,
+    validatedAt: now,
+    deliveries: [
+      {
+        id: deliveryId,
+        routeId,
+        destinationId,
+        priority: 0,
+        shard: shardOf(deliveryId),
+        status: 'pending',
+        error: null,
+      },
+    ],
+    routed: [routeId],
+    filtered: [],
+    idempotency: null,
+  };
+}
+
+function idsOf(event: NewEvent): { deliveryId: string; eventId: string } {
+  return { deliveryId: event.deliveries[0]?.id ?? '', eventId: event.id };
+}
+
+// The first of the backlog every time, as nothing that was claimed leaves it.
+function claimOf(size: number) {
+  return {
+    afterDestination: '',
+    fullDestinations: [],
+    maxDestinations: 200,
+    owner: OWNER,
+    inFlight: [],
+    perDestination: size,
+  };
+}
+
+function resultOf(event: NewEvent): AttemptResult {
+  const now = new Date();
+  return {
+    ...idsOf(event),
+    attemptNumber: 1,
+    deliveryStatus: 'delivered',
+    statusCode: 200,
+    error: null,
+    latency: 5,
+    latencyClass: 5,
+    startedAt: now,
+    completedAt: now,
+    retryInMs: null,
+    requestHeaders: { ...event.headers, 'x-hookyard-event-id': event.id },
+    responseHeaders: { date: now.toUTCString(), 'content-length': '2', connection: 'keep-alive' },
+    responseBody: 'ok',
+    lane: 'express',
+    failover: null,
+  };
+}
+
+function report(groups: number[], costs: Map<Statement, StatementCost>[], days: number): string {
+  const cell = ({ cpu, walBytes }: StatementCost) =>
+    `${cpu.toFixed(2).padStart(8)} ms ${(walBytes / 1024).toFixed(1).padStart(6)} KiB`;
+  const sum = (cost: Map<Statement, StatementCost>, divisor: number): StatementCost => ({
+    cpu: [...cost.values()].reduce((total, { cpu }) => total + cpu, 0) / divisor,
+    walBytes: [...cost.values()].reduce((total, { walBytes }) => total + walBytes, 0) / divisor,
+  });
+  const line = (name: string, cells: StatementCost[]) => `  ${name.padEnd(14)}${cells.map(cell).join('')}`;
+  return [
+    '',
+    `CPU of the connection and WAL; partitions of ${days} days`,
+    `  ${'a group of'.padEnd(14)}${groups.map((size) => String(size).padStart(22)).join('')}`,
+    ...STATEMENTS.map((statement) =>
+      line(
+        statement,
+        costs.map((cost) => cost.get(statement) ?? { cpu: Number.NaN, walBytes: Number.NaN }),
+      ),
+    ),
+    line(
+      'per delivery',
+      costs.map((cost, at) => sum(cost, groups[at] ?? 1)),
+    ),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,94 @@
+// hookyard deliveries: what became of events at each destination.
+import type { Command } from 'commander';
+import type { Client } from 'hookyard/client';
+import { contextOf } from '../context.ts';
+import { findDestination, findRoute, pageOf, withPages } from '../input.ts';
+import { showDone, showPage } from './show.ts';
+
+type Filters = NonNullable<Parameters<Client['listDeliveries']>[0]>;
+
+export function addDeliveries(program: Command): void {
+  const deliveries = program.command('deliveries').description('what became of events at each destination');
+  withPages(deliveries.command('list'))
+    .description('newest first')
+    .option(
+      '--status <status>',
+      'pending, retrying, circuit_open, delivered, failed, failed_over, schema_failed, skipped, cancelled',
+    )
+    .option('--event <id>')
+    .option('--route <route>', 'name or id')
+    .option('--destination <destination>', 'name or id')
+    .option('--from <date>', 'ISO 8601')
+    .option('--to <date>', 'ISO 8601')
+    .action(async (options, command: Command) => {
+      const context = contextOf(command);
+      const { client } = context;
+      const filters: Filters = {
+        ...pageOf(options),
+        status: options.status,
+        eventId: options.event,
+        routeId: options.route && (await findRoute(client, options.route)),
+        destinationId: options.destination && (await findDestination(client, options.destination)),
+        from: options.from,
+        to: options.to,
+      };
+      showPage(context, await client.listDeliveries(filters), {
+        id: (delivery) => delivery.id,
+        status: (delivery) => delivery.status,
+        attempts: (delivery) => delivery.attemptCount,
+        code: (delivery) => delivery.statusCode,
+        created: (delivery) => delivery.createdAt,
+        next: (delivery) => delivery.nextAttemptAt,
+        error: (delivery) => delivery.error,
+      });
+    });
+  deliveries
+    .command('show <id>')
+    .description('with its attempts')
+    .action(async (id: string, _options, command: Command) => {
+      const { client, output } = contextOf(command);
+      const delivery = await client.getDelivery({ id });
+      output.result(delivery, () => {
+        const { attempts, ...fields } = delivery;
+        output.fields(fields);
+        if (attempts.length === 0) return;
+        output.line('');
+        output.table(
+          ['attempt', 'started', 'status', 'code', 'ms', 'error', 'answer'],
+          attempts.map((attempt) => [
+            attempt.attemptNumber,
+            attempt.startedAt,
+            attempt.status,
+            attempt.statusCode,
+            attempt.latency,
+            attempt.error,
+            attempt.responseBody || null,
+          ]),
+        );
+      });
+    });
+  deliveries
+    .command('retry <id>')
+    .description('make the next attempt now')
+    .action(async (id: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const answer = await context.client.retryDelivery({ id });
+      showDone(context, answer, answer.message);
+    });
+  deliveries
+    .command('cancel <id>')
+    .description('make no further attempt')
+    .action(async (id: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const answer = await context.client.cancelDelivery({ id });
+      showDone(context, answer, `${id} is ${answer.status}`);
+    });
+  deliveries
+    .command('replay <id>')
+    .description('deliver its event to its destination again, as a new delivery')
+    .action(async (id: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const answer = await context.client.replayDelivery({ id });
+      showDone(context, answer, answer.message);
+    });
+}

@@ -1,0 +1,131 @@
+// hookyard destinations: where webhooks go.
+import type { Command } from 'commander';
+import type { Client } from 'hookyard/client';
+import { contextOf } from '../context.ts';
+import { CliError, EXIT, usage } from '../errors.ts';
+import {
+  collect,
+  dataOf,
+  enabledOf,
+  findDestination,
+  given,
+  integer,
+  pageOf,
+  withData,
+  withEnabled,
+  withPages,
+} from '../input.ts';
+import { secretOf } from '../secret.ts';
+import { showDone, showPage, showRecord } from './show.ts';
+
+interface DestinationOptions {
+  name?: string;
+  targetUrl?: string;
+  type?: string;
+  slug?: string;
+  method?: string;
+  header?: string[];
+  bearer?: string;
+  maxRetries?: string;
+  enable?: boolean;
+  disable?: boolean;
+  data?: string;
+}
+type CreateBody = Parameters<Client['createDestination']>[0]['body'];
+type UpdateBody = Parameters<Client['updateDestination']>[0]['body'];
+
+export function addDestinations(program: Command): void {
+  const destinations = program.command('destinations').description('where webhooks go: HTTP endpoints and warehouses');
+  withPages(destinations.command('list'))
+    .description('newest first')
+    .option('--search <text>', 'in name and URL')
+    .action(async (options, command: Command) => {
+      const context = contextOf(command);
+      showPage(context, await context.client.listDestinations({ ...pageOf(options), search: options.search }), {
+        name: (destination) => destination.name,
+        id: (destination) => destination.id,
+        type: (destination) => destination.type,
+        enabled: (destination) => destination.enabled,
+        'success %': (destination) => ('successRate' in destination ? destination.successRate : null),
+        url: (destination) => destination.url || null,
+      });
+    });
+  destinations
+    .command('show <destination>')
+    .description('by its id or name; credentials are masked')
+    .action(async (name: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const id = await findDestination(context.client, name);
+      showRecord(context, await context.client.getDestination({ id }));
+    });
+  withDestinationOptions(destinations.command('create <name> [url]'))
+    .description('the url is that of an HTTP endpoint; for warehouses give --type and --data \'{"config": ...}\'')
+    .option('--type <type>', 'http, s3, r2, gcs or azure_blob (http)')
+    .action(async (name: string, url: string | undefined, options: DestinationOptions, command: Command) => {
+      const context = contextOf(command);
+      const body = { ...bodyOf(options), name, ...given({ url, type: options.type }) };
+      const destination = await context.client.createDestination({ body: body as CreateBody });
+      showDone(context, destination, `${destination.name} is made (${destination.id})`);
+    });
+  withDestinationOptions(destinations.command('update <destination>'))
+    .description('only what is given changes')
+    .option('--name <name>')
+    .option('--target-url <url>', 'where it goes from now on')
+    .action(async (name: string, options: DestinationOptions, command: Command) => {
+      const context = contextOf(command);
+      const body = { ...bodyOf(options), ...given({ name: options.name, url: options.targetUrl }) };
+      const id = await findDestination(context.client, name);
+      showRecord(context, await context.client.updateDestination({ id, body: body as UpdateBody }));
+    });
+  destinations
+    .command('delete <destination>')
+    .description('takes it out of all routes; its history is kept')
+    .action(async (name: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const id = await findDestination(context.client, name);
+      await context.client.deleteDestination({ id });
+      showDone(context, { deleted: id }, `${name} is deleted`);
+    });
+  destinations
+    .command('test <destination>')
+    .description('send it a sample webhook, or upload a sample file')
+    .action(async (name: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const id = await findDestination(context.client, name);
+      const result = await context.client.testDestination({ id });
+      if (!result.success && !context.output.json) throw new CliError(EXIT.refused, result.message);
+      showDone(context, result, `${result.message} (${result.latency} ms)`);
+      if (!result.success) process.exitCode = EXIT.refused;
+    });
+}
+
+function withDestinationOptions(command: Command): Command {
+  return withData(withEnabled(command))
+    .option('--slug <slug>', 'its name in export files')
+    .option('--method <method>', 'POST, PUT or PATCH (POST)')
+    .option('--header <"Name: value">', 'sent with every delivery; may be repeated, replaces all', collect)
+    .option('--bearer <token>', 'sent as Authorization: Bearer; @file reads a file')
+    .option('--max-retries <n>', 'after the first attempt (5)');
+}
+
+function bodyOf(options: DestinationOptions): Record<string, unknown> {
+  const { slug, method, header } = options;
+  const token = secretOf(options.bearer);
+  const maxRetries = integer(options.maxRetries, '--max-retries');
+  return {
+    ...dataOf(options.data),
+    ...given({ slug, method, headers: header && headersOf(header), enabled: enabledOf(options) }),
+    ...(token !== undefined && { authType: 'bearer', authConfig: { token } }),
+    ...(maxRetries !== undefined && { retryPolicy: { maxRetries } }),
+  };
+}
+
+function headersOf(lines: string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      if (colon < 1) throw usage(`--header must be "Name: value", not "${line}"`);
+      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+    }),
+  );
+}

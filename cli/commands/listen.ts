@@ -1,0 +1,90 @@
+// hookyard listen: webhooks of a source on this machine, for as long as it runs.
+import type { Command } from 'commander';
+import { onEndRequest } from '../../core/end-request.ts';
+import { type Context, contextOf } from '../context.ts';
+import { CliError, EXIT, usage } from '../errors.ts';
+import { integer } from '../input.ts';
+import { forward } from '../listen/forward.ts';
+import { type Received, type Reply, startReceiver } from '../listen/receiver.ts';
+import { openSession, probe } from '../listen/session.ts';
+import { showDelivery } from '../listen/show.ts';
+
+interface ListenOptions {
+  source: string;
+  forward?: string;
+  address?: string;
+  host: string;
+}
+
+export function addListen(program: Command): void {
+  program
+    .command('listen <port>')
+    .description('receive the webhooks of a source on this machine and show them, until Ctrl-C')
+    .requiredOption('--source <source>', 'slug or id; a slug that is not there yet is made, and removed at the end')
+    .option('--forward <url>', 'pass each on to a program of yours, and its answer back')
+    .option('--address <url>', 'at which the service reaches this machine (http://127.0.0.1:<port>)')
+    .option('--host <address>', 'on which to listen', '127.0.0.1')
+    .addHelpText(
+      'after',
+      `
+Makes a destination and a route for this session, and removes them at the end. The service must be able to reach this machine:
+npm start on this machine does; one started otherwise needs HOOKYARD_DELIVERY_ALLOW=127.0.0.1; one on another machine
+needs --address, for example of a tunnel to the port. Port 0 chooses a free one.`,
+    )
+    .action(async (port: string, options: ListenOptions, command: Command) =>
+      listen(contextOf(command), port, options),
+    );
+}
+
+async function listen(context: Context, portText: string, options: ListenOptions): Promise<void> {
+  const { client, output } = context;
+  for (const url of [options.forward, options.address]) requireHttp(url);
+  const wanted = integer(portText, 'The port') ?? 0;
+  if (wanted < 0 || wanted > 65535) throw usage(`The port must be between 0 and 65535, not ${portText}`);
+  const receiver = await startReceiver(options.host, wanted, (request) =>
+    answer(context, request, options.forward, JSON.stringify(probe(receiver.path))),
+  );
+  try {
+    const base = (options.address ?? `http://127.0.0.1:${receiver.port}`).replace(/\/+$/, '');
+    // From here on a Ctrl-C must not leave anything behind.
+    const asked = new Promise<void>((resolve) => onEndRequest((_reason, count) => (count === 1 ? resolve() : leave())));
+    const session = await openSession(client, { slug: options.source, base, path: receiver.path, port: receiver.port });
+    const { source } = session;
+    output.note(
+      `Listening on port ${receiver.port}${options.forward ? `, forwarding to ${options.forward}` : ''}. Ctrl-C ends it.`,
+    );
+    output.note(`Webhooks to ${source.webhookUrl} arrive here; try: hookyard send --source ${source.slug}`);
+    await asked;
+    const left = await session.remove();
+    if (left.length > 0) throw new CliError(EXIT.unavailable, `Not removed, please delete by hand: ${left.join('; ')}`);
+    const withSource = session.sourceCreated ? `, and so is the source ${source.slug}` : '';
+    output.note(`The destination and the route of this session are removed${withSource}.`);
+  } finally {
+    await receiver.close();
+  }
+}
+
+async function answer(
+  { output }: Context,
+  request: Received,
+  forwardTo: string | undefined,
+  probeBody: string,
+): Promise<Reply> {
+  if (request.body.equals(Buffer.from(probeBody))) return { status: 200, headers: {}, body: Buffer.from('ok') };
+  const reply = forwardTo
+    ? await forward(forwardTo, request)
+    : { status: 200, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from('ok') };
+  showDelivery(output, request, reply, forwardTo);
+  return reply;
+}
+
+/** A second Ctrl-C: the service does not answer, or too slowly. */
+function leave(): never {
+  process.stderr.write('hookyard: Ended before everything was removed; the next session on this port removes it.\n');
+  process.exit(EXIT.unavailable);
+}
+
+function requireHttp(url: string | undefined): void {
+  if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return;
+  throw usage(`"${url}" must be a URL that starts with http:// or https://`);
+}

@@ -1,0 +1,112 @@
+// hookyard routes: which webhooks go where.
+import type { Command } from 'commander';
+import type { Client } from 'hookyard/client';
+import { contextOf } from '../context.ts';
+import {
+  collect,
+  dataOf,
+  enabledOf,
+  findDestination,
+  findRoute,
+  findSource,
+  given,
+  pageOf,
+  withData,
+  withEnabled,
+  withPages,
+} from '../input.ts';
+import { showDone, showPage, showRecord } from './show.ts';
+
+interface RouteOptions {
+  name?: string;
+  source?: string;
+  to?: string[];
+  failover?: string[];
+  enable?: boolean;
+  disable?: boolean;
+  data?: string;
+}
+type CreateBody = Parameters<Client['createRoute']>[0]['body'];
+type UpdateBody = Parameters<Client['updateRoute']>[0]['body'];
+
+export function addRoutes(program: Command): void {
+  const routes = program.command('routes').description('which webhooks go where');
+  withPages(routes.command('list'))
+    .description('newest first')
+    .option('--source <source>', 'slug or id')
+    .option('--destination <destination>', 'name or id')
+    .action(async (options, command: Command) => {
+      const context = contextOf(command);
+      const { client } = context;
+      const sourceId = options.source && (await findSource(client, options.source)).id;
+      const destinationId = options.destination && (await findDestination(client, options.destination));
+      showPage(context, await client.listRoutes({ ...pageOf(options), sourceId, destinationId }), {
+        name: (route) => route.name,
+        id: (route) => route.id,
+        source: (route) => route.source.name,
+        destinations: (route) => route.destinations.map(({ name }) => name).join(', '),
+        enabled: (route) => route.enabled,
+        circuit: (route) => route.circuitState,
+        events: (route) => route.eventsRouted,
+      });
+    });
+  routes
+    .command('show <route>')
+    .description('by its id or name')
+    .action(async (name: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const id = await findRoute(context.client, name);
+      showRecord(context, await context.client.getRoute({ id }));
+    });
+  withRouteOptions(routes.command('create <name>'))
+    .description('from one source to one or more destinations')
+    .requiredOption('--source <source>', 'slug or id')
+    .action(async (name: string, options: RouteOptions, command: Command) => {
+      const context = contextOf(command);
+      const sourceId = (await findSource(context.client, options.source ?? '')).id;
+      const body = { ...(await bodyOf(context.client, options)), name, sourceId };
+      const route = await context.client.createRoute({ body: body as CreateBody });
+      const to = route.destinations.map((destination) => destination.name).join(', ');
+      showDone(context, route, `${route.source.name} is delivered to ${to} (${route.id})`);
+    });
+  withRouteOptions(routes.command('update <route>'))
+    .description('only what is given changes')
+    .option('--name <name>')
+    .action(async (name: string, options: RouteOptions, command: Command) => {
+      const context = contextOf(command);
+      const body = { ...(await bodyOf(context.client, options)), ...given({ name: options.name }) };
+      const id = await findRoute(context.client, name);
+      showRecord(context, await context.client.updateRoute({ id, body: body as UpdateBody }));
+    });
+  routes
+    .command('delete <route>')
+    .description('its source and destinations stay')
+    .action(async (name: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const id = await findRoute(context.client, name);
+      await context.client.deleteRoute({ id });
+      showDone(context, { deleted: id }, `${name} is deleted`);
+    });
+}
+
+function withRouteOptions(command: Command): Command {
+  return withData(withEnabled(command))
+    .option('--to <destination>', 'name or id; may be repeated', collect)
+    .option('--failover <destination>', 'name or id; up to three, in order', collect);
+}
+
+async function bodyOf(client: Client, options: RouteOptions): Promise<Record<string, unknown>> {
+  const ids = async (names: string[]) => {
+    const found: string[] = [];
+    for (const name of names) found.push(await findDestination(client, name));
+    return found;
+  };
+  return {
+    ...dataOf(options.data),
+    ...given({
+      destinationIds: options.to && (await ids(options.to)),
+      failoverDestinationIds: options.failover && (await ids(options.failover)),
+      enabled: enabledOf(options),
+    }),
+  };
+}

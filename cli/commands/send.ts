@@ -1,0 +1,110 @@
+// hookyard send: a webhook as a provider would send it, to the public address of a source.
+import { type Command, Option } from 'commander';
+import type { Source } from 'hookyard/client';
+import { type Context, contextOf } from '../context.ts';
+import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
+import { findSource, readInput } from '../input.ts';
+import { DEFAULT_EVENTS, type HmacConfig, headersFor, PROVIDERS, type Provider, sampleBody } from '../samples.ts';
+import { secretOf } from '../secret.ts';
+import { watchEvent } from '../watch.ts';
+
+interface SendOptions {
+  source: string;
+  provider?: Provider;
+  event?: string;
+  secret?: string;
+  data?: string;
+  watch?: boolean;
+}
+
+const DEADLINE_MS = 30_000;
+
+export function addSend(program: Command): void {
+  program
+    .command('send')
+    .description('send a webhook to a source, as a provider does: a sample event, or a body of yours')
+    .requiredOption('--source <source>', 'slug or id')
+    .addOption(new Option('--provider <provider>', 'whose event it is (that of the source)').choices(PROVIDERS))
+    .option('--event <name>', `for example ${DEFAULT_EVENTS.github}, pull_request, ${DEFAULT_EVENTS.stripe}`)
+    .option('--secret <secret>', 'of the source, when it verifies signatures; @file reads a file')
+    .option('--data <body>', 'sent instead of the sample; @file reads a file, - reads stdin')
+    .option('--watch', 'then print what becomes of its deliveries; exit code 1 when one fails')
+    .action(async (options: SendOptions, command: Command) => send(contextOf(command), options));
+}
+
+async function send(context: Context, options: SendOptions): Promise<void> {
+  const { client, output, url } = context;
+  const source = await findSource(client, options.source);
+  const { type } = source.verificationConfig;
+  const provider = options.provider ?? (type === 'none' ? 'plain' : type);
+  const secret = secretOf(options.secret);
+  if (type !== 'none' && secret === undefined) {
+    throw usage(
+      `${source.slug} verifies ${type} signatures: give its secret with --secret (@file reads it from a file)`,
+    );
+  }
+  const event = options.event ?? DEFAULT_EVENTS[provider];
+  const now = new Date();
+  const body = bodyOf(options.data) ?? Buffer.from(JSON.stringify(sampleBody(provider, event, now)));
+  const headers = headersFor(provider, event, body, { secret, now, config: source.verificationConfig as HmacConfig });
+  const answer = await post(ingestAddress(source, url), headers, body);
+  if (!options.watch || answer.eventId === undefined) {
+    return output.result(answer, () => output.line(answer.eventId ?? JSON.stringify(answer)));
+  }
+  output.note(`${answer.eventId} is stored`);
+  await watchEvent(context, answer.eventId);
+}
+
+function bodyOf(text: string | undefined): Buffer | undefined {
+  if (text === undefined) return undefined;
+  return Buffer.from(text === '-' ? readInput('-') : text.startsWith('@') ? readInput(text.slice(1)) : text);
+}
+
+/** By the address at which this machine reaches the service, which need not be the public one. */
+function ingestAddress({ webhookUrl }: Source, url: string): string {
+  return url + webhookUrl.slice(webhookUrl.lastIndexOf('/ingest/'));
+}
+
+interface Accepted {
+  eventId?: string;
+}
+
+async function post(address: string, headers: Record<string, string>, body: Buffer): Promise<Accepted> {
+  let response: Response;
+  let text: string;
+  try {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    response = await fetch(address, {
+      method: 'POST',
+      headers,
+      body: new Uint8Array(body),
+      signal,
+      redirect: 'manual',
+    });
+    text = await response.text();
+  } catch (error) {
+    throw new CliError(
+      EXIT.unavailable,
+      `${address} cannot be reached (${(error as Error).message}); is the service running?`,
+    );
+  }
+  if (response.ok) return JSON.parse(text) as Accepted;
+  throw new CliError(exitCodeOf(response.status), refusalOf(response.status, text));
+}
+
+function refusalOf(status: number, text: string): string {
+  try {
+    const { message, code } = JSON.parse(text) as { message: string; code?: string };
+    if (code === 'INVALID_SIGNATURE') return `${message}; --secret and --provider must be those of the source`;
+    if (code === 'SOURCE_DISABLED') return `${message}; hookyard sources update <source> --enable opens it`;
+    return message;
+  } catch {
+    return `The webhook was answered ${status}: ${text.slice(0, 200)}`;
+  }
+}
+
+function exitCodeOf(status: number): ExitCode {
+  if (status === 404) return EXIT.notFound;
+  if (status === 401) return EXIT.auth;
+  return status >= 500 || status === 429 ? EXIT.unavailable : EXIT.refused;
+}

@@ -1,0 +1,90 @@
+// hookyard sources: where webhooks come in.
+import { type Command, Option } from 'commander';
+import type { Client } from 'hookyard/client';
+import { contextOf } from '../context.ts';
+import { usage } from '../errors.ts';
+import { dataOf, enabledOf, findSource, given, pageOf, withData, withEnabled, withPages } from '../input.ts';
+import { secretOf } from '../secret.ts';
+import { showDone, showPage, showRecord } from './show.ts';
+
+interface SourceOptions {
+  name?: string;
+  description?: string;
+  verify?: string;
+  secret?: string;
+  signatureHeader?: string;
+  enable?: boolean;
+  disable?: boolean;
+  data?: string;
+}
+type CreateBody = Parameters<Client['createSource']>[0]['body'];
+type UpdateBody = Parameters<Client['updateSource']>[0]['body'];
+
+export function addSources(program: Command): void {
+  const sources = program.command('sources').description('where webhooks come in');
+  withPages(sources.command('list'))
+    .description('newest first')
+    .option('--search <text>', 'in name and slug')
+    .action(async (options, command: Command) => {
+      const context = contextOf(command);
+      showPage(context, await context.client.listSources({ ...pageOf(options), search: options.search }), {
+        slug: (source) => source.slug,
+        id: (source) => source.id,
+        verify: (source) => source.verificationConfig.type,
+        enabled: (source) => source.enabled,
+        events: (source) => source.eventsCount,
+        address: (source) => source.webhookUrl,
+      });
+    });
+  sources
+    .command('show <source>')
+    .description('by its slug or id')
+    .action(async (source: string, _options, command: Command) => {
+      const context = contextOf(command);
+      showRecord(context, await findSource(context.client, source));
+    });
+  withSourceOptions(sources.command('create <slug>'))
+    .description('the slug is part of the address and cannot be changed')
+    .action(async (slug: string, options: SourceOptions, command: Command) => {
+      const context = contextOf(command);
+      const body = { name: slug, slug, ...bodyOf(options) } as CreateBody;
+      const source = await context.client.createSource({ body });
+      showDone(context, source, `${source.slug} receives webhooks at ${source.webhookUrl} (${source.id})`);
+    });
+  withSourceOptions(sources.command('update <source>'))
+    .description('only what is given changes')
+    .action(async (slug: string, options: SourceOptions, command: Command) => {
+      const context = contextOf(command);
+      const body = bodyOf(options) as UpdateBody;
+      const { id } = await findSource(context.client, slug);
+      showRecord(context, await context.client.updateSource({ id, body }));
+    });
+  sources
+    .command('delete <source>')
+    .description('deletes its events and deliveries too')
+    .action(async (slug: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const { id } = await findSource(context.client, slug);
+      await context.client.deleteSource({ id });
+      showDone(context, { deleted: id }, `${slug} is deleted`);
+    });
+}
+
+function withSourceOptions(command: Command): Command {
+  return withData(withEnabled(command))
+    .option('--name <name>', 'for people; the slug when not given')
+    .option('--description <text>')
+    .addOption(
+      new Option('--verify <type>', 'how webhooks are signed').choices(['github', 'stripe', 'slack', 'hmac', 'none']),
+    )
+    .option('--secret <secret>', 'that signs them; @file reads a file')
+    .option('--signature-header <name>', 'of hmac: the header that holds the signature');
+}
+
+function bodyOf(options: SourceOptions): Record<string, unknown> {
+  const { name, description, verify, signatureHeader: header } = options;
+  if (!verify && (options.secret || header)) throw usage('--secret and --signature-header need --verify');
+  const secret = secretOf(options.secret);
+  const verificationConfig = verify ? given({ type: verify, secret, header }) : undefined;
+  return { ...dataOf(options.data), ...given({ name, description, verificationConfig, enabled: enabledOf(options) }) };
+}

@@ -1,0 +1,73 @@
+// What a command ends with: one line that says what to do next, and an exit code that a script can act on.
+import { CommanderError } from 'commander';
+import { HookyardError } from 'hookyard/client';
+
+/** The exit codes; docs/cli.md documents them. */
+export const EXIT = { ok: 0, refused: 1, usage: 2, notFound: 3, auth: 4, unavailable: 5 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A failure that the command line itself finds. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+  constructor(exitCode: ExitCode, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export const usage = (message: string) => new CliError(EXIT.usage, message);
+export const notFound = (message: string) => new CliError(EXIT.notFound, message);
+
+export interface Ending {
+  exitCode: number;
+  /** One line; empty when everything has been said. */
+  line: string;
+  /** The members of the API's error body, for --json. */
+  body: Record<string, unknown>;
+}
+
+/** @param url of the service, for the lines that tell where it was looked for */
+export function endingOf(error: unknown, url: string): Ending {
+  // Commander has printed what is wrong, or the help or version that was asked for.
+  if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage, line: '', body: {} };
+  if (error instanceof CliError)
+    return { exitCode: error.exitCode, line: error.message, body: { message: error.message } };
+  if (error instanceof HookyardError) {
+    // The API's advice on 401 is for those who write requests.
+    const message = error.status === 401 ? error.message.replace(/;.*/, '') : error.message;
+    const line = `${message}${adviceOn(error, url)}`;
+    const { status, code, details, requestId } = error;
+    return { exitCode: exitCodeOf(error), line, body: { message: error.message, status, code, details, requestId } };
+  }
+  const line = error instanceof Error ? error.message : String(error);
+  return { exitCode: EXIT.refused, line, body: { message: line } };
+}
+
+function exitCodeOf({ status }: HookyardError): ExitCode {
+  if (status === 401 || status === 403) return EXIT.auth;
+  if (status === 404) return EXIT.notFound;
+  if (status === null || status === 429 || status >= 500 || status < 400) return EXIT.unavailable;
+  return EXIT.refused;
+}
+
+/** What has a list of its own on the command line. */
+const LISTED = {
+  source: 'sources',
+  destination: 'destinations',
+  route: 'routes',
+  event: 'events',
+  delivery: 'deliveries',
+};
+
+function adviceOn({ status, code, requestId, message }: HookyardError, url: string): string {
+  const kind = status === 404 ? /^There is no (\w+) with id/.exec(message)?.[1] : undefined;
+  if (kind !== undefined && Object.hasOwn(LISTED, kind)) {
+    return `; hookyard ${LISTED[kind as keyof typeof LISTED]} list shows those there are`;
+  }
+  if (status === 401) return '; give a key with --api-key or HOOKYARD_API_KEY';
+  if (code === 'UNREACHABLE')
+    return `; is the service running (npm start)? Another address is given with --url or HOOKYARD_URL`;
+  if (status !== null && status >= 500 && requestId !== null) return ` (request ${requestId} in the log of ${url})`;
+  return '';
+}

@@ -1,0 +1,105 @@
+// What is given to commands: JSON from an argument, a file or stdin; names instead of ids; pages.
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import type { Client, HttpDestinationSummary, Route, Source, WarehouseDestinationSummary } from 'hookyard/client';
+import { notFound, usage } from './errors.ts';
+
+/** `--data`: the members of a record that have no option of their own. */
+export function withData(command: Command): Command {
+  return command.option(
+    '--data <json>',
+    'more members as JSON; @file reads a file, - reads stdin; options win over it',
+  );
+}
+
+/** @throws CliError when it is no JSON object, or cannot be read */
+export function dataOf(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {};
+  const json = text === '-' ? readInput('/dev/stdin') : text.startsWith('@') ? readInput(text.slice(1)) : text;
+  const value = parseJson(json, '--data');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usage('--data must be a JSON object: {"name": ...}');
+  return value as Record<string, unknown>;
+}
+
+/** @param name of the file; /dev/stdin is stdin on every system */
+export function readInput(name: string): string {
+  try {
+    return readFileSync(name === '/dev/stdin' || name === '-' ? 0 : name, 'utf8');
+  } catch (error) {
+    throw usage(`${name} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+export function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw usage(`${what} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** The members that were given. */
+export function given<T extends object>(members: T): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+export function integer(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^-?\d+$/.test(text)) throw usage(`${option} must be a whole number, not "${text}"`);
+  return Number(text);
+}
+
+/** For options that may be repeated. */
+export const collect = (text: string, before: string[] = []) => [...before, text];
+
+/** `--page` and `--page-size`. */
+export function withPages(command: Command): Command {
+  return command.option('--page <n>', 'which page (1)').option('--page-size <n>', 'items on a page, at most 100 (20)');
+}
+
+export function pageOf(options: { page?: string; pageSize?: string }): { page?: number; pageSize?: number } {
+  return { page: integer(options.page, '--page'), pageSize: integer(options.pageSize, '--page-size') };
+}
+
+/** `--enable` and `--disable`. */
+export function withEnabled(command: Command): Command {
+  return command.addOption(new Option('--enable').conflicts('disable')).addOption(new Option('--disable'));
+}
+
+export function enabledOf({ enable, disable }: { enable?: boolean; disable?: boolean }): boolean | undefined {
+  return enable ? true : disable ? false : undefined;
+}
+
+/** A source by its id or slug. @throws CliError when there is none */
+export async function findSource(client: Client, idOrSlug: string): Promise<Source> {
+  if (/^src_/.test(idOrSlug)) return client.getSource({ id: idOrSlug });
+  for await (const source of client.each('listSources', { search: idOrSlug }))
+    if (source.slug === idOrSlug) return source;
+  throw notFound(`There is no source ${idOrSlug}; hookyard sources list shows those there are`);
+}
+
+/** A destination's id by itself or by its name. @throws CliError when there is none, or more than one */
+export async function findDestination(client: Client, idOrName: string): Promise<string> {
+  if (/^dst_/.test(idOrName)) return idOrName;
+  const found: (HttpDestinationSummary | WarehouseDestinationSummary)[] = [];
+  for await (const one of client.each('listDestinations', { search: idOrName }))
+    if (one.name === idOrName) found.push(one);
+  return only(found, 'destination', idOrName);
+}
+
+/** A route's id by itself or by its name. @throws CliError when there is none, or more than one */
+export async function findRoute(client: Client, idOrName: string): Promise<string> {
+  if (/^rte_/.test(idOrName)) return idOrName;
+  const found: Route[] = [];
+  for await (const route of client.each('listRoutes')) if (route.name === idOrName) found.push(route);
+  return only(found, 'route', idOrName);
+}
+
+function only(found: { id: string }[], kind: string, name: string): string {
+  const [first, ...others] = found;
+  if (!first) throw notFound(`There is no ${kind} ${name}; hookyard ${kind}s list shows those there are`);
+  if (others.length > 0)
+    throw usage(`${found.length} ${kind}s are named ${name}; give an id: ${found.map(({ id }) => id).join(', ')}`);
+  return first.id;
+}

@@ -1,0 +1,92 @@
+// The receiver of hookyard listen: takes deliveries at an address that only its destination knows, and answers them.
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CliError, EXIT } from '../errors.ts';
+
+// The largest webhook that a service can be set to take.
+const MAX_BODY_BYTES = 100 * 1024 * 1024;
+
+/** How the path of every receiver begins. */
+export const PATH_START = '/hookyard-';
+
+/** A request as it arrived. */
+export interface Received {
+  method: string;
+  /** Lowercase names. */
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+export interface LocalReceiver {
+  port: number;
+  /** The path at which requests are taken; any other is answered 404. */
+  path: string;
+  close(): Promise<void>;
+}
+
+/**
+ * @param port 0 chooses a free one
+ * @param answer gets each request when it is complete; its answer is the delivery's
+ * @throws CliError when the port is taken
+ */
+export async function startReceiver(
+  host: string,
+  port: number,
+  answer: (request: Received) => Promise<Reply>,
+): Promise<LocalReceiver> {
+  // Other programs and web pages can reach a port of this machine, but do not know this path.
+  const path = `${PATH_START}${randomBytes(12).toString('hex')}`;
+  const server = createServer((request, response) => {
+    if (request.url?.split('?')[0] !== path) return void response.writeHead(404).end();
+    take(request, response, answer).catch((error: Error) => {
+      if (!response.headersSent) response.writeHead(500);
+      response.end(error.message);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'another program uses it; choose another port' : error.message;
+      reject(new CliError(EXIT.usage, `Port ${port} cannot be listened on: ${why}`));
+    });
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    path,
+    close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      return closed;
+    },
+  };
+}
+
+async function take(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: Received) => Promise<Reply>,
+): Promise<void> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > MAX_BODY_BYTES) return void response.writeHead(413).end();
+    parts.push(part);
+  }
+  const headers = Object.fromEntries(
+    Object.entries(request.headersDistinct).map(([name, values]) => [name, (values ?? []).join(', ')]),
+  );
+  const {
+    status,
+    headers: answered,
+    body,
+  } = await answer({ method: request.method ?? 'POST', headers, body: Buffer.concat(parts) });
+  response.writeHead(status, answered).end(body);
+}

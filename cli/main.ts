@@ -1,0 +1,72 @@
+// The command line: its commands, its options, and how it ends.
+import { Command } from 'commander';
+import { addDeliveries } from './commands/deliveries.ts';
+import { addDestinations } from './commands/destinations.ts';
+import { addEvents } from './commands/events.ts';
+import { addExchange } from './commands/exchange.ts';
+import { addKeys } from './commands/keys.ts';
+import { addListen } from './commands/listen.ts';
+import { addOrganizations } from './commands/orgs.ts';
+import { addRoutes } from './commands/routes.ts';
+import { addSend } from './commands/send.ts';
+import { addSources } from './commands/sources.ts';
+import { addWhoami } from './commands/whoami.ts';
+import { type GlobalOptions, serviceUrl, VERSION } from './context.ts';
+import { endingOf } from './errors.ts';
+
+const program = new Command('hookyard')
+  .description('Receives, routes and delivers webhooks: everything the management API does, from a terminal.')
+  .version(VERSION)
+  .option('--url <address>', 'of the service (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; else http://localhost:3000)')
+  .option('--api-key <key>', 'whr_... (HOOKYARD_API_KEY; for this machine data/keys/api-key)')
+  .option('--timeout <seconds>', 'deadline of each request to the service, and of the waits between repeats (30)')
+  .option('--json', 'print the result as JSON on stdout, errors as JSON on stderr')
+  .showHelpAfterError('(--help tells more)')
+  .exitOverride()
+  .addHelpText(
+    'after',
+    `
+A source is where webhooks come in, a destination where they go, a route leads from one to others.
+
+  hookyard listen 4000 --source orders        receive webhooks of "orders" here, and see them
+  hookyard send --source orders --provider github
+  hookyard events list --status failed
+
+Exit codes: 0 done, 1 refused by the API, 2 wrong usage, 3 not found, 4 no or too weak a key, 5 not reachable or failing.
+More in docs/cli.md.`,
+  );
+
+addListen(program);
+addSend(program);
+addSources(program);
+addDestinations(program);
+addRoutes(program);
+addEvents(program);
+addDeliveries(program);
+addExchange(program);
+addKeys(program);
+addOrganizations(program);
+addWhoami(program);
+
+// Reading `hookyard ... | head` to its end is the reader's choice, no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const options = program.opts<GlobalOptions>();
+  const { exitCode, line, body } = endingOf(error, urlOrNothing(options));
+  if (line !== '') process.stderr.write(options.json ? `${JSON.stringify({ error: body })}\n` : `hookyard: ${line}\n`);
+  process.exitCode = exitCode;
+}
+
+function urlOrNothing(options: GlobalOptions): string {
+  try {
+    return serviceUrl(options);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,1757 @@
+import type { CallOptions, RawAnswer } from './http.ts';
+export type BasicAuth = {
+    username: string;
+    password: string;
+};
+export type BearerAuth = {
+    token: string;
+};
+export type ApiKeyAuth = {
+    headerName: string;
+    key: string;
+};
+export type CustomHeaderAuth = {
+    headerName: string;
+    headerValue: string;
+};
+export type NoAuth = Record<string, unknown>;
+/** A part of it is merged over the defaults, or over what is stored. */
+export type RetryPolicyInput = {
+    /** After the first attempt. */
+    maxRetries?: number;
+    /** ms */
+    initialDelay?: number;
+    /** ms */
+    maxDelay?: number;
+    backoffMultiplier?: number;
+};
+export type S3Config = {
+    bucket: string;
+    region: string;
+    accessKeyId: string;
+    secretAccessKey: string;
+    endpoint?: string;
+    forcePathStyle?: boolean | 'true' | 'false';
+    prefix?: string;
+    fileFormat?: 'jsonl' | 'json';
+    partitionBy?: 'date' | 'hour' | 'source';
+    batchSize?: number;
+    batchWindowSeconds?: number;
+};
+export type R2Config = {
+    bucket: string;
+    accountId?: string;
+    endpoint?: string;
+    region?: string;
+    accessKeyId?: string;
+    secretAccessKey?: string;
+    prefix?: string;
+    fileFormat?: 'jsonl' | 'json';
+    partitionBy?: 'date' | 'hour' | 'source';
+    batchSize?: number;
+    batchWindowSeconds?: number;
+};
+export type GcsConfig = {
+    bucket: string;
+    projectId: string;
+    serviceAccountKey: string;
+    endpoint?: string;
+    prefix?: string;
+    fileFormat?: 'jsonl' | 'json';
+    partitionBy?: 'date' | 'hour' | 'source';
+    batchSize?: number;
+    batchWindowSeconds?: number;
+};
+export type AzureBlobConfig = {
+    accountName: string;
+    accountKey: string;
+    containerName: string;
+    endpoint?: string;
+    prefix?: string;
+    fileFormat?: 'jsonl' | 'json';
+    partitionBy?: 'date' | 'hour' | 'source';
+    batchSize?: number;
+    batchWindowSeconds?: number;
+};
+export type FilterConditionInput = {
+    /** `payload.<path>`, `headers.<name>`, `query.<name>` or `method` */
+    field: string;
+    operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'matches' | 'exists' | 'not_exists' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'not_in' | 'regex' | 'greater_than' | 'less_than';
+    value?: unknown;
+};
+export type DestinationImportItem = {
+    name: string;
+    /** An http:// or https:// address without credentials; HTTPS is recommended. */
+    url: string;
+    /** Unique in the organization; stands for the id in export files. */
+    slug?: string;
+    method?: 'POST' | 'PUT' | 'PATCH';
+    /** Added to every delivery; replaced as a whole on update. */
+    headers?: Record<string, string>;
+    authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+    authConfig?: '***REDACTED***' | Record<string, unknown> | null;
+    signingSecret?: string | null;
+    timeoutMs?: number;
+    rateLimitPerMinute?: number | null;
+    retryPolicy?: RetryPolicyInput;
+    description?: string | null;
+    isActive?: boolean;
+    type?: 'http';
+} | {
+    name: string;
+    /** Unique in the organization; stands for the id in export files. */
+    slug?: string;
+    config?: unknown;
+    fieldMapping?: unknown;
+    description?: string | null;
+    isActive?: boolean;
+    type: 's3' | 'r2' | 'gcs' | 'azure_blob';
+};
+export type Accepted = {
+    success: true;
+    eventId: string;
+    /** It came before; the id is that of the first, and nothing was stored. */
+    duplicate?: true;
+} | {
+    /** Slack's, of a `url_verification`. */
+    challenge: string;
+};
+export type ErrorDetail = {
+    /** Dotted; empty for the whole. */
+    path: string;
+    message: string;
+    /** In a member that is code, from 1 on. */
+    line?: number;
+    column?: number;
+};
+export type Source = {
+    id: string;
+    name: string;
+    slug: string;
+    description: string | null;
+    /** Where the provider sends its webhooks. */
+    webhookUrl: string;
+    verificationConfig: VerificationConfig;
+    /** By what a repeated webhook is known, and for how long. */
+    idempotencyKey: {
+        header?: string;
+        jsonPath?: string;
+        windowSeconds: number;
+    } | null;
+    enabled: boolean;
+    eventsCount: number;
+    lastEventAt: Timestamp | null;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+};
+/** How webhooks are verified; the secret is never shown. All but the type are of hmac. */
+export type VerificationConfig = {
+    type: 'none' | 'github' | 'stripe' | 'slack' | 'hmac';
+    algorithm?: 'sha1' | 'sha256' | 'sha512';
+    encoding?: 'hex' | 'base64';
+    header?: string;
+    prefix?: string;
+};
+/** ISO 8601, UTC, with milliseconds. */
+export type Timestamp = string;
+export type Pagination = {
+    /** Items on all pages. */
+    total: number;
+    page: number;
+    pageSize: number;
+};
+export type DestinationSummary = HttpDestinationSummary | WarehouseDestinationSummary;
+export type HttpDestinationSummary = {
+    id: string;
+    type: 'http';
+    name: string;
+    url: string;
+    enabled: boolean;
+    /** percent; null without a recent delivery */
+    successRate: number | null;
+    /** ms; null without a recent attempt that was answered */
+    avgLatency: number | null;
+    deliveriesCount: number;
+};
+export type WarehouseDestinationSummary = {
+    name: string;
+    url: '';
+    enabled: boolean;
+    id: string;
+    type: 's3' | 'r2' | 'gcs' | 'azure_blob';
+    config: WarehouseConfig;
+};
+/** The members of the type; its secret is shown as •••• and the last four. */
+export type WarehouseConfig = {
+    bucket?: string;
+    region?: string;
+    accessKeyId?: string;
+    /** Of s3 and r2; masked. */
+    secretAccessKey?: string;
+    accountId?: string;
+    projectId?: string;
+    /** Of gcs; masked. */
+    serviceAccountKey?: string;
+    accountName?: string;
+    /** Of azure_blob; masked. */
+    accountKey?: string;
+    containerName?: string;
+    endpoint?: string;
+    forcePathStyle?: boolean;
+    prefix?: string;
+    fileFormat?: 'jsonl' | 'json';
+    partitionBy?: 'date' | 'hour' | 'source';
+    /** Events. */
+    batchSize?: number;
+    batchWindowSeconds?: number;
+};
+export type Destination = HttpDestination | WarehouseDestination;
+export type HttpDestination = {
+    id: string;
+    type: 'http';
+    name: string;
+    url: string;
+    enabled: boolean;
+    /** percent; null without a recent delivery */
+    successRate: number | null;
+    /** ms; null without a recent attempt that was answered */
+    avgLatency: number | null;
+    deliveriesCount: number;
+    slug: string;
+    method: 'POST' | 'PUT' | 'PATCH';
+    headers: Record<string, string>;
+    authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+    /** ms */
+    timeoutMs: number;
+    /** Null: unlimited. */
+    rateLimitPerMinute: number | null;
+    retryPolicy: RetryPolicy;
+    /** Its secrets are shown as •••• and their last four characters. */
+    authConfig: Record<string, string> | null;
+    signingSecret: string | null;
+    lastDeliveryAt: Timestamp | null;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+};
+export type RetryPolicy = {
+    /** After the first attempt. */
+    maxRetries: number;
+    /** ms */
+    initialDelay: number;
+    /** ms */
+    maxDelay: number;
+    backoffMultiplier: number;
+};
+/** Members that are for HTTP only have their defaults. */
+export type WarehouseDestination = {
+    name: string;
+    url: '';
+    enabled: boolean;
+    id: string;
+    type: 's3' | 'r2' | 'gcs' | 'azure_blob';
+    /** percent; null without a recent delivery */
+    successRate: number | null;
+    /** ms; null without a recent attempt that was answered */
+    avgLatency: number | null;
+    deliveriesCount: number;
+    slug: string;
+    method: 'POST' | 'PUT' | 'PATCH';
+    headers: Record<string, string>;
+    authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+    /** ms */
+    timeoutMs: number;
+    /** Null: unlimited. */
+    rateLimitPerMinute: number | null;
+    retryPolicy: RetryPolicy;
+    /** Its secrets are shown as •••• and their last four characters. */
+    authConfig: Record<string, string> | null;
+    signingSecret: string | null;
+    lastDeliveryAt: Timestamp | null;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+    config: WarehouseConfig;
+    fieldMapping: Array<FieldMappingRule>;
+};
+export type FieldMappingRule = {
+    source: string;
+    target: string;
+    type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
+    default?: string;
+};
+/** Of the last time (HOOKYARD_HEALTH_WINDOW_HOURS, 24 by default). */
+export type DestinationHealth = {
+    /** percent */
+    successRate: number;
+    /** ms */
+    avgLatency: number;
+    /** ms */
+    p50Latency: number;
+    /** ms */
+    p95Latency: number;
+    /** ms */
+    p99Latency: number;
+    totalDeliveries: number;
+    successfulDeliveries: number;
+    failedDeliveries: number;
+    lastDeliveryAt: Timestamp | null;
+    lastSuccessAt: Timestamp | null;
+    lastFailureAt: Timestamp | null;
+    status: 'healthy' | 'degraded' | 'failing' | 'unknown';
+};
+export type TestResult = {
+    success: true;
+    statusCode: number;
+    /** ms */
+    latency: number;
+    responseBody: string;
+    message: string;
+} | {
+    success: false;
+    statusCode: number | null;
+    /** ms */
+    latency: number;
+    responseBody: string | null;
+    error: string;
+    message: string;
+} | {
+    success: true;
+    result: {
+        key: string;
+        /** bytes */
+        size: number;
+        /** rows */
+        count: number;
+    };
+    /** ms */
+    latency: number;
+    message: string;
+} | {
+    success: false;
+    statusCode: number | null;
+    /** ms */
+    latency: number;
+    error: string;
+    message: string;
+};
+export type Batch = {
+    id: string;
+    status: 'open' | 'frozen' | 'uploading' | 'written' | 'failed';
+    partition: string | null;
+    key: string | null;
+    /** Events. */
+    count: number | null;
+    bytes: number | null;
+    /** Values that did not fit their column. */
+    convertedCount: number | null;
+    sha256: string | null;
+    attempts: number;
+    lastError: string | null;
+    createdAt: Timestamp;
+    frozenAt: Timestamp | null;
+    writtenAt: Timestamp | null;
+    finishedAt: Timestamp | null;
+};
+export type OrganizationDestinationSummary = {
+    id: string;
+    name: string;
+    url: string;
+    enabled: boolean;
+    /** percent; null without a recent delivery */
+    successRate: number | null;
+    /** ms; null without a recent attempt that was answered */
+    avgLatency: number | null;
+    deliveriesCount: number;
+};
+export type OrganizationDestination = {
+    id: string;
+    name: string;
+    url: string;
+    enabled: boolean;
+    /** percent; null without a recent delivery */
+    successRate: number | null;
+    /** ms; null without a recent attempt that was answered */
+    avgLatency: number | null;
+    deliveriesCount: number;
+    description: string | null;
+    headers: Record<string, string>;
+    retryPolicy: RetryPolicy;
+    lastDeliveryAt: Timestamp | null;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+};
+export type Route = {
+    id: string;
+    name: string;
+    description: string | null;
+    /** Higher values run first. */
+    priority: number;
+    filterConditions: FilterConditions | null;
+    /** Whether all conditions must be met, or one. */
+    filterLogic: 'AND' | 'OR';
+    failoverAfterAttempts: number;
+    circuitCooldownSeconds: number;
+    circuitFailureThreshold: number;
+    circuitProbeSuccessThreshold: number;
+    notifyOnFailure: boolean;
+    notifyOnSuccess: boolean;
+    notifyOnRecovery: boolean;
+    notifyEmails: string | null;
+    /** What of the destination's answer counts as success; null: any 2xx. */
+    expectedResponse: {
+        statusCodes?: Array<number>;
+        bodyContains?: string;
+    } | null;
+    /** Only there when it is set for this route. */
+    lane?: 'workflow' | 'express';
+    sourceId: string;
+    destinationIds: Array<string>;
+    transformId: string | null;
+    filterId: string | null;
+    schemaId: string | null;
+    failoverDestinationIds: Array<string>;
+    circuitState: 'closed' | 'open' | 'half_open';
+    enabled: boolean;
+    source: {
+        id: string;
+        name: string;
+    };
+    destinations: Array<{
+        id: string;
+        name: string;
+    }>;
+    transform: {
+        id: string;
+        name: string;
+    } | null;
+    filter: {
+        id: string;
+        name: string;
+    } | null;
+    schema: {
+        id: string;
+        name: string;
+    } | null;
+    eventsRouted: number;
+    lastEventAt: Timestamp | null;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+};
+export type FilterConditions = Array<FilterCondition>;
+export type FilterCondition = {
+    field: string;
+    operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'matches' | 'exists' | 'not_exists' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'not_in' | 'regex' | 'greater_than' | 'less_than';
+    value?: unknown;
+};
+export type RouteStatistics = {
+    eventsRouted: number;
+    /** Refused by the route's filter. */
+    eventsFiltered: number;
+    deliveriesSucceeded: number;
+    deliveriesFailed: number;
+    /** ms */
+    avgLatency: number;
+    period: '1h' | '24h' | '7d' | '30d';
+};
+export type CircuitStatus = {
+    circuitState: 'closed' | 'open' | 'half_open';
+    /** Failed attempts in a row. */
+    failureCount: number;
+    failureThreshold: number;
+    cooldownSeconds: number;
+    lastFailureAt: Timestamp | null;
+    lastSuccessAt: Timestamp | null;
+    /** Null when it is not open. */
+    openedAt: Timestamp | null;
+    probeSuccessCount: number;
+    probeSuccessThreshold: number;
+};
+export type DestinationExportItem = {
+    name: string;
+    slug: string;
+    method: 'POST' | 'PUT' | 'PATCH';
+    headers: Record<string, string>;
+    authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+    /** ms */
+    timeoutMs: number;
+    /** Null: unlimited. */
+    rateLimitPerMinute: number | null;
+    retryPolicy: RetryPolicy;
+    description: string | null;
+    type: 'http' | 's3' | 'r2' | 'gcs' | 'azure_blob';
+    url: string;
+    /** In clear only with `includeSensitive=true`. */
+    authConfig: '***REDACTED***' | Record<string, string>;
+    signingSecret: string | null;
+    /** Of warehouses only. */
+    config?: WarehouseConfig | '***REDACTED***';
+    fieldMapping?: Array<FieldMappingRule>;
+    isActive: boolean;
+};
+export type DestinationImportResult = {
+    success: boolean;
+    summary: {
+        imported: number;
+        skipped: number;
+        overwritten: number;
+        failed: number;
+    };
+    details: {
+        imported: Array<string>;
+        skipped: Array<string>;
+        overwritten: Array<string>;
+        failed: Array<string>;
+    };
+    errors: Array<string>;
+    warnings: Array<string>;
+    destinations: Array<{
+        /** Null when it was not stored. */
+        id: string | null;
+        name: string;
+        slug: string | null;
+        status: 'created' | 'skipped' | 'overwritten' | 'failed';
+    }>;
+};
+export type RouteExportItem = {
+    name: string;
+    description: string | null;
+    /** Higher values run first. */
+    priority: number;
+    filterConditions: FilterConditions | null;
+    /** Whether all conditions must be met, or one. */
+    filterLogic: 'AND' | 'OR';
+    failoverAfterAttempts: number;
+    circuitCooldownSeconds: number;
+    circuitFailureThreshold: number;
+    circuitProbeSuccessThreshold: number;
+    notifyOnFailure: boolean;
+    notifyOnSuccess: boolean;
+    notifyOnRecovery: boolean;
+    notifyEmails: string | null;
+    /** What of the destination's answer counts as success; null: any 2xx. */
+    expectedResponse: {
+        statusCodes?: Array<number>;
+        bodyContains?: string;
+    } | null;
+    /** Only there when it is set for this route. */
+    lane?: 'workflow' | 'express';
+    sourceSlug: string | null;
+    /** The first of `destinationSlugs`. */
+    destinationSlug: string | null;
+    destinationSlugs: Array<string>;
+    filterSlug: string | null;
+    transformSlug: string | null;
+    schemaSlug: string | null;
+    failoverDestinationSlugs: Array<string>;
+    /** The same as `circuitFailureThreshold`. */
+    failureThreshold: number;
+    isActive: boolean;
+};
+export type RouteImportResult = {
+    imported: number;
+    skipped: number;
+    overwritten: number;
+    /** When there is one, nothing was imported. */
+    errors: Array<string>;
+    warnings: Array<string>;
+    routes: Array<{
+        /** Null when it was not stored. */
+        id: string | null;
+        name: string;
+        status: 'created' | 'skipped' | 'overwritten';
+    }>;
+};
+export type Filter = {
+    id: string;
+    name: string;
+    slug: string;
+    description: string | null;
+    conditions: FilterConditions;
+    /** Whether all conditions must be met, or one. */
+    logic: 'AND' | 'OR';
+    /** Routes that use it. */
+    routeCount: number;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+};
+export type FilterResult = {
+    /** Whether a route with this filter takes the sample. */
+    matches: boolean;
+    conditions: Array<{
+        field: string;
+        operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'matches' | 'exists' | 'not_exists' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'not_in' | 'regex' | 'greater_than' | 'less_than';
+        matches: boolean;
+    }>;
+};
+export type Transform = {
+    id: string;
+    name: string;
+    slug: string;
+    description: string | null;
+    type: 'jsonata' | 'javascript' | 'liquid';
+    code: string;
+    outputContentType: string | null;
+    /** Grows with every change. */
+    version: number;
+    /** Routes that use it. */
+    routeCount: number;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+};
+export type TransformResult = {
+    success: true;
+    /** Parsed when it is JSON, else its text. */
+    output: unknown;
+    outputContentType: string | null;
+    durationMs: number;
+} | {
+    success: false;
+    error: {
+        message: string;
+        line: number | null;
+        column: number | null;
+    };
+    outputContentType: string | null;
+    durationMs: number;
+};
+export type Schema = {
+    id: string;
+    name: string;
+    slug: string;
+    description: string | null;
+    /** A JSON Schema. */
+    schema: Record<string, unknown> | boolean;
+    /** Grows with every change. */
+    version: number;
+    /** Routes that use it. */
+    routeCount: number;
+    createdAt: Timestamp;
+    updatedAt: Timestamp;
+};
+export type SchemaResult = {
+    valid: boolean;
+    errors: Array<{
+        /** A JSON pointer into the payload; empty for the payload itself. */
+        path: string;
+        message: string;
+    }>;
+};
+export type Event = {
+    id: string;
+    sourceId: string;
+    source: {
+        id: string;
+        name: string;
+    };
+    status: 'pending' | 'delivered' | 'partial' | 'failed';
+    /** Whether a route took it. */
+    routed: boolean;
+    method: 'POST' | 'PUT' | 'PATCH';
+    /** Of the address it was sent to. */
+    query: string;
+    headers: Record<string, string>;
+    /** bytes */
+    payloadSize: number;
+    payloadHash: string;
+    deliveriesCount: number;
+    deliveriesSucceeded: number;
+    deliveriesFailed: number;
+    receivedAt: Timestamp;
+    createdAt: Timestamp;
+};
+export type EventInFull = {
+    id: string;
+    sourceId: string;
+    source: {
+        id: string;
+        name: string;
+    };
+    status: 'pending' | 'delivered' | 'partial' | 'failed';
+    /** Whether a route took it. */
+    routed: boolean;
+    method: 'POST' | 'PUT' | 'PATCH';
+    /** Of the address it was sent to. */
+    query: string;
+    headers: Record<string, string>;
+    /** bytes */
+    payloadSize: number;
+    payloadHash: string;
+    deliveriesCount: number;
+    deliveriesSucceeded: number;
+    deliveriesFailed: number;
+    receivedAt: Timestamp;
+    createdAt: Timestamp;
+    /** Parsed when it is JSON, else its text, else base64. Only when asked for. */
+    payload?: unknown;
+    /** Only when the payload is no text. */
+    payloadEncoding?: 'base64';
+    /** Only when asked for. */
+    deliveries?: Array<Delivery>;
+};
+export type Delivery = {
+    id: string;
+    eventId: string;
+    sourceId: string;
+    routeId: string | null;
+    destinationId: string;
+    status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+    attemptCount: number;
+    /** Of the latest attempt, ms. */
+    latency: number | null;
+    /** Null when there was no response. */
+    statusCode: number | null;
+    error: string | null;
+    nextAttemptAt: Timestamp | null;
+    deliveredAt: Timestamp | null;
+    finishedAt: Timestamp | null;
+    createdAt: Timestamp;
+    /** The delivery that was given up for this one. */
+    failoverOf: string | null;
+    /** The delivery that this one repeats. */
+    replayOf: string | null;
+    /** In which lane the first attempt was made; null before it. */
+    lane: 'workflow' | 'express' | null;
+    /** The file of the warehouse that it is in. */
+    batchId: string | null;
+    /** Of its workflow in Temporal, if there is one. */
+    workflowId: string | null;
+    temporalUrl: string | null;
+};
+export type EventTimeline = {
+    received: Timestamp;
+    validated: Timestamp;
+    queued: Timestamp;
+    deliveries: Array<{
+        deliveryId: string;
+        destinationId: string;
+        destinationName: string;
+        status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+        attempts: Array<{
+            attemptNumber: number;
+            startedAt: Timestamp;
+            completedAt: Timestamp;
+            status: 'success' | 'failed';
+            /** Null when there was no response. */
+            statusCode: number | null;
+            /** ms */
+            latency: number;
+        }>;
+    }>;
+    /** ms */
+    totalDuration: number;
+};
+export type EventReplay = {
+    id: string;
+    status: 'pending' | 'running' | 'completed' | 'cancelled' | 'failed';
+    filter: EventFilter;
+    destinationIds: Array<string> | null;
+    /** Events a second. */
+    ratePerSecond: number;
+    /** Null when counting them took too long. */
+    eventsTotal: number | null;
+    eventsReplayed: number;
+    /** Their payload was gone. */
+    eventsExpired: number;
+    /** They go nowhere now. */
+    eventsUnroutable: number;
+    deliveriesCreated: number;
+    /** Events received before it have been judged. */
+    replayedUntil: Timestamp | null;
+    error: string | null;
+    createdAt: Timestamp;
+    startedAt: Timestamp | null;
+    finishedAt: Timestamp | null;
+    workflowId: string;
+    temporalUrl: string | null;
+};
+/** The filters as they were understood. */
+export type EventFilter = {
+    sourceId?: string;
+    status?: 'pending' | 'delivered' | 'partial' | 'failed';
+    from?: Timestamp;
+    to?: Timestamp;
+    search?: string;
+};
+export type EventReplayDryRun = {
+    dryRun: true;
+    filter: EventFilter;
+    eventsTotal: number;
+    eventsExpired: number;
+};
+export type DeliveryWithAttempts = {
+    id: string;
+    eventId: string;
+    sourceId: string;
+    routeId: string | null;
+    destinationId: string;
+    status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+    attemptCount: number;
+    /** Of the latest attempt, ms. */
+    latency: number | null;
+    /** Null when there was no response. */
+    statusCode: number | null;
+    error: string | null;
+    nextAttemptAt: Timestamp | null;
+    deliveredAt: Timestamp | null;
+    finishedAt: Timestamp | null;
+    createdAt: Timestamp;
+    /** The delivery that was given up for this one. */
+    failoverOf: string | null;
+    /** The delivery that this one repeats. */
+    replayOf: string | null;
+    /** In which lane the first attempt was made; null before it. */
+    lane: 'workflow' | 'express' | null;
+    /** The file of the warehouse that it is in. */
+    batchId: string | null;
+    /** Of its workflow in Temporal, if there is one. */
+    workflowId: string | null;
+    temporalUrl: string | null;
+    attempts: Array<Attempt>;
+};
+export type Attempt = {
+    attemptNumber: number;
+    startedAt: Timestamp;
+    completedAt: Timestamp;
+    status: 'success' | 'failed';
+    /** Null when there was no response. */
+    statusCode: number | null;
+    /** ms */
+    latency: number;
+    error: string | null;
+    /** As they were sent, secrets masked. */
+    requestHeaders: Record<string, string> | null;
+    responseHeaders: Record<string, string> | null;
+    responseBody: string | null;
+};
+export type Caller = {
+    organization: {
+        id: string;
+        name: string;
+        slug: string;
+        plan: 'free' | 'pro' | 'business';
+    };
+    key: {
+        id: string;
+        name: string;
+        scopes: Array<'read' | 'write'>;
+    };
+};
+export type ApiKey = {
+    id: string;
+    name: string;
+    scopes: Array<'read' | 'write'>;
+    /** Its last four characters. */
+    tokenHint: string;
+    expiresAt: Timestamp | null;
+    lastUsedAt: Timestamp | null;
+    createdAt: Timestamp;
+};
+export type NewApiKey = {
+    id: string;
+    name: string;
+    scopes: Array<'read' | 'write'>;
+    /** Its last four characters. */
+    tokenHint: string;
+    expiresAt: Timestamp | null;
+    lastUsedAt: Timestamp | null;
+    createdAt: Timestamp;
+    token: string;
+};
+export type Well = {
+    status: 'ok';
+};
+export type Ready = {
+    status: 'ok';
+    /** Whether webhooks are accepted: `full` refuses all with 503, `partly_full` those for destinations that have most of the backlog. */
+    ingest: 'open' | 'partly_full' | 'full';
+};
+export interface Operations {
+    /** List sources */
+    listSources(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        enabled?: boolean;
+        /** A part of the name or slug, whatever its case. */
+        search?: string;
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<Source>;
+        pagination: Pagination;
+    }>;
+    /** Create a source */
+    createSource(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        body: {
+            name: string;
+            description?: string | null;
+            verificationConfig?: {
+                type: 'github';
+                secret: string;
+            } | {
+                type: 'stripe';
+                secret: string;
+            } | {
+                type: 'slack';
+                secret: string;
+            } | {
+                type: 'hmac';
+                secret: string;
+                header: string;
+                algorithm?: 'sha1' | 'sha256' | 'sha512';
+                encoding?: 'hex' | 'base64';
+                prefix?: string;
+            } | {
+                type: 'none';
+            } | null;
+            idempotencyKey?: {
+                header?: string;
+                jsonPath?: string;
+                windowSeconds: number;
+            } | null;
+            enabled?: boolean;
+            /** Unique in the organization; stands for the id in export files. */
+            slug: string;
+        };
+    }, options?: CallOptions): Promise<Source>;
+    /** Get a source */
+    getSource(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<Source>;
+    /** Update a source */
+    updateSource(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+        body: {
+            name?: string;
+            description?: string | null;
+            verificationConfig?: {
+                type: string;
+            } | null;
+            idempotencyKey?: {
+                header?: string;
+                jsonPath?: string;
+                windowSeconds: number;
+            } | null;
+            enabled?: boolean;
+            slug?: string;
+        };
+    }, options?: CallOptions): Promise<Source>;
+    /** Delete a source */
+    deleteSource(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<void>;
+    /** List destinations */
+    listDestinations(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        enabled?: boolean;
+        /** A part of the name or address, whatever its case. */
+        search?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<DestinationSummary>;
+        pagination: Pagination;
+    }>;
+    /** Create a destination */
+    createDestination(input: {
+        body: {
+            name: string;
+            /** An http:// or https:// address without credentials; HTTPS is recommended. */
+            url: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            method?: 'POST' | 'PUT' | 'PATCH';
+            /** Added to every delivery; replaced as a whole on update. */
+            headers?: Record<string, string>;
+            authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+            /** What it holds depends on `authType`. */
+            authConfig?: BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | NoAuth | null;
+            signingSecret?: string | null;
+            timeoutMs?: number;
+            rateLimitPerMinute?: number | null;
+            retryPolicy?: RetryPolicyInput;
+            enabled?: boolean;
+            type?: 'http';
+        } | {
+            name: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            enabled?: boolean;
+            config: S3Config;
+            fieldMapping?: Array<{
+                source: string;
+                target: string;
+                type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
+                default?: string;
+            }> | null;
+            type: 's3';
+        } | {
+            name: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            enabled?: boolean;
+            config: R2Config;
+            fieldMapping?: Array<{
+                source: string;
+                target: string;
+                type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
+                default?: string;
+            }> | null;
+            type: 'r2';
+        } | {
+            name: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            enabled?: boolean;
+            config: GcsConfig;
+            fieldMapping?: Array<{
+                source: string;
+                target: string;
+                type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
+                default?: string;
+            }> | null;
+            type: 'gcs';
+        } | {
+            name: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            enabled?: boolean;
+            config: AzureBlobConfig;
+            fieldMapping?: Array<{
+                source: string;
+                target: string;
+                type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
+                default?: string;
+            }> | null;
+            type: 'azure_blob';
+        };
+    }, options?: CallOptions): Promise<Destination>;
+    /** Get a destination */
+    getDestination(input: {
+        id: string;
+    }, options?: CallOptions): Promise<Destination>;
+    /** Update a destination */
+    updateDestination(input: {
+        id: string;
+        body: {
+            name?: string;
+            /** An http:// or https:// address without credentials; HTTPS is recommended. */
+            url?: string;
+            type?: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            method?: 'POST' | 'PUT' | 'PATCH';
+            /** Added to every delivery; replaced as a whole on update. */
+            headers?: Record<string, string>;
+            authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+            authConfig?: Record<string, unknown> | null;
+            signingSecret?: string | null;
+            timeoutMs?: number;
+            rateLimitPerMinute?: number | null;
+            retryPolicy?: RetryPolicyInput;
+            enabled?: boolean;
+        } | {
+            name?: string;
+            type?: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            enabled?: boolean;
+            /** Members that are not sent stay, null removes one; a secret sent back masked is kept. */
+            config?: Record<string, unknown>;
+            fieldMapping?: Array<{
+                source: string;
+                target: string;
+                type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
+                default?: string;
+            }> | null;
+        };
+    }, options?: CallOptions): Promise<Destination>;
+    /** Delete a destination */
+    deleteDestination(input: {
+        id: string;
+    }, options?: CallOptions): Promise<void>;
+    /** Delete many destinations */
+    deleteDestinations(input: {
+        body: {
+            ids: Array<string>;
+        };
+    }, options?: CallOptions): Promise<{
+        success: true;
+        deleted: number;
+    }>;
+    /** Get a destination's health */
+    getDestinationHealth(input: {
+        id: string;
+    }, options?: CallOptions): Promise<DestinationHealth>;
+    /** Send a test webhook, or upload a test file */
+    testDestination(input: {
+        id: string;
+        body?: {
+            payload?: Record<string, unknown>;
+        };
+    }, options?: CallOptions): Promise<TestResult>;
+    /** List a warehouse's batches */
+    listBatches(input: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        status?: 'open' | 'frozen' | 'uploading' | 'written' | 'failed';
+        id: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<Batch>;
+        pagination: Pagination;
+    }>;
+    /** List HTTP destinations */
+    listOrganizationDestinations(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        enabled?: boolean;
+        /** A part of the name or address, whatever its case. */
+        search?: string;
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<OrganizationDestinationSummary>;
+        pagination: Pagination;
+    }>;
+    /** Create an HTTP destination */
+    createOrganizationDestination(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        body: {
+            name: string;
+            /** An http:// or https:// address without credentials; HTTPS is recommended. */
+            url: string;
+            description?: string | null;
+            /** Added to every delivery; replaced as a whole on update. */
+            headers?: Record<string, string>;
+            retryPolicy?: RetryPolicyInput;
+            enabled?: boolean;
+        };
+    }, options?: CallOptions): Promise<OrganizationDestination>;
+    /** Get an HTTP destination */
+    getOrganizationDestination(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<OrganizationDestination>;
+    /** Update an HTTP destination */
+    updateOrganizationDestination(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+        body: {
+            name?: string;
+            /** An http:// or https:// address without credentials; HTTPS is recommended. */
+            url?: string;
+            description?: string | null;
+            /** Added to every delivery; replaced as a whole on update. */
+            headers?: Record<string, string>;
+            retryPolicy?: RetryPolicyInput;
+            enabled?: boolean;
+        };
+    }, options?: CallOptions): Promise<OrganizationDestination>;
+    /** Delete an HTTP destination */
+    deleteOrganizationDestination(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<void>;
+    /** Get an HTTP destination's health */
+    getOrganizationDestinationHealth(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<DestinationHealth>;
+    /** List routes */
+    listRoutes(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        enabled?: boolean;
+        sourceId?: string;
+        destinationId?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<Route>;
+        pagination: Pagination;
+    }>;
+    /** Create a route */
+    createRoute(input: {
+        body: {
+            name: string;
+            sourceId: string;
+            destinationIds: Array<string>;
+            description?: string | null;
+            priority?: number;
+            filterConditions?: Array<FilterConditionInput> | null;
+            filterLogic?: 'AND' | 'OR';
+            failoverAfterAttempts?: number;
+            circuitCooldownSeconds?: number;
+            circuitFailureThreshold?: number;
+            circuitProbeSuccessThreshold?: number;
+            notifyOnFailure?: boolean;
+            notifyOnSuccess?: boolean;
+            notifyOnRecovery?: boolean;
+            notifyEmails?: string | null;
+            expectedResponse?: {
+                statusCodes?: Array<number>;
+                bodyContains?: string;
+            } | null;
+            lane?: 'workflow' | 'express' | null;
+            transformId?: string | null;
+            filterId?: string | null;
+            schemaId?: string | null;
+            failoverDestinationIds?: Array<string>;
+            enabled?: boolean;
+        };
+    }, options?: CallOptions): Promise<Route>;
+    /** Get a route */
+    getRoute(input: {
+        id: string;
+    }, options?: CallOptions): Promise<Route>;
+    /** Update a route */
+    updateRoute(input: {
+        id: string;
+        body: {
+            name?: string;
+            sourceId?: string;
+            destinationIds?: Array<string>;
+            description?: string | null;
+            priority?: number;
+            filterConditions?: Array<FilterConditionInput> | null;
+            filterLogic?: 'AND' | 'OR';
+            failoverAfterAttempts?: number;
+            circuitCooldownSeconds?: number;
+            circuitFailureThreshold?: number;
+            circuitProbeSuccessThreshold?: number;
+            notifyOnFailure?: boolean;
+            notifyOnSuccess?: boolean;
+            notifyOnRecovery?: boolean;
+            notifyEmails?: string | null;
+            expectedResponse?: {
+                statusCodes?: Array<number>;
+                bodyContains?: string;
+            } | null;
+            lane?: 'workflow' | 'express' | null;
+            transformId?: string | null;
+            filterId?: string | null;
+            schemaId?: string | null;
+            failoverDestinationIds?: Array<string>;
+            enabled?: boolean;
+        };
+    }, options?: CallOptions): Promise<Route>;
+    /** Delete a route */
+    deleteRoute(input: {
+        id: string;
+    }, options?: CallOptions): Promise<void>;
+    /** Get a route's statistics */
+    getRouteStatistics(input: {
+        period?: '1h' | '24h' | '7d' | '30d';
+        id: string;
+    }, options?: CallOptions): Promise<RouteStatistics>;
+    /** Get the state of a route's circuit breaker */
+    getCircuitStatus(input: {
+        id: string;
+    }, options?: CallOptions): Promise<CircuitStatus>;
+    /** Close a route's circuit breaker now */
+    resetCircuit(input: {
+        id: string;
+    }, options?: CallOptions): Promise<{
+        message: string;
+        circuitState: 'closed';
+    }>;
+    /** Change the settings of a route's circuit breaker */
+    configureCircuit(input: {
+        id: string;
+        body: {
+            circuitCooldownSeconds?: number;
+            circuitFailureThreshold?: number;
+            circuitProbeSuccessThreshold?: number;
+        };
+    }, options?: CallOptions): Promise<{
+        circuitCooldownSeconds: number;
+        circuitFailureThreshold: number;
+        circuitProbeSuccessThreshold: number;
+        message: string;
+    }>;
+    /** Pause or resume many routes */
+    pauseRoutes(input: {
+        body: {
+            routeIds: Array<string>;
+            isActive: boolean;
+        };
+    }, options?: CallOptions): Promise<{
+        updated: number;
+        routes: Array<{
+            id: string;
+            name: string;
+            isActive: boolean;
+        }>;
+    }>;
+    /** Delete many routes */
+    deleteRoutes(input: {
+        body: {
+            routeIds: Array<string>;
+        };
+    }, options?: CallOptions): Promise<{
+        deleted: number;
+        routes: Array<{
+            id: string;
+            name: string;
+        }>;
+    }>;
+    /** Export destinations */
+    exportDestinations(input?: {
+        /** At most 1000 ids separated by commas; all when it is left out. */
+        ids?: string;
+        includeSensitive?: boolean;
+    }, options?: CallOptions): Promise<{
+        version: string;
+        exportedAt: Timestamp;
+        organizationSlug: string;
+        destinations: Array<DestinationExportItem>;
+    }>;
+    /** Import destinations */
+    importDestinations(input: {
+        body: {
+            /** What happens to an item that is there already. */
+            conflictStrategy: 'skip' | 'rename' | 'overwrite';
+            /** Says what would happen, and changes nothing. */
+            validateOnly?: boolean;
+            /** The file's own; a newer major version is refused. */
+            version?: unknown;
+            destinations: Array<DestinationImportItem>;
+        };
+    }, options?: CallOptions): Promise<DestinationImportResult>;
+    /** Export routes */
+    exportRoutes(input?: {
+        /** At most 1000 ids separated by commas; all when it is left out. */
+        ids?: string;
+    }, options?: CallOptions): Promise<{
+        version: string;
+        exportedAt: Timestamp;
+        organizationSlug: string;
+        routes: Array<RouteExportItem>;
+    }>;
+    /** Import routes */
+    importRoutes(input: {
+        body: {
+            /** What happens to an item that is there already. */
+            conflictStrategy: 'skip' | 'rename' | 'overwrite';
+            /** Says what would happen, and changes nothing. */
+            validateOnly?: boolean;
+            /** The file's own; a newer major version is refused. */
+            version?: unknown;
+            routes: Array<{
+                name: string;
+                sourceSlug: string;
+                destinationSlug?: string | null;
+                destinationSlugs?: Array<string>;
+                filterSlug?: string | null;
+                transformSlug?: string | null;
+                schemaSlug?: string | null;
+                failoverDestinationSlugs?: Array<string>;
+                failureThreshold?: unknown;
+                isActive?: boolean;
+                description?: string | null;
+                priority?: number;
+                filterConditions?: Array<FilterConditionInput> | null;
+                filterLogic?: 'AND' | 'OR';
+                failoverAfterAttempts?: number;
+                circuitCooldownSeconds?: number;
+                circuitFailureThreshold?: number;
+                circuitProbeSuccessThreshold?: number;
+                notifyOnFailure?: boolean;
+                notifyOnSuccess?: boolean;
+                notifyOnRecovery?: boolean;
+                notifyEmails?: string | null;
+                expectedResponse?: {
+                    statusCodes?: Array<number>;
+                    bodyContains?: string;
+                } | null;
+                lane?: 'workflow' | 'express' | null;
+            }>;
+        };
+    }, options?: CallOptions): Promise<RouteImportResult>;
+    /** List filters */
+    listFilters(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        /** A part of the name or slug, whatever its case. */
+        search?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<Filter>;
+        pagination: Pagination;
+    }>;
+    /** Create a filter */
+    createFilter(input: {
+        body: {
+            name: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
+            conditions: Array<FilterConditionInput>;
+            logic?: 'AND' | 'OR';
+        };
+    }, options?: CallOptions): Promise<Filter>;
+    /** Get a filter */
+    getFilter(input: {
+        id: string;
+    }, options?: CallOptions): Promise<Filter>;
+    /** Update a filter */
+    updateFilter(input: {
+        id: string;
+        body: {
+            name?: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
+            conditions?: Array<FilterConditionInput>;
+            logic?: 'AND' | 'OR';
+        };
+    }, options?: CallOptions): Promise<Filter>;
+    /** Delete a filter */
+    deleteFilter(input: {
+        id: string;
+    }, options?: CallOptions): Promise<void>;
+    /** Try conditions that are not stored */
+    testConditions(input: {
+        body: {
+            payload?: unknown;
+            headers?: Record<string, string>;
+            query?: Record<string, string> | string;
+            method?: string;
+            conditions: Array<FilterConditionInput>;
+            logic?: 'AND' | 'OR';
+        };
+    }, options?: CallOptions): Promise<FilterResult>;
+    /** Try a filter */
+    testFilter(input: {
+        id: string;
+        body: {
+            payload?: unknown;
+            headers?: Record<string, string>;
+            query?: Record<string, string> | string;
+            method?: string;
+        };
+    }, options?: CallOptions): Promise<FilterResult>;
+    /** List transforms */
+    listTransforms(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        /** A part of the name or slug, whatever its case. */
+        search?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<Transform>;
+        pagination: Pagination;
+    }>;
+    /** Create a transform */
+    createTransform(input: {
+        body: {
+            name: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
+            type: 'jsonata' | 'javascript' | 'liquid';
+            code: string;
+            outputContentType?: string | null;
+        };
+    }, options?: CallOptions): Promise<Transform>;
+    /** Get a transform */
+    getTransform(input: {
+        id: string;
+    }, options?: CallOptions): Promise<Transform>;
+    /** Update a transform */
+    updateTransform(input: {
+        id: string;
+        body: {
+            name?: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
+            type?: 'jsonata' | 'javascript' | 'liquid';
+            code?: string;
+            outputContentType?: string | null;
+        };
+    }, options?: CallOptions): Promise<Transform>;
+    /** Delete a transform */
+    deleteTransform(input: {
+        id: string;
+    }, options?: CallOptions): Promise<void>;
+    /** Try code that is not stored */
+    testCode(input: {
+        body: {
+            payload?: unknown;
+            headers?: Record<string, string>;
+            query?: string;
+            method?: 'POST' | 'PUT' | 'PATCH';
+            type: 'jsonata' | 'javascript' | 'liquid';
+            code: string;
+            outputContentType?: string | null;
+        };
+    }, options?: CallOptions): Promise<TransformResult>;
+    /** Try a transform */
+    testTransform(input: {
+        id: string;
+        body?: {
+            payload?: unknown;
+            headers?: Record<string, string>;
+            query?: string;
+            method?: 'POST' | 'PUT' | 'PATCH';
+        };
+    }, options?: CallOptions): Promise<TransformResult>;
+    /** List schemas */
+    listSchemas(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        /** A part of the name or slug, whatever its case. */
+        search?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<Schema>;
+        pagination: Pagination;
+    }>;
+    /** Create a schema */
+    createSchema(input: {
+        body: {
+            name: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
+            /** A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12). */
+            schema: Record<string, unknown> | boolean;
+        };
+    }, options?: CallOptions): Promise<Schema>;
+    /** Get a schema */
+    getSchema(input: {
+        id: string;
+    }, options?: CallOptions): Promise<Schema>;
+    /** Update a schema */
+    updateSchema(input: {
+        id: string;
+        body: {
+            name?: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
+            /** A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12). */
+            schema?: Record<string, unknown> | boolean;
+        };
+    }, options?: CallOptions): Promise<Schema>;
+    /** Delete a schema */
+    deleteSchema(input: {
+        id: string;
+    }, options?: CallOptions): Promise<void>;
+    /** Try a schema on a payload */
+    validatePayload(input: {
+        id: string;
+        body: {
+            payload: unknown;
+        };
+    }, options?: CallOptions): Promise<SchemaResult>;
+    /** List events */
+    listEvents(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        sourceId?: string;
+        status?: 'pending' | 'delivered' | 'partial' | 'failed';
+        /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+        from?: string;
+        /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+        to?: string;
+        search?: string;
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<Event>;
+        pagination: Pagination;
+    }>;
+    /** Get an event */
+    getEvent(input: {
+        includePayload?: boolean;
+        includeDeliveries?: boolean;
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<EventInFull>;
+    /** Delete an event */
+    deleteEvent(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<void>;
+    /** Get an event's payload as it was received */
+    getEventPayload(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<RawAnswer>;
+    /** Get an event's timeline */
+    getEventTimeline(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<EventTimeline>;
+    /** Replay an event */
+    replayEvent(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+        body?: {
+            destinationIds?: Array<string>;
+        };
+    }, options?: CallOptions): Promise<{
+        message: string;
+        deliveriesCreated: number;
+    }>;
+    /** Replay up to 100 events */
+    replayEvents(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        body: {
+            eventIds: Array<string>;
+            destinationIds?: Array<string>;
+        };
+    }, options?: CallOptions): Promise<{
+        message: string;
+        deliveriesCreated: number;
+        eventsQueued: number;
+    }>;
+    /** Replay events chosen by a filter */
+    createEventReplay(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        body: {
+            sourceId?: string;
+            status?: 'pending' | 'delivered' | 'partial' | 'failed';
+            /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+            from?: string;
+            /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+            to?: string;
+            search?: string;
+            all?: boolean;
+            destinationIds?: Array<string>;
+            ratePerSecond?: number;
+            dryRun?: boolean;
+        };
+    }, options?: CallOptions): Promise<EventReplay | EventReplayDryRun>;
+    /** List replays */
+    listEventReplays(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<EventReplay>;
+        pagination: Pagination;
+    }>;
+    /** Get a replay */
+    getEventReplay(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<EventReplay>;
+    /** Cancel a replay */
+    cancelEventReplay(input: {
+        /** The organization of the key; `GET /api/auth/me` tells it. */
+        orgId?: string;
+        id: string;
+    }, options?: CallOptions): Promise<EventReplay>;
+    /** List deliveries */
+    listDeliveries(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+        eventId?: string;
+        routeId?: string;
+        destinationId?: string;
+        status?: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+        /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+        from?: string;
+        /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+        to?: string;
+    }, options?: CallOptions): Promise<{
+        data: Array<Delivery>;
+        pagination: Pagination;
+    }>;
+    /** Get a delivery with its attempts */
+    getDelivery(input: {
+        id: string;
+    }, options?: CallOptions): Promise<DeliveryWithAttempts>;
+    /** Make the next attempt now */
+    retryDelivery(input: {
+        id: string;
+    }, options?: CallOptions): Promise<{
+        message: string;
+        deliveryId: string;
+    }>;
+    /** Cancel a delivery that is under way */
+    cancelDelivery(input: {
+        id: string;
+    }, options?: CallOptions): Promise<DeliveryWithAttempts>;
+    /** Deliver the event to the same destination again */
+    replayDelivery(input: {
+        id: string;
+    }, options?: CallOptions): Promise<{
+        message: string;
+        deliveriesCreated: number;
+        deliveryId: string;
+    }>;
+    /** Get the organization and the key of the request */
+    getCaller(input?: Record<never, never>, options?: CallOptions): Promise<Caller>;
+    /** List API keys */
+    listApiKeys(input?: {
+        /** Which page, from 1 on. */
+        page?: number;
+        /** Items on a page; more than 100 are served as 100. */
+        pageSize?: number;
+    }, options?: CallOptions): Promise<{
+        data: Array<ApiKey>;
+        pagination: Pagination;
+    }>;
+    /** Create an API key */
+    createApiKey(input: {
+        body: {
+            name: string;
+            scopes?: Array<'read' | 'write'>;
+            expiresAt?: string | null;
+        };
+    }, options?: CallOptions): Promise<NewApiKey>;
+    /** Revoke an API key */
+    revokeApiKey(input: {
+        id: string;
+    }, options?: CallOptions): Promise<void>;
+    /** Whether the process lives */
+    isAlive(input?: Record<never, never>, options?: CallOptions): Promise<Well>;
+    /** Whether PostgreSQL and Temporal can be reached */
+    isReady(input?: Record<never, never>, options?: CallOptions): Promise<Ready>;
+    /** This description */
+    getDescription(input?: Record<never, never>, options?: CallOptions): Promise<{
+        openapi: string;
+    }>;
+}
+/** Where each operation is. */
+export declare const operations: Readonly<Record<keyof Operations, string>>;

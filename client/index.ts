@@ -1,0 +1,112 @@
+// The client of the management API: a method per operation of docs/openapi.json, typed by it. Needs nothing but fetch.
+import { type Operations, operations, type Pagination } from './api.ts';
+import { type CallOptions, type Settings, send } from './http.ts';
+
+export type * from './api.ts';
+export { type Detail, HookyardError } from './errors.ts';
+export type { CallOptions, RawAnswer } from './http.ts';
+
+export interface ClientOptions {
+  /** Where the service is, for example `https://hooks.example.com`; a path is kept. */
+  url: string;
+  /** `whr_...`; without it only what is open to everyone can be asked for. */
+  apiKey?: string;
+  /** Deadline of each request, its answer's body included, in ms. Default 30,000. */
+  timeoutMs?: number;
+  /** How often a request is repeated at most. Default 4; 0 never repeats. */
+  maxRetries?: number;
+  /** How long a call waits between its repeats in all, in ms. Default 60,000. */
+  maxWaitMs?: number;
+  /** Sent as `User-Agent` where the runtime lets it. */
+  userAgent?: string;
+  /** Instead of the runtime's own. */
+  fetch?: typeof fetch;
+}
+
+type Page<Item> = { data: Item[]; pagination: Pagination };
+/** The operations that answer with one page of a list. */
+export type ListName = {
+  [Name in keyof Operations]: Awaited<ReturnType<Operations[Name]>> extends Page<unknown> ? Name : never;
+}[keyof Operations];
+type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0];
+type Item<Name extends ListName> = Awaited<ReturnType<Operations[Name]>>['data'][number];
+
+/** A method per operation, and `each`: the items of all pages of a list. */
+export interface Client extends Operations {
+  /**
+   * Every item of a list, page by page as they are asked for, newest first. Records that are made or removed meanwhile shift the
+   * pages; an item that shows up twice is given once.
+   * @param input the filters of the operation; `page` is where to begin, `pageSize` defaults to 100
+   */
+  each<Name extends ListName>(name: Name, input?: Input<Name>, options?: CallOptions): AsyncGenerator<Item<Name>, void>;
+}
+
+/**
+ * Makes a client; nothing is sent until a method is called. Its methods throw HookyardError.
+ * @throws TypeError when the url is none
+ */
+export function createClient(options: ClientOptions): Client {
+  const settings: Settings = {
+    url: baseOf(options.url),
+    apiKey: options.apiKey,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    maxRetries: options.maxRetries ?? 4,
+    maxWaitMs: options.maxWaitMs ?? 60_000,
+    userAgent: options.userAgent,
+    fetch: options.fetch ?? ((...args) => fetch(...args)),
+  };
+  let organization: Promise<string> | undefined;
+  /** The organization of the key, asked for once; a failed question is asked again. */
+  function organizationId(callOptions?: CallOptions): Promise<string> {
+    organization ??= client.getCaller({}, callOptions).then(({ organization: { id } }) => id);
+    organization.catch(() => {
+      organization = undefined;
+    });
+    return organization;
+  }
+
+  async function call(name: keyof Operations, input: Record<string, unknown> = {}, callOptions?: CallOptions) {
+    const { body, ...parameters } = input;
+    const [method = '', template = ''] = operations[name].split(' ');
+    if (template.includes('{orgId}')) parameters.orgId ??= await organizationId(callOptions);
+    return send(settings, { method, path: pathOf(template, parameters), body }, callOptions);
+  }
+
+  const methods = Object.keys(operations).map((name) => [
+    name,
+    (input?: Record<string, unknown>, callOptions?: CallOptions) => call(name as keyof Operations, input, callOptions),
+  ]);
+  const client = { ...Object.fromEntries(methods), each } as Client;
+  async function* each(name: ListName, input: object = {}, callOptions?: CallOptions): AsyncGenerator<never, void> {
+    let before = new Set<unknown>();
+    const filters = { pageSize: 100, ...input } as Record<string, unknown>;
+    for (let page = Number(filters.page ?? 1); ; page++) {
+      const { data, pagination } = (await call(name, { ...filters, page }, callOptions)) as Page<{ id: string }>;
+      for (const item of data) if (!before.has(item.id)) yield item as never;
+      if (data.length === 0 || page * pagination.pageSize >= pagination.total) return;
+      before = new Set(data.map(({ id }) => id));
+    }
+  }
+  return client;
+}
+
+function baseOf(url: string): string {
+  const { protocol, origin, pathname } = new URL(url);
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new TypeError(`"${url}" does not start with http:// or https://`);
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+/** Fills the path; what is left of the parameters is the query. @throws TypeError when the path needs one that is not given */
+function pathOf(template: string, parameters: Record<string, unknown>): string {
+  const rest = new Map(Object.entries(parameters));
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest.get(name);
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a text that is not empty`);
+    rest.delete(name);
+    return encodeURIComponent(value);
+  });
+  const query = new URLSearchParams();
+  for (const [name, value] of rest) if (value !== undefined && value !== null) query.set(name, String(value));
+  return query.size === 0 ? path : `${path}?${query}`;
+}

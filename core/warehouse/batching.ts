@@ -1,0 +1,96 @@
+// Which of the deliveries that wait for a warehouse become the next file (decisions, "Warehouses"): at 1,000 events, 5 MiB or
+// 60 s, whichever is first, and never of two partitions.
+
+/** Payloads of a file, bytes; a single larger one is a file of its own. */
+export const MAX_BATCH_BYTES = 5 * 1024 * 1024;
+
+// With many partitions, none of which is full, so many files' worth may wait; then the fullest is written as it is. This
+// bounds what one look reads.
+const FILES_THAT_WAIT = 10;
+const MOST_LOOKED_AT = 20_000;
+
+/** A delivery that waits in the outbox. */
+export interface WaitingDelivery {
+  deliveryId: string;
+  /** Its future folder. */
+  partition: string;
+  /** Of its payload. */
+  bytes: number;
+  /** When the event was received, ms since 1970. */
+  receivedAt: number;
+  /** When the delivery was made, ms since 1970. */
+  since: number;
+}
+
+export interface BatchRule {
+  /** Events. */
+  batchSize: number;
+  batchWindowMs: number;
+}
+
+/** A file that fills. */
+export interface FillingBatch {
+  partition: string;
+  events: number;
+  bytes: number;
+}
+
+export type BatchPlan<Delivery extends WaitingDelivery = WaitingDelivery> =
+  | { kind: 'due'; partition: string; members: Delivery[] }
+  /** Nothing is full before so much has come, or so much time has passed. */
+  | { kind: 'filling'; batches: FillingBatch[]; waitMs: number; neededEvents: number; neededBytes: number };
+
+/** How many deliveries are looked at: the oldest, which is enough while nothing but one partition waits. */
+export const quickLook = ({ batchSize }: BatchRule): number => batchSize;
+/** How many deliveries are looked at when that is not enough. */
+export const fullLook = ({ batchSize }: BatchRule): number =>
+  Math.max(Math.min(FILES_THAT_WAIT * batchSize, MOST_LOOKED_AT), 2 * batchSize);
+
+/**
+ * Decides what is written next.
+ * @param waiting in the order in which files take them; not empty
+ * @param isAll whether nothing else waits
+ * @returns null when more has to be looked at before that can be said
+ */
+export function planBatch<Delivery extends WaitingDelivery>(
+  waiting: readonly Delivery[],
+  rule: BatchRule,
+  { nowMs, isAll }: { nowMs: number; isAll: boolean },
+): BatchPlan<Delivery> | null {
+  const groups = [...Map.groupBy(waiting, ({ partition }) => partition)].map(([partition, members]) => ({
+    partition,
+    members,
+    bytes: members.reduce((sum, { bytes }) => sum + bytes, 0),
+    since: members.reduce((oldest, { since }) => Math.min(oldest, since), Number.POSITIVE_INFINITY),
+  }));
+  const isFull = ({ members, bytes }: (typeof groups)[number]) =>
+    members.length >= rule.batchSize || bytes >= MAX_BATCH_BYTES;
+  const full = groups.filter(isFull);
+  if (full.length === 0 && !isAll && waiting.length < fullLook(rule)) return null;
+  const expired = groups.filter(({ since }) => nowMs - since >= rule.batchWindowMs);
+  const due = [...full, ...expired].toSorted((a, b) => a.since - b.since)[0] ?? (isAll ? undefined : fullest(groups));
+  if (due) return { kind: 'due', partition: due.partition, members: firstOf(due.members, rule) };
+  const oldest = Math.min(...groups.map(({ since }) => since));
+  return {
+    kind: 'filling',
+    batches: groups.map(({ partition, members, bytes }) => ({ partition, events: members.length, bytes })),
+    // A clock that is ahead in another process must not make it wait for longer than a window.
+    waitMs: Math.min(rule.batchWindowMs, oldest + rule.batchWindowMs - nowMs),
+    neededEvents: Math.min(...groups.map(({ members }) => rule.batchSize - members.length)),
+    neededBytes: Math.min(...groups.map(({ bytes }) => MAX_BATCH_BYTES - bytes)),
+  };
+}
+
+function fullest<Group extends { members: unknown[] }>(groups: Group[]): Group | undefined {
+  return groups.toSorted((a, b) => b.members.length - a.members.length)[0];
+}
+
+/** As many as a file takes, at least one. */
+function firstOf<Delivery extends WaitingDelivery>(members: Delivery[], { batchSize }: BatchRule): Delivery[] {
+  let bytes = 0;
+  const end = members.findIndex((member, index) => {
+    bytes += member.bytes;
+    return index >= batchSize || (index > 0 && bytes > MAX_BATCH_BYTES);
+  });
+  return end === -1 ? members : members.slice(0, end);
+}

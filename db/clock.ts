@@ -1,0 +1,15 @@
+// The clock of the database. Processes' clocks differ from it and from each other, and jump when they are set; so a time that
+// one process writes and another compares is this one's, and what one process measures is monotonic (performance.now).
+import type { Queryable } from './pool.ts';
+
+/** What the clocks of processes that make ids may differ by, ms: each is an hour off at most, and some time passes in between. */
+export const CLOCK_SKEW_MS = 3 * 3_600_000;
+
+/** What time it is by the database's clock, whole milliseconds since 1970. */
+export async function databaseTime(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ now: number }>(
+    'select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now',
+  );
+  if (!rows[0]) throw new Error('The database did not tell the time');
+  return rows[0].now;
+}

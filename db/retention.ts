@@ -1,0 +1,100 @@
+// What ends before its partition is dropped, so that nothing acknowledged vanishes unseen and nothing refers to what is gone:
+// deliveries that are still open, and deliveries that are younger than their event (activities/retention.ts).
+import { idFloor, idTime } from '../core/ids.ts';
+import { endDeliveries } from './delivery-commands.ts';
+import { bounds } from './hot-path/load-attempts.ts';
+import { findOpen } from './open-deliveries.ts';
+import { DAY_MS } from './partitions.ts';
+import { inTransaction, type Pool, type Queryable } from './pool.ts';
+
+// Deliveries per transaction: short locks, bounded WAL.
+const STEP = 500;
+
+/** Shown as the error of a delivery whose payload had to go before it was delivered. */
+export const PAYLOAD_REMOVED = 'The payload was removed by the retention policy before it was delivered';
+
+/** The smallest id of the events and of the deliveries of a day. */
+function floors(day: number): { event: string; delivery: string } {
+  return { event: idFloor('evt', day * DAY_MS), delivery: idFloor('dlv', day * DAY_MS) };
+}
+
+/**
+ * Fails open deliveries of events before a day. What is in a file for a warehouse that is being written is left: it will have
+ * been written, or given up (HOOKYARD_WAREHOUSE_RETRY_SECONDS).
+ * @param day days since 1970
+ * @param forMs begins no further step after this time, ms
+ * @returns how many failed, and whether that is all of them
+ */
+export async function failOpenDeliveries(
+  pool: Pool,
+  day: number,
+  forMs: number,
+): Promise<{ failed: number; done: boolean }> {
+  const until = performance.now() + forMs;
+  let failed = 0;
+  for await (const open of findOpen(pool, { eventsBefore: floors(day).event }, STEP)) {
+    for (const [organizationId, deliveries] of Map.groupBy(open, (delivery) => delivery.organizationId)) {
+      const deliveryIds = deliveries.map(({ id }) => id);
+      // One that a file has taken meanwhile stays open, and keeps its day.
+      const selection = { organizationId, deliveryIds, reason: PAYLOAD_REMOVED, notInBatch: true };
+      failed += (await endDeliveries(pool, 'failed', selection)).length;
+    }
+    if (performance.now() > until) return { failed, done: false };
+  }
+  return { failed, done: true };
+}
+
+const OLDEST_IN_FILES = `
+select min(x.event_id) as "eventId" from warehouse_batches b
+cross join lateral (
+  select d.event_id from deliveries d
+  where d.destination_id = b.destination_id and d.id between b.first_delivery_id and b.last_delivery_id
+    and d.batch_id = b.id and d.status = 'pending'
+) x
+where b.status in ('frozen', 'uploading', 'uploaded')`;
+
+/** The day, in days since 1970, of the oldest event that is in a file being written; Infinity when there is none. */
+export async function firstDayInFiles(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ eventId: string | null }>(OLDEST_IN_FILES);
+  const eventId = rows[0]?.eventId ?? null;
+  return eventId === null ? Number.POSITIVE_INFINITY : Math.floor(idTime(eventId) / DAY_MS);
+}
+
+// An event may get deliveries long after it came: by replays, by failover, and when it came right before midnight. These are
+// in later partitions than their event. Each partition is asked for ids of old events by the index of events.
+const YOUNGER = 'select id from deliveries where event_id < $1 and id >= $2 limit $3';
+const REMOVE = `
+with gone as (
+  delete from deliveries where id = any($1::text[]) and id between $2 and $3
+  returning id, route_id, destination_id, priority
+), unheld as (
+  delete from held_deliveries h using gone g where h.route_id = g.route_id and h.delivery_id = g.id
+)
+delete from outbox o using gone g where o.destination_id = g.destination_id and o.priority = g.priority and o.delivery_id = g.id`;
+
+/**
+ * Removes one step of the deliveries of events before a day that are not in a partition before that day, with their attempts.
+ * @returns true when there may be more
+ */
+export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<boolean> {
+  const { event, delivery } = floors(day);
+  const { rows } = await pool.query<{ id: string }>(YOUNGER, [event, delivery, STEP]);
+  if (rows.length === 0) return false;
+  const { ids, low, high } = bounds(rows.map(({ id }) => id));
+  await inTransaction(pool, async (db) => {
+    await db.query(REMOVE, [ids, low, high]);
+    await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
+      ids,
+      low,
+      high,
+    ]);
+  });
+  return rows.length === STEP;
+}
+
+/** Removes what waits for deliveries of events before a day: of deleted sources, whose deliveries are not ended one by one. */
+export async function removeWaitingBefore(db: Queryable, day: number): Promise<void> {
+  const { event } = floors(day);
+  await db.query('delete from outbox where event_id < $1', [event]);
+  await db.query('delete from held_deliveries where event_id < $1', [event]);
+}

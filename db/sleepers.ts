@@ -1,0 +1,67 @@
+// What waits to be woken at a time that is not set: circuits, what they hold, files of warehouses, notifications. Each has its
+// own lease that wakes it (docs/how-a-webhook-travels.md); this finds those that have lost theirs.
+import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
+import type { Queryable } from './pool.ts';
+
+/** Circuits that are not closed and that only their workflow will go on with, in order of their ids. */
+export async function sleepingCircuits(db: Queryable, after: string, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select route_id as id from circuits where wake_at is null and state <> 'closed' and route_id > $1 order by route_id limit $2`,
+    [after, limit],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Has a worker start the workflows of circuits. @returns those that were asleep */
+export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<string[]> {
+  if (routeIds.length === 0) return [];
+  const { rows } = await db.query<{ id: string }>(
+    `update circuits set wake_at = now() where route_id = any($1::text[]) and wake_at is null
+     returning route_id as id, pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`,
+    [routeIds],
+  );
+  return rows.map((row) => row.id);
+}
+
+// Hops from route to route through the primary key. A circuit that releases has a time to be woken until nothing is held.
+const FORGOTTEN_HOLDS = `
+with recursive route(id) as (
+  (select route_id from held_deliveries order by route_id limit 1)
+  union all
+  select (select h.route_id from held_deliveries h where h.route_id > r.id order by h.route_id limit 1) from route r where r.id is not null
+)
+insert into circuits as c (route_id, organization_id, state, version, wake_at)
+select r.id, (select organization_id from held_deliveries where route_id = r.id limit 1), 'closed', 1, now()
+from route r left join circuits known on known.route_id = r.id
+where r.id is not null and (known.route_id is null or (known.state = 'closed' and known.wake_at is null))
+order by r.id
+on conflict (route_id) do update set wake_at = now() where c.state = 'closed' and c.wake_at is null
+returning route_id as id, pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
+
+/** Has deliveries released that are held by a circuit that is closed, or that is no more. @returns the routes */
+export async function wakeForgottenHolds(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(FORGOTTEN_HOLDS);
+  return rows.map((row) => row.id);
+}
+
+/** Has workers look after warehouses whose batch is on its way and that nobody looks after. @returns the destinations */
+export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `insert into warehouse_flushes (destination_id, organization_id, due_at)
+     select distinct on (destination_id) destination_id, organization_id, now() from warehouse_batches b
+     where b.status in ('frozen', 'uploading', 'uploaded')
+       and not exists (select from warehouse_flushes f where f.destination_id = b.destination_id)
+     order by destination_id
+     on conflict do nothing returning destination_id as id`,
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Has mails sent that are to be told of and have no time to be. @returns `<route> <kind>` of each */
+export async function wakeForgottenMails(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `update route_notifications set due_at = now() where due_at is null and (count > 0 or mail is not null)
+     returning route_id || ' ' || kind as id`,
+  );
+  return rows.map((row) => row.id);
+}

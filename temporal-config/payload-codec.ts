@@ -1,0 +1,82 @@
+// Encrypts what Temporal keeps of workflows (arguments, results, signals, queries' answers, summaries), when
+// HOOKYARD_TEMPORAL_CODEC says so: AES-256-GCM with the id of the key beside the cipher text. Ids of workflows, their types,
+// search attributes and failure messages stay readable: Temporal itself searches and shows them.
+// After temporalio/samples-typescript, `encryption`.
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import type { CodecMode } from '../core/codec-mode.ts';
+
+/** One 256-bit key with the name that payloads carry. */
+export interface CodecKey {
+  id: string;
+  key: Buffer;
+}
+
+/** Value of the metadata `encoding` of an encrypted payload; that of Temporal's own samples, so that their tools know it. */
+export const ENCRYPTED = 'binary/encrypted';
+const KEY_ID = 'encryption-key-id';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Thrown for a payload that cannot be opened; Temporal tries the task again until a worker with the key comes. */
+export class PayloadKeyError extends Error {
+  override readonly name = 'PayloadKeyError';
+}
+
+/**
+ * The data converter of every client and worker of a process.
+ * @param keys the first one encrypts, all of them decrypt (rotation)
+ * @returns undefined when the mode is `off`: payloads then pass at no cost
+ */
+export function temporalDataConverter(mode: CodecMode, keys: readonly CodecKey[]): DataConverter | undefined {
+  return mode === 'off' ? undefined : { payloadCodecs: [payloadCodec(keys, mode === 'on')] };
+}
+
+function payloadCodec(keys: readonly CodecKey[], encrypts: boolean): PayloadCodec {
+  // Keys of their own, so that the many payloads use up nothing of what a key may encrypt of credentials
+  // (NIST SP 800-38D, 8.3: 2^32 texts with random nonces).
+  const derived = new Map(keys.map(({ id, key }) => [id, derivedKey(key)]));
+  const current = keys[0]?.id;
+  const currentKey = current === undefined ? undefined : derived.get(current);
+  if (current === undefined || currentKey === undefined) throw new Error('at least one encryption key is needed');
+  return {
+    encode: async (payloads) =>
+      encrypts ? payloads.map((payload) => encrypt(payload, current, currentKey)) : payloads,
+    decode: async (payloads) => payloads.map((payload) => decrypt(payload, derived)),
+  };
+}
+
+const derivedKey = (key: Buffer): Buffer =>
+  Buffer.from(hkdfSync('sha256', key, '', 'hookyard temporal payloads v1', KEY_BYTES));
+
+function encrypt(payload: Payload, keyId: string, key: Buffer): Payload {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(keyId));
+  const plain = proto.temporal.api.common.v1.Payload.encode(payload).finish();
+  const data = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  return { metadata: { encoding: Buffer.from(ENCRYPTED), [KEY_ID]: Buffer.from(keyId) }, data };
+}
+
+function decrypt(payload: Payload, keys: ReadonlyMap<string, Buffer>): Payload {
+  const { metadata, data } = payload;
+  if (!metadata?.encoding || Buffer.from(metadata.encoding).toString() !== ENCRYPTED) return payload;
+  const keyId = Buffer.from(metadata[KEY_ID] ?? []).toString();
+  const key = keys.get(keyId);
+  if (!key || !data) {
+    throw new PayloadKeyError(`a payload was encrypted with the key "${keyId}", which HOOKYARD_ENCRYPTION_KEYS lacks`);
+  }
+  const sealed = Buffer.from(data);
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES))
+      .setAAD(Buffer.from(keyId))
+      .setAuthTag(sealed.subarray(-TAG_BYTES));
+    const plain = Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
+    return proto.temporal.api.common.v1.Payload.decode(plain);
+  } catch {
+    throw new PayloadKeyError(
+      `the encryption key "${keyId}" does not open a payload that was encrypted with one of its name`,
+    );
+  }
+}

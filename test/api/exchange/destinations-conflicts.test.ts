@@ -1,0 +1,131 @@
+// Imports of destinations whose slugs exist already, also when several come at once.
+import { expect } from 'chai';
+import { createOrganization, type TestOrganization } from '../../support/service.ts';
+import { bySlug, everything, exported, importInto, type ImportResult, url } from './destination-files.ts';
+
+describe('Imports of destinations that meet others', () => {
+  let organization: TestOrganization;
+  beforeEach(async () => {
+    organization = await createOrganization();
+  });
+
+  describe('conflicts', () => {
+    beforeEach(() =>
+      importInto(organization, [{ ...everything, authConfig: { username: 'u', password: 'the old password' } }]),
+    );
+    const incoming = { name: 'Newcomer', slug: 'all-of-it', url: 'https://new.example/', headers: { 'X-New': '1' } };
+
+    it('skip leaves the existing one', async () => {
+      const before_ = await bySlug(organization, 'all-of-it');
+      const result = await importInto(organization, [incoming, { name: 'Other', slug: 'other', url }]);
+      expect(result).to.deep.equal({
+        success: true,
+        summary: { imported: 1, skipped: 1, overwritten: 0, failed: 0 },
+        details: { imported: ['Other'], skipped: ['Newcomer'], overwritten: [], failed: [] },
+        errors: [],
+        warnings: [],
+        destinations: [
+          { id: before_.id, name: 'Newcomer', slug: 'all-of-it', status: 'skipped' },
+          { id: (await bySlug(organization, 'other')).id, name: 'Other', slug: 'other', status: 'created' },
+        ],
+      });
+      expect(await bySlug(organization, 'all-of-it')).to.deep.equal(before_);
+    });
+
+    it('rename gives the imported one a new slug with a numeric suffix', async () => {
+      const before_ = await bySlug(organization, 'all-of-it');
+      await importInto(organization, [{ name: 'In the way', slug: 'all-of-it-3', url }]);
+      const result = await importInto(organization, [incoming, incoming], 'rename');
+      expect(result.details.imported).to.deep.equal(['Newcomer', 'Newcomer']);
+      expect(result.destinations.map(({ slug }) => slug)).to.deep.equal(['all-of-it-2', 'all-of-it-4']);
+      expect(await bySlug(organization, 'all-of-it-2')).to.deep.include({
+        name: 'Newcomer',
+        url: 'https://new.example/',
+      });
+      expect(await bySlug(organization, 'all-of-it')).to.deep.equal(before_);
+    });
+
+    it('rename keeps slugs within their length', async () => {
+      const slug = 'a'.repeat(63);
+      const result = await importInto(
+        organization,
+        [
+          { name: 'A', slug, url },
+          { name: 'B', slug, url },
+        ],
+        'rename',
+      );
+      expect(result.destinations.map((destination) => destination.slug)).to.deep.equal([slug, `${'a'.repeat(61)}-2`]);
+    });
+
+    it('overwrite updates the existing one and keeps what the file does not say', async () => {
+      const before_ = await bySlug(organization, 'all-of-it');
+      const result = await importInto(organization, [incoming], 'overwrite');
+      expect(result.summary).to.deep.equal({ imported: 0, skipped: 0, overwritten: 1, failed: 0 });
+      expect(result.destinations).to.deep.equal([
+        { id: before_.id, name: 'Newcomer', slug: 'all-of-it', status: 'overwritten' },
+      ]);
+      const { updatedAt: _then, ...kept } = before_;
+      expect(await bySlug(organization, 'all-of-it')).to.deep.include({
+        ...kept,
+        name: 'Newcomer',
+        url: 'https://new.example/',
+        headers: { 'X-New': '1' },
+      });
+      expect((await exported(organization, '?includeSensitive=true')).destinations[0]?.authConfig).to.deep.equal({
+        username: 'u',
+        password: 'the old password',
+      });
+    });
+
+    it('makes the slug of the name where the file has none, so that a second import meets the first', async () => {
+      const item = { name: 'Acme CRM', url };
+      expect((await importInto(organization, [item])).destinations[0]?.slug).to.equal('acme-crm');
+      expect((await importInto(organization, [item])).summary.skipped).to.equal(1);
+      expect((await importInto(organization, [item], 'rename')).destinations[0]?.slug).to.equal('acme-crm-2');
+    });
+
+    it('tells of items of one file that have the same slug', async () => {
+      const twins = [
+        { ...incoming, name: 'One', slug: 'twin' },
+        { ...incoming, name: 'Two', slug: 'twin' },
+      ];
+      const skipped = await importInto(organization, twins, 'skip', { validateOnly: true });
+      expect(skipped.summary).to.deep.include({ imported: 1, skipped: 1 });
+      expect(skipped.warnings).to.deep.equal([
+        'destinations[1] "Two": was skipped, because its slug is also that of destinations[0] "One"',
+      ]);
+      const overwritten = await importInto(organization, twins, 'overwrite');
+      expect(overwritten.details).to.deep.include({ imported: ['One'], failed: ['Two'] });
+      expect(overwritten.errors[0]).to.match(
+        /^destinations\[1\] "Two": slug must not be that of destinations\[0\] "One"/,
+      );
+    });
+  });
+
+  it('imports at once leave one of each, whatever the strategy', async () => {
+    const items = Array.from({ length: 40 }, (_, index) => ({ name: `D${index}`, slug: `d-${index}`, url }));
+    const results = await Promise.all([
+      importInto(organization, items),
+      importInto(organization, items.toReversed()),
+      importInto(organization, items, 'overwrite'),
+    ]);
+    const sum = (of: keyof ImportResult['summary']) => results.reduce((total, { summary }) => total + summary[of], 0);
+    expect(sum('imported')).to.equal(40);
+    expect(sum('skipped') + sum('overwritten')).to.equal(80);
+    expect((await exported(organization)).destinations).to.have.length(40);
+    await Promise.all([importInto(organization, items, 'rename'), importInto(organization, items, 'rename')]);
+    const slugs = (await exported(organization)).destinations.map(({ slug }) => String(slug));
+    expect(slugs.toSorted()).to.deep.equal(items.flatMap(({ slug }) => [slug, `${slug}-2`, `${slug}-3`]).toSorted());
+  });
+
+  it('goes on beside creates that take its slugs', async () => {
+    const items = Array.from({ length: 30 }, (_, index) => ({ name: `R${index}`, slug: `r-${index}`, url }));
+    const creates = items.toReversed().map((item) => organization.api.request('POST', '/api/destinations', item));
+    const result = await importInto(organization, items);
+    const created = (await Promise.all(creates)).filter(({ status }) => status === 201).length;
+    expect(result.summary.imported + created).to.equal(30);
+    expect(result.summary.skipped).to.equal(created);
+    expect((await exported(organization)).destinations).to.have.length(30);
+  });
+});

@@ -1,0 +1,94 @@
+// Imports of destinations that are wrong.
+import { expect } from 'chai';
+import { expectError, expectInvalid } from '../../support/api-client.ts';
+import { createOrganization, type TestOrganization } from '../../support/service.ts';
+import { everything, exported, importInto, request, url } from './destination-files.ts';
+
+describe('Imports of destinations that are wrong', () => {
+  let organization: TestOrganization;
+  beforeEach(async () => {
+    organization = await createOrganization();
+  });
+
+  describe('validation', () => {
+    const wrong: [string, unknown, RegExp][] = [
+      ['a wrong url', { name: 'Bad', url: 'ftp://x' }, /^destinations\[1\] "Bad": url must be an absolute/],
+      ['no url', { name: 'Bad' }, /"Bad": url is required/],
+      ['a wrong slug', { name: 'Bad', url, slug: 'Not A Slug' }, /"Bad": slug must be lowercase/],
+      ['an empty name', { name: ' ', url }, /^destinations\[1\] " ": name must not be empty/],
+      ['no name', { url }, /^destinations\[1\]: name is required/],
+      ['no object', 'Bad', /^destinations\[1\]: must be an object/],
+      ['null', null, /^destinations\[1\]: must be an object/],
+      ['a hop-by-hop header', { name: 'Bad', url, headers: { Host: 'x' } }, /headers.Host/],
+      [
+        'bearer without a token',
+        { name: 'Bad', url, authType: 'bearer', authConfig: {} },
+        /authConfig.token is required/,
+      ],
+      ['a time-out out of range', { name: 'Bad', url, timeoutMs: 60_001 }, /timeoutMs must be at most 60000/],
+      ['text that cannot be stored', { name: 'Bad', url, description: 'a\0b' }, /description must not contain NUL/],
+      ['isActive that is no boolean', { name: 'Bad', url, isActive: 'yes' }, /isActive must be true or false/],
+      ['an unknown type', { name: 'Bad', url, type: 'ftp' }, /type must be http, s3/],
+      [
+        'a warehouse without its config',
+        { name: 'Bad', url: '', type: 's3', config: {} },
+        /"Bad": config.bucket is required/,
+      ],
+    ];
+    for (const [what, item, message] of wrong) {
+      it(`fails ${what} as the create endpoint does, and imports the others`, async () => {
+        const items = [{ name: 'Good', url }, item, { name: 'Also good', url }];
+        const result = await importInto(organization, items);
+        expect(result.success).to.equal(false);
+        expect(result.summary).to.deep.equal({ imported: 2, skipped: 0, overwritten: 0, failed: 1 });
+        expect(result.errors[0]).to.match(message);
+        expect((await exported(organization)).destinations.map(({ name }) => name)).to.deep.equal([
+          'Good',
+          'Also good',
+        ]);
+      });
+    }
+
+    it('refuses warehouses on the plan free as the create endpoint does', async () => {
+      const free = await createOrganization({ plan: 'free' });
+      const result = await importInto(free, [{ name: 'W', type: 'gcs', url: '' }]);
+      expect(result.errors).to.deep.equal([
+        'destinations[0] "W": Destinations of type gcs need a Pro or Business plan',
+      ]);
+    });
+
+    it('a failed overwrite changes nothing of what is stored', async () => {
+      await importInto(organization, [everything]);
+      const result = await importInto(
+        organization,
+        [{ ...everything, name: 'Changed', authType: 'bearer', authConfig: { token: '' } }],
+        'overwrite',
+      );
+      expect(result.details.failed).to.deep.equal(['Changed']);
+      expect((await exported(organization, '?includeSensitive=true')).destinations).to.deep.equal([everything]);
+    });
+
+    it('answers 400 to a request of the wrong form', async () => {
+      const body = { destinations: [], conflictStrategy: 'skip' };
+      expect((await request(organization, body)).body).to.deep.include({ success: true });
+      expectInvalid(await request(organization, { conflictStrategy: 'skip' }), 'destinations');
+      expectInvalid(await request(organization, { ...body, destinations: {} }), 'destinations');
+      expectInvalid(await request(organization, { destinations: [] }), 'conflictStrategy');
+      expectInvalid(await request(organization, { ...body, conflictStrategy: 'merge' }), 'conflictStrategy');
+      expectInvalid(await request(organization, { ...body, validateOnly: 'true' }), 'validateOnly');
+      expectError(await request(organization, []), 400, 'VALIDATION_ERROR');
+      const many = Array.from({ length: 1001 }, (_, index) => ({ name: `D${index}`, url }));
+      expectInvalid(await request(organization, { ...body, destinations: many }), 'destinations');
+      expect((await exported(organization)).destinations).to.deep.equal([]);
+    });
+
+    it('takes the envelope of any 1.x file and refuses a newer major version', async () => {
+      const file = await exported(organization);
+      for (const version of ['1.0', '1.7', '0.9', undefined]) {
+        expect((await request(organization, { ...file, version, conflictStrategy: 'skip' })).status).to.equal(200);
+      }
+      expectInvalid(await request(organization, { ...file, version: '2.0', conflictStrategy: 'skip' }), 'version');
+      expectInvalid(await request(organization, { ...file, version: '10', conflictStrategy: 'skip' }), 'version');
+    });
+  });
+});

@@ -1,0 +1,191 @@
+// Export and import of destinations (interface.md, "Destinations, flat family", rules 5 to 7).
+import { expect } from 'chai';
+import { newId } from '../../../core/ids.ts';
+import { hashToken, newToken } from '../../../db/prepare.ts';
+import { createClient, expectError, expectInvalid } from '../../support/api-client.ts';
+import { makeDestination } from '../../support/api-records.ts';
+import { createOrganization, type TestOrganization, testPool } from '../../support/service.ts';
+import {
+  bySlug,
+  everything,
+  exported,
+  importInto,
+  type ImportResult,
+  REDACTED,
+  signingSecret,
+  url,
+} from './destination-files.ts';
+
+describe('Export and import of destinations', () => {
+  let organization: TestOrganization;
+  beforeEach(async () => {
+    organization = await createOrganization();
+  });
+
+  describe('export', () => {
+    it('answers the envelope with every destination, oldest first, credentials redacted', async () => {
+      await makeDestination(organization, { name: 'Plain' });
+      const auth = { authType: 'bearer', authConfig: { token: 'very-secret-token' } };
+      await makeDestination(organization, { name: 'Bearer', ...auth, signingSecret, enabled: false });
+      const startedAt = Date.now();
+      const file = await exported(organization);
+      expect(file).to.deep.include({ version: '1.0', organizationSlug: organization.slug });
+      expect(new Date(file.exportedAt).toISOString()).to.equal(file.exportedAt);
+      expect(Date.parse(file.exportedAt)).to.be.within(startedAt - 1000, Date.now() + 1000);
+      const common = {
+        description: null,
+        type: 'http',
+        url,
+        method: 'POST',
+        headers: {},
+        authConfig: REDACTED,
+        timeoutMs: 30_000,
+        rateLimitPerMinute: null,
+        retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
+      };
+      expect(file.destinations).to.deep.equal([
+        { ...common, name: 'Plain', slug: 'plain', authType: 'none', signingSecret: null, isActive: true },
+        { ...common, name: 'Bearer', slug: 'bearer', authType: 'bearer', signingSecret: REDACTED, isActive: false },
+      ]);
+      expect(JSON.stringify(file)).to.not.match(/secret-token|whsec_/);
+    });
+
+    it('writes credentials in clear on request, for keys that may write', async () => {
+      await importInto(organization, [everything, { name: 'Plain', url }]);
+      const file = await exported(organization, '?includeSensitive=true');
+      expect(file.destinations[0]).to.deep.equal(everything);
+      expect(file.destinations[1]).to.deep.include({ authType: 'none', authConfig: {}, signingSecret: null });
+      const token = newToken();
+      await testPool().query(
+        `insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes) values ($1, $2, 'r', $3, 'x', '{read}')`,
+        [newId('key'), organization.id, hashToken(token)],
+      );
+      const reader = createClient(organization.api.url, token);
+      expectError(
+        await reader.request('GET', '/api/destinations/export?includeSensitive=true'),
+        403,
+        'FORBIDDEN',
+        /includeSensitive/,
+      );
+      expect((await reader.request('GET', '/api/destinations/export?includeSensitive=false')).status).to.equal(200);
+    });
+
+    it('takes ids, and passes over those it does not know', async () => {
+      const other = await createOrganization();
+      const foreign = await makeDestination(other);
+      const made = [await makeDestination(organization), await makeDestination(organization, { name: 'Chosen' })];
+      const ids = [made[1]?.id, foreign.id, 'dst_unknown', newId('dst')].join(',');
+      expect((await exported(organization, `?ids=${ids}`)).destinations.map(({ name }) => name)).to.deep.equal([
+        'Chosen',
+      ]);
+      expect((await exported(organization, `?ids=${foreign.id}`)).destinations).to.deep.equal([]);
+      expect((await exported(organization, '?ids=')).destinations).to.have.length(2);
+    });
+
+    it('answers 400 to wrong parameters', async () => {
+      const get = (query: string) => organization.api.request('GET', `/api/destinations/export?${query}`);
+      expectInvalid(await get('includeSensitive=yes'), 'includeSensitive');
+      expectInvalid(await get('ids=a&ids=b'), 'ids');
+      expectInvalid(await get(`ids=${'a,'.repeat(1001)}`), 'ids');
+    });
+  });
+
+  describe('credentials that the file does not hold', () => {
+    const redacted = { ...everything, authConfig: REDACTED, signingSecret: REDACTED, isActive: true };
+
+    it('keeps the stored ones on overwrite', async () => {
+      await importInto(organization, [everything]);
+      const result = await importInto(organization, [{ ...redacted, name: 'Again' }], 'overwrite');
+      expect(result).to.deep.include({ success: true, warnings: [] });
+      expect((await exported(organization, '?includeSensitive=true')).destinations).to.deep.equal([
+        { ...everything, name: 'Again', isActive: true },
+      ]);
+    });
+
+    it('imports a new destination without them, disabled, with a warning; setting them completes it', async () => {
+      const result = await importInto(organization, [
+        redacted,
+        { ...redacted, name: 'Free', slug: 'free', authType: 'none', signingSecret: null },
+      ]);
+      expect(result.summary).to.deep.include({ imported: 2, failed: 0 });
+      expect(result.warnings).to.have.length(1);
+      expect(result.warnings[0]).to.match(/^destinations\[0\] "Everything": was imported disabled/);
+      expect(await bySlug(organization, 'free')).to.deep.include({ enabled: true, authType: 'none' });
+      const stored = await bySlug(organization, 'all-of-it');
+      expect(stored).to.deep.include({ enabled: false, authType: 'basic', authConfig: {}, signingSecret: null });
+      // Exported again it still says that they are missing, even where credentials are asked for.
+      const file = await exported(organization, '?includeSensitive=true');
+      expect(file.destinations[0]).to.deep.include({ authConfig: REDACTED, isActive: false });
+      const repeated = await importInto(organization, [redacted], 'overwrite');
+      expect(repeated.summary.overwritten).to.equal(1);
+      expect(repeated.warnings).to.have.length(2);
+      expect((await bySlug(organization, 'all-of-it')).enabled).to.equal(false);
+      const { authConfig } = everything;
+      expect(
+        await organization.api.patch(`/api/destinations/${stored.id}`, { authConfig, enabled: true }),
+      ).to.deep.include({
+        enabled: true,
+        authConfig: { username: 'u', password: '••••word' },
+      });
+    });
+
+    it('does not turn credentials of one type into another', async () => {
+      await importInto(organization, [everything]);
+      const result = await importInto(organization, [{ ...redacted, authType: 'bearer' }], 'overwrite');
+      expect(result.details.failed).to.deep.equal(['Everything']);
+      expect(result.errors[0]).to.match(/^destinations\[0\] "Everything": authConfig must be sent whole/);
+      expect((await exported(organization, '?includeSensitive=true')).destinations).to.deep.equal([everything]);
+    });
+
+    it('takes the masked values of ordinary answers as what is stored', async () => {
+      await importInto(organization, [everything]);
+      const masked = {
+        ...everything,
+        authConfig: { username: 'new', password: '••••word' },
+        signingSecret: '••••LaSw',
+      };
+      await importInto(organization, [masked], 'overwrite');
+      expect((await exported(organization, '?includeSensitive=true')).destinations[0]).to.deep.include({
+        authConfig: { username: 'new', password: 'a long password' },
+        signingSecret,
+      });
+      const result = await importInto(organization, [{ ...masked, slug: 'new' }]);
+      expect(result.errors[0]).to.match(/authConfig.password must be the whole secret/);
+    });
+  });
+
+  it('validateOnly reports the same and changes nothing', async () => {
+    await importInto(organization, [everything, { name: 'Stays', slug: 'stays', url }]);
+    const items = [
+      { ...everything, name: 'Over', isActive: true },
+      { name: 'New', slug: 'new', url, authType: 'bearer', authConfig: REDACTED },
+      { name: 'Bad', url: 'x' },
+    ];
+    for (const strategy of ['skip', 'rename', 'overwrite']) {
+      const before_ = await exported(organization, '?includeSensitive=true');
+      const tried = await importInto(organization, items, strategy, { validateOnly: true });
+      const after_ = await exported(organization, '?includeSensitive=true');
+      expect({ ...after_, exportedAt: '' }).to.deep.equal({ ...before_, exportedAt: '' });
+      const done = await importInto(organization, items, strategy);
+      const ids = (result: ImportResult) =>
+        result.destinations.map(({ id, status }) => (status === 'created' ? null : id));
+      expect(ids(tried)).to.deep.equal(ids(done));
+      expect(
+        tried.destinations.every(({ id, status }) => (status === 'created' || status === 'failed') === (id === null)),
+      ).to.equal(true);
+      const withoutIds = ({ destinations, ...rest }: ImportResult) => ({
+        ...rest,
+        destinations: destinations.map(({ id: _id, ...destination }) => destination),
+      });
+      expect(withoutIds(tried)).to.deep.equal(withoutIds(done));
+    }
+  });
+
+  it('never meets records of another organization', async () => {
+    const other = await createOrganization();
+    await importInto(other, [everything]);
+    const result = await importInto(organization, [{ ...everything, name: 'Mine' }], 'overwrite');
+    expect(result.summary).to.deep.include({ imported: 1, overwritten: 0 });
+    expect((await exported(other, '?includeSensitive=true')).destinations).to.deep.equal([everything]);
+  });
+});

@@ -1,0 +1,128 @@
+// Export and import of routes (interface.md, "Routes (flat family)", rules 4 to 7).
+import { expect } from 'chai';
+import { newId } from '../../../core/ids.ts';
+import { makeRoute } from '../../support/api-records.ts';
+import type { TestOrganization } from '../../support/service.ts';
+import { everything, exported, furnished, importRoutes, minimal, plain, routeOf } from './route-files.ts';
+
+describe('Export and import of routes', () => {
+  let organization: TestOrganization;
+  /** Ids of what the items name, by slug. */
+  let ids: Record<string, string>;
+  beforeEach(async () => {
+    ({ organization, ids } = await furnished());
+  });
+
+  describe('export', () => {
+    it('answers the envelope with every route, oldest first, names as slugs', async () => {
+      const first = await importRoutes(organization, [everything]);
+      expect(first).to.deep.include({ imported: 1, skipped: 0, overwritten: 0, errors: [], warnings: [] });
+      await makeRoute(organization, String(ids.shop), [String(ids.crm)], { name: 'Plain' });
+      await makeRoute(organization, String(ids.billing), [String(ids.erp)], {
+        name: 'Filtered',
+        filterId: ids.paid,
+        lane: 'express',
+      });
+      const file = await exported(organization);
+      expect(file).to.deep.include({ version: '1.0', organizationSlug: organization.slug });
+      expect(new Date(file.exportedAt).toISOString()).to.equal(file.exportedAt);
+      expect(file.routes).to.deep.equal([
+        everything,
+        plain,
+        {
+          ...plain,
+          name: 'Filtered',
+          sourceSlug: 'billing',
+          destinationSlug: 'erp',
+          destinationSlugs: ['erp'],
+          filterSlug: 'paid',
+          lane: 'express',
+        },
+      ]);
+    });
+
+    it('takes ids, and passes over those it does not know', async () => {
+      const { routes } = await importRoutes(organization, [
+        minimal,
+        { ...minimal, name: 'Chosen', sourceSlug: 'billing' },
+      ]);
+      const other = await furnished();
+      const foreign = await importRoutes(other.organization, [minimal]);
+      const query = `?ids=${[routes[1]?.id, foreign.routes[0]?.id, newId('rte'), 'nonsense'].join(',')}`;
+      expect((await exported(organization, query)).routes.map(({ name }) => name)).to.deep.equal(['Chosen']);
+      expect((await exported(organization, `?ids=${foreign.routes[0]?.id}`)).routes).to.deep.equal([]);
+    });
+
+    it('exports a route that lost its destinations, and the import takes it back with a warning', async () => {
+      await importRoutes(organization, [minimal]);
+      await organization.api.delete(`/api/destinations/${ids.crm}`);
+      const file = await exported(organization);
+      expect(file.routes[0]).to.deep.include({ destinationSlug: null, destinationSlugs: [] });
+      const other = await furnished();
+      const result = await importRoutes(other.organization, file.routes);
+      expect(result).to.deep.include({ imported: 1, errors: [] });
+      expect(result.warnings).to.deep.equal(['routes[0] "Plain": has no destination, so it delivers nothing']);
+      expect((await exported(other.organization)).routes).to.deep.equal(file.routes);
+    });
+  });
+
+  it('imports what the interface names, with defaults for the rest', async () => {
+    const result = await importRoutes(organization, [
+      minimal,
+      { ...minimal, name: 'Two', sourceSlug: 'billing', filterSlug: 'paid' },
+    ]);
+    expect(result).to.deep.equal({
+      imported: 2,
+      skipped: 0,
+      overwritten: 0,
+      errors: [],
+      warnings: [],
+      routes: [
+        { id: result.routes[0]?.id, name: 'Plain', status: 'created' },
+        { id: result.routes[1]?.id, name: 'Two', status: 'created' },
+      ],
+    });
+    expect(await routeOf(organization, result)).to.deep.include({
+      sourceId: ids.shop,
+      destinationIds: [ids.crm],
+      enabled: true,
+    });
+    expect(await routeOf(organization, result, 1)).to.deep.include({
+      filterId: ids.paid,
+      circuitState: 'closed',
+      eventsRouted: 0,
+    });
+    expect((await exported(organization)).routes[0]).to.deep.equal(plain);
+  });
+
+  it('takes the threshold by its other name where the file has only that one', async () => {
+    const result = await importRoutes(organization, [
+      { ...minimal, failureThreshold: 8 },
+      { ...minimal, name: 'Two', sourceSlug: 'billing', failureThreshold: 8, circuitFailureThreshold: 6 },
+    ]);
+    expect((await routeOf(organization, result)).circuitFailureThreshold).to.equal(8);
+    expect((await routeOf(organization, result, 1)).circuitFailureThreshold).to.equal(6);
+    expect((await importRoutes(organization, [{ ...minimal, failureThreshold: 0 }])).errors[0]).to.match(
+      /failureThreshold must be/,
+    );
+  });
+
+  it('validateOnly reports the same and changes nothing', async () => {
+    await importRoutes(organization, [everything]);
+    const items = [
+      { ...everything, priority: 5 },
+      { ...minimal, name: 'New', destinationSlug: 'backup' },
+    ];
+    for (const strategy of ['skip', 'rename', 'overwrite']) {
+      const before_ = (await exported(organization)).routes;
+      const tried = await importRoutes(organization, items, strategy, { validateOnly: true });
+      expect((await exported(organization)).routes).to.deep.equal(before_);
+      const done = await importRoutes(organization, items, strategy);
+      const expected = done.routes.map((route) => (route.status === 'created' ? { ...route, id: null } : route));
+      expect(tried).to.deep.equal({ ...done, routes: expected });
+      const bad = [...items, { ...minimal, name: 'Bad', sourceSlug: 'nowhere' }];
+      const refused = await importRoutes(organization, bad, strategy, { validateOnly: true });
+      expect(refused).to.deep.equal(await importRoutes(organization, bad, strategy));
+    }
+  });
+});

@@ -1,0 +1,225 @@
+// Export and import of warehouse destinations (interface.md, "Destinations, flat family", rules 5 to 7).
+import { expect } from 'chai';
+import { WAREHOUSE_SECRET_FIELD, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { expectError, type Json } from '../support/api-client.ts';
+import { makeRoute, makeSource } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import {
+  makeWarehouse,
+  warehouseConfigs,
+  warehouseDefaults,
+  type WarehouseRecord,
+} from '../support/warehouse-records.ts';
+
+const REDACTED = '***REDACTED***';
+
+interface ImportResult {
+  success: boolean;
+  summary: { imported: number; skipped: number; overwritten: number; failed: number };
+  errors: string[];
+  warnings: string[];
+  destinations: { id: string | null; slug: string | null; status: string }[];
+}
+
+const fieldMapping = [{ source: '$.payload.a', target: 'a', type: 'number', default: '0' }];
+
+describe('Export and import of warehouses', () => {
+  let from: TestOrganization;
+  let to: TestOrganization;
+  beforeEach(async () => {
+    [from, to] = await Promise.all([createOrganization(), createOrganization()]);
+  });
+  const exported = async (of: TestOrganization, includeSensitive = false): Promise<Json[]> =>
+    (await of.api.get<{ destinations: Json[] }>(`/api/destinations/export?includeSensitive=${includeSensitive}`))
+      .destinations;
+  const importInto = (of: TestOrganization, destinations: Json[], conflictStrategy = 'skip', options: Json = {}) =>
+    of.api.post<ImportResult>('/api/destinations/import', { destinations, conflictStrategy, ...options });
+  const only = async (of: TestOrganization): Promise<WarehouseRecord> => {
+    const { data } = await of.api.list<{ id: string }>('/api/destinations');
+    expect(data).to.have.length(1);
+    return of.api.get<WarehouseRecord>(`/api/destinations/${data[0]?.id}`);
+  };
+  const disabled = /was imported disabled, because the file does not hold its credentials/;
+
+  for (const type of WAREHOUSE_TYPES) {
+    const secret = WAREHOUSE_SECRET_FIELD[type];
+
+    it(`a file with credentials makes the same ${type} again`, async () => {
+      await makeWarehouse(from, type, { prefix: 'in' }, { name: 'Lake', enabled: false, fieldMapping });
+      const file = await exported(from, true);
+      expect(file[0]).to.deep.equal({
+        name: 'Lake',
+        slug: 'lake',
+        description: null,
+        type,
+        url: '',
+        method: 'POST',
+        headers: {},
+        authType: 'none',
+        authConfig: {},
+        signingSecret: null,
+        timeoutMs: 30_000,
+        rateLimitPerMinute: null,
+        retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
+        config: { ...warehouseConfigs[type], ...warehouseDefaults, prefix: 'in' },
+        fieldMapping,
+        isActive: false,
+      });
+      const result = await importInto(to, file);
+      expect(result).to.deep.include({ success: true, errors: [], warnings: [] });
+      expect(result.destinations[0]?.id).to.match(/^dst_wh_/);
+      expect(await exported(to, true)).to.deep.equal(file);
+    });
+
+    it(`a file without credentials makes a disabled ${type} that asks for them`, async () => {
+      await makeWarehouse(from, type, { prefix: 'in' }, { fieldMapping });
+      const file = await exported(from);
+      expect(file[0]).to.deep.include({ authConfig: REDACTED, fieldMapping });
+      expect(file[0]?.config).to.deep.include({ [secret]: REDACTED, prefix: 'in' });
+      expect(JSON.stringify(file)).to.not.include(String(warehouseConfigs[type][secret]).slice(-12));
+      const result = await importInto(to, file);
+      expect(result.warnings).to.have.length(1);
+      expect(result.warnings[0]).to.match(disabled);
+      const made = await only(to);
+      expect(made).to.deep.include({ enabled: false, fieldMapping });
+      expect(made.config).to.include({ prefix: 'in' }).and.to.not.have.property(secret);
+      const path = `/api/destinations/${made.id}`;
+      if (type !== 'r2') {
+        // r2 could do with the environment's.
+        const early = await to.api.request('PATCH', path, { enabled: true });
+        expectError(early, 400, undefined, new RegExp(`^config\\.${secret} is required`));
+        const untried = await to.api.post(`${path}/test`);
+        expect(untried).to.include({
+          success: false,
+          error: `The destination is not set up: its config lacks ${secret}`,
+        });
+        expect((await exported(to, true))[0]?.config, 'the next file says so too').to.include({ [secret]: REDACTED });
+      }
+      const set = { config: { [secret]: warehouseConfigs[type][secret] }, enabled: true };
+      expect(await to.api.patch(path, set)).to.include({ enabled: true });
+      expect((await exported(to, true))[0]?.config).to.deep.equal((await exported(from, true))[0]?.config);
+    });
+  }
+
+  it('an item with the interface’s members alone makes a disabled one that asks for everything', async () => {
+    const item = { name: 'Lake', slug: 'lake', type: 's3', url: '', method: 'POST', headers: {}, authType: 'none' };
+    const result = await importInto(to, [{ ...item, authConfig: REDACTED, timeoutMs: 30_000, isActive: true }]);
+    expect(result.warnings[0]).to.match(disabled);
+    const made = await only(to);
+    expect(made).to.deep.include({ enabled: false, config: {}, fieldMapping: [] });
+    const path = `/api/destinations/${made.id}`;
+    expectError(await to.api.request('PATCH', path, { enabled: true }), 400, undefined, /^config\.bucket is required/);
+    expect((await exported(to, true))[0]).to.include({ config: REDACTED });
+    expect((await importInto(from, await exported(to, true))).warnings[0]).to.match(disabled);
+    await to.api.patch(path, { config: warehouseConfigs.s3, enabled: true });
+  });
+
+  it('skip leaves the existing one, rename makes another', async () => {
+    const { id } = await makeWarehouse(from, 's3', {}, { name: 'Lake' });
+    const file = (await exported(from, true)).map((item) => ({
+      ...item,
+      config: { ...(item.config as Json), bucket: 'new' },
+    }));
+    expect((await importInto(from, file)).summary).to.include({ skipped: 1, imported: 0 });
+    expect((await only(from)).config).to.include({ bucket: 'events' });
+    const renamed = await importInto(from, file, 'rename');
+    expect(renamed.destinations[0]).to.include({ slug: 'lake-2', status: 'created' });
+    expect(renamed.destinations[0]?.id).to.not.equal(id);
+  });
+
+  it('overwrite updates the existing one and keeps what the file does not hold', async () => {
+    const { id } = await makeWarehouse(from, 's3', { prefix: 'old' }, { name: 'Lake', fieldMapping });
+    const [item] = await exported(from);
+    const changed = { ...item, name: 'Sea', config: { ...(item?.config as Json), bucket: 'others' }, fieldMapping: [] };
+    const result = await importInto(from, [changed], 'overwrite');
+    expect(result).to.deep.include({ success: true, warnings: [] });
+    expect(result.destinations[0]).to.deep.include({ id, status: 'overwritten' });
+    expect(await only(from)).to.deep.include({ name: 'Sea', enabled: true, fieldMapping: [] });
+    expect((await exported(from, true))[0]?.config).to.deep.equal({
+      ...warehouseConfigs.s3,
+      ...warehouseDefaults,
+      prefix: 'old',
+      bucket: 'others',
+    });
+    const { config: _config, fieldMapping: _mapping, ...bare } = item ?? {};
+    expect((await importInto(from, [bare], 'overwrite')).warnings).to.deep.equal([]);
+    expect((await only(from)).config).to.include({ bucket: 'others' });
+  });
+
+  it('overwrite leaves one disabled that has no credentials yet', async () => {
+    await makeWarehouse(from, 'azure_blob', {}, { name: 'Lake' });
+    const file = await exported(from);
+    await importInto(to, file);
+    const again = await importInto(to, file, 'overwrite');
+    expect(again.warnings).to.have.length(1);
+    expect(again.warnings[0]).to.match(/was left disabled, because it still has no credentials/);
+    expect(await only(to)).to.include({ enabled: false });
+    expect((await importInto(to, await exported(from, true), 'overwrite')).warnings).to.deep.equal([]);
+    expect(await only(to)).to.include({ enabled: true });
+  });
+
+  it('a dry run changes nothing', async () => {
+    await makeWarehouse(from, 's3', {}, { name: 'Lake' });
+    const result = await importInto(to, await exported(from, true), 'skip', { validateOnly: true });
+    expect(result.summary).to.include({ imported: 1, failed: 0 });
+    expect((await to.api.list('/api/destinations')).data).to.deep.equal([]);
+  });
+
+  it('what the create endpoint would refuse is failed, and the rest is imported', async () => {
+    const { s3 } = warehouseConfigs;
+    const items = [
+      { name: 'Bad bucket', type: 's3', config: { ...s3, bucket: 'x' } },
+      { name: 'Bad path', type: 's3', config: s3, fieldMapping: [{ source: 'a', target: 'a', type: 'string' }] },
+      { name: 'Bullets', type: 's3', config: { ...s3, secretAccessKey: '••••0001' } },
+      { name: 'Foreign', type: 'gcs', config: s3 },
+      { name: 'Good', type: 's3', config: s3 },
+    ];
+    const result = await importInto(to, items);
+    expect(result.summary).to.deep.equal({ imported: 1, skipped: 0, overwritten: 0, failed: 4 });
+    expect(result.errors[0]).to.match(/^destinations\[0\] "Bad bucket": config\.bucket must be 3 to 63/);
+    expect(result.errors[1]).to.match(/fieldMapping\.0\.source must be a JSONPath/);
+    expect(result.errors[2]).to.match(/config\.secretAccessKey must be the whole secret/);
+    expect(result.errors[3]).to.match(/config\.accessKeyId is no member/);
+    expect(await only(to)).to.include({ name: 'Good' });
+  });
+
+  it('does not turn one type into another', async () => {
+    await makeWarehouse(to, 's3', {}, { name: 'Lake' });
+    await makeWarehouse(from, 'r2', {}, { name: 'Lake' });
+    const result = await importInto(to, await exported(from, true), 'overwrite');
+    expect(result.errors[0]).to.match(/type must be s3, the type of what it overwrites/);
+    const http = { name: 'Lake', slug: 'lake', url: 'https://receiver.example/' };
+    expect((await importInto(to, [http], 'overwrite')).errors[0]).to.match(/type must be s3/);
+  });
+
+  it('files of routes name them by slug, as destination and as failover destination', async () => {
+    const [lake, spare] = [
+      await makeWarehouse(from, 's3', {}, { slug: 'lake' }),
+      await makeWarehouse(from, 'gcs', {}, { slug: 'spare' }),
+    ];
+    const source = await makeSource(from, { slug: 'orders' });
+    await makeRoute(from, source.id, [lake.id], { name: 'To the lake', failoverDestinationIds: [spare.id] });
+    await makeSource(to, { slug: 'orders' });
+    const made = (await importInto(to, await exported(from, true))).destinations;
+    const { routes } = await from.api.get<{ routes: Json[] }>('/api/routes/export');
+    const result = await to.api.post('/api/routes/import', { routes, conflictStrategy: 'skip' });
+    expect(result).to.deep.include({ imported: 1, errors: [], warnings: [] });
+    const { data } = await to.api.list<{ id: string }>('/api/routes');
+    expect(await to.api.get(`/api/routes/${data[0]?.id}`)).to.deep.include({
+      destinationIds: [made[0]?.id],
+      failoverDestinationIds: [made[1]?.id],
+    });
+  });
+
+  it('needs a plan that has warehouses, in every strategy', async () => {
+    await makeWarehouse(from, 's3', {}, { name: 'Lake' });
+    const file = await exported(from, true);
+    const free = await createOrganization({ plan: 'free' });
+    for (const strategy of ['skip', 'rename', 'overwrite']) {
+      const result = await importInto(free, [...file, { name: 'Plain', url: 'https://receiver.example/' }], strategy);
+      expect(result.summary).to.include({ failed: 1 });
+      expect(result.errors[0]).to.match(/need a Pro or Business plan/);
+    }
+    expect((await free.api.list('/api/destinations')).data.map(({ type }) => type)).to.not.include('s3');
+  });
+});

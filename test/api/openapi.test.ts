@@ -1,0 +1,168 @@
+// The description of the API: every operation is in it, it is served, and its copy in docs/ is up to date. That it is true is
+// proved by every other test: the client in test/support compares each answer with it.
+import { readFileSync } from 'node:fs';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { expect } from 'chai';
+import { openRouter } from '../../api/app.ts';
+import { INGEST_METHODS } from '../../api/ingest/ingest.ts';
+import { CHECKED_IN, checkedInText } from '../../api/openapi/write.ts';
+import { describedOperations, expectDescribed } from '../support/described.ts';
+import { managementEndpoints } from '../support/endpoints.ts';
+import { send } from '../support/http-client.ts';
+import { type Service, sharedService } from '../support/service.ts';
+
+/** Why a rule of Redocly's recommended set is off. */
+const RULES_OFF = {
+  // An operation has a client error where a client can make one; the probes and the description itself take nothing.
+  'operation-4xx-response': 'off',
+  // /events/replays/{id} and /events/{id}/payload could both be meant by /events/replays/payload only, which is no id.
+  'no-ambiguous-paths': 'off',
+} as const;
+
+describe('The description of the API', () => {
+  it('has every operation of the routers, and no other', () => {
+    const open = openRouter({ requiredServers: {}, ingestState: () => 'open' }).stack.flatMap((layer) =>
+      layer.methods
+        .filter((method) => method !== 'HEAD')
+        .map((method) => `${method} ${String(layer.path).replace(/:(\w+)/g, '{$1}')}`),
+    );
+    const management = managementEndpoints().map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+    const ingest = INGEST_METHODS.map((method) => `${method} /ingest/{orgSlug}/{sourceSlug}`);
+    expect(describedOperations().toSorted()).to.deep.equal([...open, ...management, ...ingest].toSorted());
+  });
+
+  it('is what docs/openapi.json holds', () => {
+    const same = readFileSync(CHECKED_IN, 'utf8') === checkedInText();
+    expect(same, 'docs/openapi.json is out of date: run npm run openapi, and look at what changed').to.equal(true);
+  });
+
+  it("passes Redocly's recommended rules", async () => {
+    const config = await createConfig({ extends: ['recommended'], rules: RULES_OFF });
+    const problems = await lintFromString({ source: checkedInText(), absoluteRef: CHECKED_IN, config });
+    const told = problems.map(
+      ({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer ?? '?'}: ${message}`,
+    );
+    expect(told).to.deep.equal([]);
+  });
+
+  it('says of every operation what it is for, and gives an example of every JSON body', () => {
+    const document = JSON.parse(checkedInText()) as { paths: Record<string, Record<string, Record<string, unknown>>> };
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const [method, operation] of Object.entries(item)) {
+        const what = `${method} ${path}`;
+        expect(operation, what).to.include.keys('operationId', 'summary', 'tags', 'responses');
+        for (const response of Object.values(operation.responses as Record<string, { content?: object }>)) {
+          const content = (response.content ?? {}) as Record<string, object>;
+          if (content['application/json']) expect(content['application/json'], what).to.have.property('example');
+        }
+      }
+    }
+  });
+
+  describe('comparing answers with it', () => {
+    const answer = {
+      method: 'GET',
+      path: '/healthz',
+      status: 200,
+      contentType: 'application/json',
+      text: '{"status":"ok"}',
+    };
+    const mistakes: [what: string, change: object, message: RegExp][] = [
+      ['a status that is not in it', { status: 418 }, /no such status/],
+      ['an operation that is not in it', { path: '/api/unknown' }, /no such operation/],
+      ['another content type', { contentType: 'text/plain' }, /no answer of the type text\/plain/],
+      ['a member of another value', { text: '{"status":"well"}' }, /body\/status must be equal to constant/],
+      ['a missing member', { text: '{}' }, /must have required property 'status'/],
+      ['a member that is not in it', { text: '{"status":"ok","uptime":1}' }, /must NOT have additional properties/],
+      ['a body where there is none', { method: 'DELETE', path: '/api/routes/x', status: 204 }, /there is no body/],
+      [
+        'a body that it does not allow, and that was taken',
+        { method: 'POST', path: '/api/filters', status: 201, sent: { name: 1 } },
+        /took a body that the description does not allow: .*body\/name must be string/,
+      ],
+    ];
+    for (const [what, change, message] of mistakes) {
+      it(`fails on ${what}`, () => {
+        expect(() => expectDescribed({ ...answer, ...change })).to.throw(message);
+      });
+    }
+
+    it('passes what is as described', () => {
+      expectDescribed(answer);
+      expectDescribed({ ...answer, path: '/api/unknown', status: 404, text: '{"error":"Not Found"}' });
+      expectDescribed({ ...answer, method: 'DELETE', status: 405 });
+    });
+  });
+
+  describe('as it is served', () => {
+    let api: Service;
+    before(async () => {
+      api = await sharedService('api');
+    });
+    const get = (path: string) => fetch(api.url + path, { redirect: 'manual' });
+    // Not by fetch, which asks for a fresh answer as soon as it is given a condition.
+    async function statusWhenKnown(path: string, { headers }: Response): Promise<number> {
+      const etag = headers.get('etag') ?? 'none';
+      return (await send('GET', api.url + path, { 'If-None-Match': etag })).status;
+    }
+
+    it('is at /openapi.json, without credentials', async () => {
+      const answer = await get('/openapi.json');
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+      expect(await answer.json()).to.deep.equal(JSON.parse(checkedInText()));
+      expect(await statusWhenKnown('/openapi.json', answer)).to.equal(304);
+    });
+
+    it('is a page at /docs that loads what it needs from here, and nothing else', async () => {
+      const page = await get('/docs');
+      expect(page.status).to.equal(200);
+      expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      const policy = page.headers.get('content-security-policy') ?? '';
+      expect(policy).to.include("default-src 'none'").and.to.include("script-src 'self'");
+      expect(policy).not.to.match(/unsafe|https?:|\*/);
+      const html = await page.text();
+      expect(html).not.to.match(/https?:\/\/|<script>|<style|\son\w+=/);
+      const linked = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address);
+      expect(linked).to.have.lengthOf(5);
+      for (const address of linked) {
+        const path = new URL(address, `${api.url}/docs`).href.slice(api.url.length);
+        const file = await get(path);
+        expect(file.status, address).to.equal(200);
+        expect((await file.arrayBuffer()).byteLength, address).to.be.greaterThan(100);
+        const caching = address.includes('?v=') ? 'public, max-age=31536000, immutable' : 'no-cache';
+        expect(file.headers.get('cache-control'), address).to.equal(caching);
+        expect(await statusWhenKnown(path, file), address).to.equal(304);
+      }
+    });
+
+    it('has the methods that OPTIONS tells of each path, fixed words like "bulk" and "export" too', async () => {
+      const methods = Map.groupBy(
+        describedOperations().filter((operation) => !operation.includes('/ingest/')),
+        (operation) => operation.split(' ')[1] ?? '',
+      );
+      for (const [path, operations] of methods) {
+        const own = operations.map((operation) => operation.split(' ')[0] ?? '');
+        const answer = await send('OPTIONS', api.url + path.replace(/\{\w+\}/g, 'x'));
+        expect(answer.status, path).to.equal(204);
+        const expected = [...own, ...(own.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].toSorted().join(', ');
+        expect(answer.headers.allow, path).to.equal(expected);
+      }
+    });
+
+    it('does not serve other files of the package, or beside it', async () => {
+      for (const name of [
+        'swagger-ui.js',
+        'index.html',
+        'package.json',
+        '..%2fpackage.json',
+        '%2e%2e',
+        'constructor',
+      ]) {
+        expect((await get(`/docs/${name}`)).status, name).to.equal(404);
+      }
+      const slash = await get('/docs/');
+      expect([slash.status, slash.headers.get('location')]).to.deep.equal([302, '../docs']);
+    });
+  });
+});

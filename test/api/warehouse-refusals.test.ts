@@ -1,0 +1,179 @@
+// What is refused of a warehouse destination: its config and mapping without a code (interface.md, "Errors"), the rest as ever.
+import { expect } from 'chai';
+import { WAREHOUSE_TYPES, type WarehouseType } from '../../core/warehouse/config.ts';
+import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { makeDestination } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { makeWarehouse, warehouseConfigs } from '../support/warehouse-records.ts';
+
+/** A 400 about the config or mapping. */
+function expectRefused(answer: Answer, path: string, message?: RegExp): void {
+  expectError(answer, 400, undefined, message);
+  expect(answer.body.error).to.equal('Bad Request');
+  expect(answer.body).to.not.have.property('code');
+  expect(String(answer.body.message).split(' ')[0]).to.equal(path);
+  expect(answer.body).to.have.nested.property('details[0].path', path);
+}
+
+describe('Refused warehouse destinations', () => {
+  let organization: TestOrganization;
+  before(async () => {
+    organization = await createOrganization();
+  });
+  const post = (body: Json): Promise<Answer> => organization.api.request('POST', '/api/destinations', body);
+  const withConfig = (type: WarehouseType, config: unknown, members: Json = {}) =>
+    post({ name: 'x', type, config, ...members });
+  const changed = (type: WarehouseType, changes: Json) => withConfig(type, { ...warehouseConfigs[type], ...changes });
+
+  for (const type of WAREHOUSE_TYPES) {
+    it(`answers 403 without a code to ${type} on the plan free, whatever else is wrong`, async () => {
+      const free = await createOrganization({ plan: 'free' });
+      for (const body of [
+        { name: 'x', type, config: warehouseConfigs[type] },
+        { name: 'x', type },
+      ]) {
+        const answer = await free.api.request('POST', '/api/destinations', body);
+        expectError(answer, 403, undefined, /Pro or Business/);
+        expect(answer.body.error).to.equal('Forbidden');
+        expect(answer.body).to.not.have.property('code');
+      }
+      const pro = await createOrganization({ plan: 'pro' });
+      await makeWarehouse(pro, type);
+    });
+
+    it(`answers 400 to ${type} without a config, or with one that is no object`, async () => {
+      expectRefused(await post({ name: 'x', type }), 'config', /is required and must be an object/);
+      for (const config of [null, 'bucket', ['bucket'], 5]) {
+        expectRefused(await withConfig(type, config), 'config', /must be an object/);
+      }
+    });
+
+    for (const required of Object.keys(warehouseConfigs[type]).filter((name) => type !== 'r2' || name === 'bucket')) {
+      it(`answers 400 to ${type} without ${required}`, async () => {
+        for (const nothing of [undefined, null]) {
+          expectRefused(await changed(type, { [required]: nothing }), `config.${required}`, /is required and must be/);
+        }
+        expectRefused(await changed(type, { [required]: 5 }), `config.${required}`);
+      });
+    }
+
+    for (const other of WAREHOUSE_TYPES.filter((name) => name !== type)) {
+      // An R2 bucket is written with the members of S3.
+      if (type === 'r2' && other === 's3') continue;
+      it(`answers 400 to ${type} with the config of ${other}`, async () => {
+        const answer = await withConfig(type, warehouseConfigs[other]);
+        expectError(answer, 400, undefined, /^config\.\w+ /);
+      });
+    }
+  }
+
+  const wrong: [WarehouseType, string, unknown, RegExp][] = [
+    ['s3', 'bucket', 'ab', /3 to 63/],
+    ['s3', 'bucket', 'a'.repeat(64), /3 to 63/],
+    ['s3', 'bucket', 'Upper', /lowercase/],
+    ['s3', 'bucket', '10.0.0.1', /IP address/],
+    ['s3', 'region', 'EU Central', /region/],
+    ['s3', 'accessKeyId', '', /empty/],
+    ['s3', 'secretAccessKey', 'a b', /spaces/],
+    ['s3', 'endpoint', 'ftp://x.example', /http/],
+    ['s3', 'endpoint', 'https://u:p@x.example', /credentials/],
+    ['s3', 'endpoint', 'https://x.example/path', /path/],
+    ['s3', 'forcePathStyle', 'maybe', /true or false/],
+    ['s3', 'prefix', 'a//b', /segments/],
+    ['s3', 'fileFormat', 'csv', /jsonl or json/],
+    ['s3', 'partitionBy', 'week', /date, hour or source/],
+    ['s3', 'batchSize', 0, /from 1 to 10000/],
+    ['s3', 'batchSize', 1.5, /whole number/],
+    ['s3', 'batchWindowSeconds', 3601, /from 1 to 3600/],
+    ['s3', 'secretAccessKey', '••••0001', /whole secret/],
+    ['r2', 'bucket', 'ab', /3 to 63/],
+    ['r2', 'accountId', 'short', /32 hexadecimal/],
+    ['r2', 'accessKeyId', 'a\nb', /line breaks/],
+    ['r2', 'projectId', 'hookyard-test', /no member of a config of type r2/],
+    ['gcs', 'bucket', 'a'.repeat(64), /3 to 63/],
+    ['gcs', 'projectId', 'X', /project ID/],
+    ['gcs', 'serviceAccountKey', 'no json', /JSON text of a service account key/],
+    ['gcs', 'serviceAccountKey', '{"type":"authorized_user"}', /"type"/],
+    ['gcs', 'serviceAccountKey', '{"type":"service_account","client_email":"a@b.example"}', /"private_key"/],
+    [
+      'gcs',
+      'serviceAccountKey',
+      '{"type":"service_account","client_email":"planted","private_key":"planted"}',
+      /"client_email" is missing or not of such a key/,
+    ],
+    ['azure_blob', 'accountName', 'ab', /3 to 24/],
+    ['azure_blob', 'accountName', 'a'.repeat(25), /3 to 24/],
+    ['azure_blob', 'accountKey', 'not base64!', /base64/],
+    ['azure_blob', 'containerName', 'ab', /3 to 63/],
+    ['azure_blob', 'containerName', 'a--b', /single hyphens/],
+    ['azure_blob', 'bucket', 'events', /no member of a config of type azure_blob/],
+  ];
+  for (const [type, member, value, message] of wrong) {
+    it(`answers 400 to ${type} with ${member} ${JSON.stringify(value).slice(0, 40)}, on create and update`, async () => {
+      expectRefused(await changed(type, { [member]: value }), `config.${member}`, message);
+      if (message.source === 'whole secret') return;
+      const { id } = await makeWarehouse(organization, type);
+      const config = { [member]: value };
+      const answer = await organization.api.request('PATCH', `/api/destinations/${id}`, { config });
+      expectRefused(answer, `config.${member}`, message);
+      expect(JSON.stringify(answer.body), 'the value is not quoted').to.not.match(/planted/);
+    });
+  }
+
+  const rule = { source: '$.payload.a', target: 'a', type: 'string' };
+  const wrongMappings: [string, unknown, string][] = [
+    ['no array', { 0: rule }, 'fieldMapping'],
+    ['51 rules', Array.from({ length: 51 }, (_, n) => ({ ...rule, target: `c${n}` })), 'fieldMapping'],
+    ['a path that does not parse', [rule, { ...rule, target: 'b', source: '$.payload[' }], 'fieldMapping.1.source'],
+    ['a path beside the event', [{ ...rule, source: '$.body.a' }], 'fieldMapping.0.source'],
+    ['a rule without source', [{ target: 'a', type: 'string' }], 'fieldMapping.0.source'],
+    ['an empty column', [{ ...rule, target: ' ' }], 'fieldMapping.0.target'],
+    ['the same column twice', [rule, rule], 'fieldMapping.1.target'],
+    [
+      'an unknown type',
+      [rule, { ...rule, target: 'b' }, { ...rule, target: 'c', type: 'date' }],
+      'fieldMapping.2.type',
+    ],
+    ['a default that is no number', [{ ...rule, type: 'number', default: 'x' }], 'fieldMapping.0.default'],
+  ];
+  for (const [what, fieldMapping, path] of wrongMappings) {
+    it(`answers 400 to a field mapping with ${what}, on create and update`, async () => {
+      expectRefused(await withConfig('s3', warehouseConfigs.s3, { fieldMapping }), path);
+      const { id } = await makeWarehouse(organization);
+      expectRefused(await organization.api.request('PATCH', `/api/destinations/${id}`, { fieldMapping }), path);
+    });
+  }
+
+  it('takes 50 rules', async () => {
+    const fieldMapping = Array.from({ length: 50 }, (_, n) => ({ ...rule, target: `c${n}` }));
+    expect((await makeWarehouse(organization, 's3', {}, { fieldMapping })).fieldMapping).to.have.length(50);
+  });
+
+  it('answers VALIDATION_ERROR about members that every destination has', async () => {
+    const { s3 } = warehouseConfigs;
+    expectInvalid(await post({ type: 's3', config: s3 }), 'name');
+    expectInvalid(await withConfig('s3', s3, { enabled: 'yes' }), 'enabled');
+    expectInvalid(await withConfig('s3', s3, { slug: 'No Slug' }), 'slug', 'INVALID_SLUG');
+    await makeWarehouse(organization, 's3', {}, { slug: 'taken' });
+    expectError(await withConfig('s3', s3, { slug: 'taken' }), 409, 'DUPLICATE_SLUG');
+    expectInvalid(await post({ name: 'x', type: 'snowflake', config: s3 }), 'type');
+  });
+
+  it('answers 400 to an HTTP destination with a config, which would be dropped', async () => {
+    const url = 'https://receiver.example/hooks';
+    expectRefused(await post({ name: 'x', url, config: warehouseConfigs.s3 }), 'config', /type http has none/);
+    const { id } = await makeDestination(organization);
+    const answer = await organization.api.request('PATCH', `/api/destinations/${id}`, { config: { bucket: 'x' } });
+    expectRefused(answer, 'config', /type http has none/);
+    for (const config of [null, {}]) await organization.api.create('/api/destinations', { name: 'x', url, config });
+  });
+
+  it('does not open a config that was copied from another record', async () => {
+    const { id } = await makeWarehouse(organization);
+    const sql = `update destinations set config = (select config from destinations where id = $1) where id = $2`;
+    const { id: other } = await makeWarehouse(organization);
+    await testPool().query(sql, [id, other]);
+    expectError(await organization.api.request('GET', `/api/destinations/${other}`), 500, 'INTERNAL_ERROR');
+    await organization.api.delete(`/api/destinations/${other}`);
+  });
+});

@@ -1,0 +1,268 @@
+// POST /api/destinations/{id}/test of warehouses, to real object stores (interface.md, "Destinations, flat family", rule 4).
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { expect } from 'chai';
+import { createWarehouses, type Warehouses } from '../../activities/warehouses/index.ts';
+import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/config.ts';
+import { expectInvalid, type Json } from '../support/api-client.ts';
+import { makeDestination } from '../support/api-records.ts';
+import {
+  COLD_START_MS,
+  S3_ACCESS_KEY,
+  S3_SECRET_KEY,
+  startS3Server,
+  type StoreServer,
+} from '../support/object-stores.ts';
+import {
+  createOrganization,
+  type Service,
+  sharedService,
+  startService,
+  type TestOrganization,
+} from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { makeWarehouse, type WarehouseRecord } from '../support/warehouse-records.ts';
+import { providerCases, targetOf } from '../support/warehouse-targets.ts';
+
+interface Uploaded extends Json {
+  success: boolean;
+  result: { key: string; size: number; count: number };
+}
+
+const upload = (organization: TestOrganization, id: string, body?: Json): Promise<Uploaded> =>
+  organization.api.post<Uploaded>(`/api/destinations/${id}/test`, body);
+
+const KEY = /_test\/date=\d{4}-\d{2}-\d{2}\/\d{8}T\d{9}Z-bat_[0-9a-z]{26}\.jsonl$/;
+
+for (const provider of providerCases) {
+  describe(`Test upload: ${provider.name}`, () => {
+    let organization: TestOrganization;
+    let server: StoreServer;
+    let warehouses: Warehouses;
+    before(async function () {
+      this.timeout(COLD_START_MS);
+      server = await provider.start();
+      await provider.prepare(server.url);
+      warehouses = createWarehouses({ allow: ['127.0.0.1'] });
+      organization = await createOrganization();
+    });
+    after(async () => {
+      await warehouses?.close();
+      await server?.stop();
+    });
+
+    const make = (config: Json = {}, members: Json = {}): Promise<WarehouseRecord> =>
+      organization.api.create<WarehouseRecord>('/api/destinations', {
+        name: `Upload ${provider.name}`,
+        type: provider.type,
+        config: { ...provider.config(server.url), ...config },
+        ...members,
+      });
+    async function head(key: string) {
+      const found = await warehouses.head(targetOf(provider, server.url), key, 30_000);
+      if (!found.ok || found.value === null) throw new Error(`${key} is not in the store: ${JSON.stringify(found)}`);
+      return found.value;
+    }
+
+    it('puts a file with a sample event where the events will lie, beside them', async () => {
+      const { id } = await make();
+      const answer = await upload(organization, id);
+      expect(answer).to.include({ success: true, message: 'The test file was uploaded' });
+      expect(answer.result.key)
+        .to.match(KEY)
+        .and.match(/^_test\//);
+      expect(answer.result.count).to.equal(1);
+      const stored = await head(answer.result.key);
+      expect(stored).to.include({ size: answer.result.size, contentType: 'application/x-ndjson' });
+      expect(stored.metadata).to.include({ count: '1' });
+    });
+
+    it('writes the payload that is given, mapped and laid out as the destination says', async () => {
+      const fieldMapping = [
+        { source: '$.payload.order', target: 'order', type: 'number' },
+        { source: '$.payload.at', target: 'at', type: 'timestamp' },
+      ];
+      const { id } = await make({ prefix: 'in/hooks', fileFormat: 'json', partitionBy: 'source' }, { fieldMapping });
+      const answer = await upload(organization, id, { payload: { order: '7', at: 'never' } });
+      expect(answer.message).to.equal('The test file was uploaded; 1 value did not fit its column');
+      expect(answer.result.key).to.match(/^in\/hooks\/_test\/source=test\/date=.*\.json$/);
+      const body = '[\n{"order":7,"at":null}\n]\n';
+      expect(answer.result).to.include({ size: body.length, count: 1 });
+      const sha256 = createHash('sha256').update(body).digest('hex');
+      const stored = await head(answer.result.key);
+      expect(stored).to.deep.include({ size: body.length, contentType: 'application/json' });
+      expect(stored.metadata).to.deep.equal({ count: '1', sha256 });
+    });
+
+    it('says what to fix, and works when it is fixed', async () => {
+      const { id, config } = await make(provider.noBucket);
+      const failed = await upload(organization, id);
+      expect(failed).to.include({ success: false, statusCode: 404 });
+      expect(failed.error).to.match(/does not exist: create it, or correct its name/);
+      expect(failed.message).to.equal(`The test file was not uploaded: ${failed.error}`);
+      expect(failed.latency).to.be.a('number');
+      expect(failed).to.not.have.property('result');
+      // Sent back with its secret redacted, as it was shown.
+      const { bucket, containerName } = provider.config();
+      const config_ = { ...config, ...(bucket === undefined ? { containerName } : { bucket }) };
+      await organization.api.patch(`/api/destinations/${id}`, { config: config_ });
+      expect(await upload(organization, id)).to.include({ success: true });
+    });
+
+    for (const wrong of provider.wrongCredentials) {
+      it(`tells a wrong ${Object.keys(wrong).join(' and ')}, and takes the right one`, async () => {
+        const { id } = await make(wrong);
+        const failed = await upload(organization, id);
+        expect(failed.success).to.equal(false);
+        // versitygw answers 404 to an access key it does not know.
+        expect(failed.statusCode).to.be.oneOf([403, 404]);
+        expect(failed.error).to.match(/check .*(accountKey|secretAccessKey)/);
+        const right = provider.config(server.url);
+        const config = Object.fromEntries(Object.keys(wrong).map((name) => [name, right[name]]));
+        await organization.api.patch(`/api/destinations/${id}`, { config });
+        expect(await upload(organization, id)).to.include({ success: true });
+      });
+    }
+
+    it('leaves no secret in the log', async () => {
+      const { id } = await make();
+      await upload(organization, id);
+      const api = await sharedService('api');
+      const log = await until('the requests to be logged', () => api.output().includes(`${id}/test`) && api.output());
+      const secret = String(provider.config()[WAREHOUSE_SECRET_FIELD[provider.type]]);
+      const tellTale = /"private_key":"[^"]*?\\n([A-Za-z0-9+/]{64})/.exec(secret)?.[1] ?? secret;
+      expect(log).to.not.include(tellTale);
+      for (const wrong of provider.wrongCredentials.flatMap((one) => one.secretAccessKey ?? one.accountKey ?? [])) {
+        expect(log).to.not.include(String(wrong));
+      }
+    });
+  });
+}
+
+describe('Test upload', () => {
+  let organization: TestOrganization;
+  before(async () => {
+    organization = await createOrganization();
+  });
+
+  it('reports a store that cannot be reached, and one that the address guard refuses', async () => {
+    const away = await makeWarehouse(organization, 's3', { endpoint: 'http://127.0.0.1:1' });
+    const unreachable = await upload(organization, away.id);
+    expect(unreachable).to.include({ success: false, statusCode: null });
+    expect(unreachable.error).to.match(/^S3 cannot be reached: .*check endpoint$/);
+    const inside = await makeWarehouse(organization, 'azure_blob', { endpoint: 'http://169.254.169.254/x' });
+    expect((await upload(organization, inside.id)).error).to.match(
+      /^Refused: 169\.254\.169\.254 .*HOOKYARD_DELIVERY_ALLOW$/,
+    );
+  });
+
+  it('reports what the provider answers, with its status', async () => {
+    const server = createServer((_request, response) => response.writeHead(503).end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { id } = await makeWarehouse(organization, 's3', { endpoint });
+      const answer = await upload(organization, id);
+      expect(answer).to.include({ success: false, statusCode: 503 });
+      expect(answer.error).to.match(/busy/);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it('says that R2 is not set up when neither the destination nor the environment has what it needs', async () => {
+    const { id } = await organization.api.create('/api/destinations', {
+      name: 'R2',
+      type: 'r2',
+      config: { bucket: 'events' },
+    });
+    const answer = await upload(organization, id);
+    expect(answer).to.include({ success: false, statusCode: null });
+    expect(answer.error).to.match(/^R2 is not set up: give the destination accountId \(or R2_ACCOUNT_ID\)/);
+  });
+
+  it('says that a service account key holds no private key', async () => {
+    const account = { type: 'service_account', client_email: 'a@b.example', private_key: 'planted-and-no-pem' };
+    const { id } = await makeWarehouse(organization, 'gcs', { serviceAccountKey: JSON.stringify(account) });
+    const answer = await upload(organization, id);
+    expect(answer).to.include({ success: false, statusCode: null });
+    expect(answer.error).to.match(/^serviceAccountKey must be .*"private_key" is not a private RSA key in PEM$/);
+    expect(JSON.stringify(answer)).to.not.include('planted');
+  });
+
+  it('refuses a payload that is no object', async () => {
+    const { id } = await makeWarehouse(organization);
+    expectInvalid(await organization.api.request('POST', `/api/destinations/${id}/test`, { payload: [1] }), 'payload');
+  });
+});
+
+describe('SDKs of object stores in the API process', () => {
+  const region = 'auto';
+  const bucket = 'of-the-environment';
+  let server: StoreServer;
+  let api: Service;
+  let organization: TestOrganization;
+  // Tells each SDK that is loaded, on the process's own output.
+  const telltale = `import { registerHooks } from 'node:module';
+    registerHooks({ load(url, context, next) {
+      const sdk = /node_modules\\/(@aws-sdk\\/client-s3|@google-cloud\\/storage|@azure\\/storage-blob)\\//.exec(url);
+      if (sdk) process.stderr.write('SDK loaded: ' + sdk[1] + '\\n');
+      return next(url, context);
+    } });
+    process.stderr.write('SDKs are watched\\n');`;
+  before(async function () {
+    this.timeout(COLD_START_MS);
+    server = await startS3Server(region);
+    const credentials = { accessKeyId: S3_ACCESS_KEY, secretAccessKey: S3_SECRET_KEY };
+    await createBucket(new S3Client({ region, endpoint: server.url, forcePathStyle: true, credentials }));
+    api = await startService('api', {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(telltale)}`,
+      R2_ENDPOINT: server.url,
+      R2_ACCESS_KEY_ID: S3_ACCESS_KEY,
+      R2_SECRET_ACCESS_KEY: S3_SECRET_KEY,
+    });
+    organization = await createOrganization({ service: api });
+  });
+  after(async () => {
+    await api?.stop();
+    await server?.stop();
+  });
+  const loaded = () => [...new Set([...api.output().matchAll(/SDK loaded: (\S+)/g)].map(([, name]) => name))];
+
+  async function createBucket(client: S3Client): Promise<void> {
+    const { CreateBucketCommand } = await import('@aws-sdk/client-s3');
+    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+    client.destroy();
+  }
+
+  it('are not loaded by its start, by HTTP destinations, or by warehouses that only lie there', async () => {
+    expect(api.output()).to.include('SDKs are watched');
+    const { id } = await makeDestination(organization, { url: `${server.url}/` });
+    await organization.api.post(`/api/destinations/${id}/test`);
+    const lying = await makeWarehouse(organization, 'gcs');
+    await organization.api.patch(`/api/destinations/${lying.id}`, { config: { prefix: 'x' } });
+    await organization.api.list('/api/destinations');
+    await organization.api.get('/api/destinations/export');
+    expect(loaded()).to.deep.equal([]);
+  });
+
+  it('are loaded by a test upload, that of its type only; r2 takes its credentials from the environment', async () => {
+    const { id } = await organization.api.create('/api/destinations', { name: 'R2', type: 'r2', config: { bucket } });
+    const { success, result, error } = await upload(organization, id, { payload: { order: 7 } });
+    expect(success, String(error)).to.equal(true);
+    await until('the SDK to be told', () => loaded().length > 0);
+    expect(loaded()).to.deep.equal(['@aws-sdk/client-s3']);
+    expect(api.output()).to.not.include(S3_SECRET_KEY);
+
+    const credentials = { accessKeyId: S3_ACCESS_KEY, secretAccessKey: S3_SECRET_KEY };
+    const client = new S3Client({ region, endpoint: server.url, forcePathStyle: true, credentials });
+    const object = await client.send(new GetObjectCommand({ Bucket: bucket, Key: result.key }));
+    const row = JSON.parse((await object.Body?.transformToString()) ?? '');
+    client.destroy();
+    expect(row).to.have.all.keys('event_id', 'source', 'received_at', 'headers', 'payload');
+    expect(row).to.deep.include({ source: 'test', payload: { order: 7 } });
+  });
+});

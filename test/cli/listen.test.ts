@@ -1,0 +1,121 @@
+// hookyard listen: deliveries on this machine, and nothing left behind.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { createOrganization, sharedService, startService, type TestOrganization } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+describe('hookyard listen', () => {
+  let organization: TestOrganization;
+  let cli: CommandLine;
+  let receiver: Receiver;
+  before(async () => {
+    await sharedService('worker');
+    organization = await createOrganization();
+    cli = commandLine(organization);
+    receiver = await startReceiver();
+  });
+  after(() => receiver.close());
+
+  async function listening(...args: string[]): Promise<Running> {
+    const command = cli.start(['listen', '0', ...args]);
+    await until('hookyard listen is ready', () => command.stderr().includes('Ctrl-C ends it'));
+    return command;
+  }
+  const counts = async () => {
+    const paths = [`${organization.base}/sources`, '/api/destinations', '/api/routes'];
+    return Promise.all(paths.map(async (path) => (await organization.api.list(path)).pagination.total));
+  };
+
+  it('shows what arrives, and removes the source it made too', async () => {
+    const command = await listening('--source', 'fresh');
+    expect(await counts()).to.deep.equal([1, 1, 1]);
+    const eventId = (await cli.ok('send', '--source', 'fresh', '--provider', 'github', '--event', 'issues')).trim();
+    await until('the delivery is shown', () => command.stdout().includes(eventId));
+    expect(command.stdout()).to.match(new RegExp(`POST ${eventId}  delivery dlv_\\w+\n`));
+    expect(command.stdout()).to.include('x-github-event: issues').and.to.include('"title": "Found a bug"');
+    expect(command.stdout()).not.to.include('content-length');
+    command.signal('SIGINT');
+    const { code, stderr } = await command.ended;
+    expect([code, stderr.trim().split('\n').at(-1)]).to.deep.equal([
+      0,
+      'The destination and the route of this session are removed, and so is the source fresh.',
+    ]);
+    expect(await counts()).to.deep.equal([0, 0, 0]);
+  });
+
+  it('uses a source that is there and leaves it, forwards, and passes the answer back', async () => {
+    const target = receiver.endpoint(500, { status: 200, body: 'thanks' });
+    await cli.ok('sources', 'create', 'kept');
+    const command = await listening('--source', 'kept', '--forward', target.url, '--json');
+    const { eventId } = await cli.json<{ eventId: string }>('send', '--source', 'kept', '--data', '{"order":42}');
+    const lines = await until('the repeat is shown', () => {
+      const shown = command.stdout().trim().split('\n');
+      return shown.length === 2 && shown.map((line) => JSON.parse(line));
+    });
+    expect(lines[0]).to.deep.include({ eventId, attempt: 1, body: { order: 42 }, answered: 500 });
+    expect(lines[1]).to.deep.include({ eventId, attempt: 2, answered: 200 });
+    expect(target.requests.map(({ body }) => body.toString())).to.deep.equal(['{"order":42}', '{"order":42}']);
+    expect(await cli.ok('events', 'watch', eventId)).to.include(`${eventId} is delivered`);
+    command.signal('SIGTERM');
+    expect((await command.ended).code).to.equal(0);
+    expect(await counts()).to.deep.equal([1, 0, 0]);
+  });
+
+  it('takes deliveries at its own address only', async () => {
+    const command = await listening('--source', 'quiet');
+    const port = /on port (\d+)/.exec(command.stderr())?.[1];
+    expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'x' })).status).to.equal(404);
+    command.signal('SIGINT');
+    expect((await command.ended).stdout).to.equal('');
+  });
+
+  it('removes what a killed session left on its port', async () => {
+    const before = await counts();
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const port = String((server.address() as AddressInfo).port);
+    server.close();
+    await once(server, 'close');
+    const session = () => cli.start(['listen', port, '--source', 'kept']);
+    const killed = session();
+    await until('the first is ready', () => killed.stderr().includes('Ctrl-C ends it'));
+    killed.signal('SIGKILL');
+    await killed.ended;
+    const next = session();
+    await until('the next is ready', () => next.stderr().includes('Ctrl-C ends it'));
+    expect(await counts()).to.deep.equal([before[0], 1, 1]);
+    next.signal('SIGINT');
+    expect((await next.ended).code).to.equal(0);
+    expect(await counts()).to.deep.equal(before);
+  });
+
+  it('says what is needed when the service does not reach this machine, and leaves nothing behind', async () => {
+    const before = await counts();
+    const strict = await startService('api', { HOOKYARD_DELIVERY_ALLOW: '' });
+    try {
+      const refused = await cli.run(['listen', '0', '--source', 'unreachable', '--url', strict.url]);
+      expect([refused.code, refused.stdout]).to.deep.equal([5, '']);
+      expect(refused.stderr).to.match(/start the service with HOOKYARD_DELIVERY_ALLOW=127\.0\.0\.1/);
+    } finally {
+      await strict.stop();
+    }
+    const elsewhere = await cli.run(['listen', '0', '--source', 'unreachable', '--address', 'http://127.0.0.1:9/']);
+    expect([elsewhere.code, elsewhere.stderr]).to.satisfy(
+      ([code, line]: [number, string]) => code === 5 && /--address/.test(line),
+    );
+    expect(await counts()).to.deep.equal(before);
+  });
+
+  it('says which port is taken', async () => {
+    const { port } = new URL(receiver.endpoint().url);
+    const refused = await cli.run(['listen', port, '--source', 'kept']);
+    expect([refused.code, refused.stderr]).to.deep.equal([
+      2,
+      `hookyard: Port ${port} cannot be listened on: another program uses it; choose another port\n`,
+    ]);
+  });
+});

@@ -1,0 +1,262 @@
+// Sources, destinations, routes, keys and organizations from the command line, and what commands end with.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type CommandLine, commandLine } from '../support/cli.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+
+describe('hookyard on the command line', () => {
+  let organization: TestOrganization;
+  let cli: CommandLine;
+  let folder: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hookyard-cli-'));
+    organization = await createOrganization();
+    cli = commandLine(organization);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const fails = async (code: number, message: RegExp, ...args: string[]) => {
+    const ran = await cli.run(args);
+    expect(ran.code, ran.stdout + ran.stderr).to.equal(code);
+    expect(ran.stderr).to.match(message);
+    expect(ran.stdout).to.equal('');
+    return ran.stderr;
+  };
+
+  it('tells its version, its commands, and whose key it has', async () => {
+    expect(await cli.ok('--version')).to.match(/^\d+\.\d+\.\d+\n$/);
+    expect(await cli.ok('--help'))
+      .to.include('listen')
+      .and.to.include('Exit codes');
+    expect(await cli.ok('whoami'))
+      .to.include(organization.slug)
+      .and.to.include('read, write');
+    expect(await cli.json('whoami')).to.have.nested.property('organization.id', organization.id);
+  });
+
+  it('makes, shows, changes and deletes a source', async () => {
+    expect(await cli.ok('sources', 'create', 'orders', '--name', 'Orders of the shop')).to.include(
+      `/ingest/${organization.slug}/orders`,
+    );
+    const update = ['--verify', 'github', '--secret', 'whisper', '--description', 'from the shop', '--disable'];
+    const changed = await cli.json('sources', 'update', 'orders', ...update);
+    expect(changed).to.include({ name: 'Orders of the shop', description: 'from the shop', enabled: false });
+    expect(changed).to.have.deep.property('verificationConfig', { type: 'github' });
+    expect(await cli.json('sources', 'show', 'orders')).to.deep.equal(changed);
+    expect(await cli.ok('sources', 'list', '--search', 'orders')).to.match(
+      /^SLUG +ID +VERIFY[^\n]*\norders +src_\w+ +github +false/,
+    );
+    await cli.ok('sources', 'delete', 'orders');
+    await fails(3, /no source orders; hookyard sources list/, 'sources', 'show', 'orders');
+  });
+
+  it('makes, tests, changes and deletes a destination', async () => {
+    const options = ['--header', 'X-Shop: main', '--bearer', 'whisper-whisper', '--max-retries', '2'];
+    const made = await cli.json('destinations', 'create', 'CRM', 'http://127.0.0.1:9/', ...options);
+    expect(made).to.deep.include({ name: 'CRM', headers: { 'X-Shop': 'main' }, authType: 'bearer' });
+    expect(made).to.have.nested.property('retryPolicy.maxRetries', 2);
+    const tested = await cli.run(['destinations', 'test', 'CRM']);
+    expect(tested.code, tested.stderr).to.equal(1);
+    expect(tested.stderr).to.match(/The test webhook failed/);
+    const changed = await cli.json(
+      'destinations',
+      'update',
+      'CRM',
+      '--target-url',
+      'https://crm.example/',
+      '--disable',
+    );
+    expect(changed).to.include({ id: made.id, url: 'https://crm.example/', enabled: false });
+    expect(await cli.ok('destinations', 'show', 'CRM'))
+      .to.include('https://crm.example/')
+      .and.not.to.include('whisper');
+    expect(await cli.ok('destinations', 'list')).to.include('CRM');
+    await cli.ok('destinations', 'delete', String(made.id));
+    expect(await cli.json('destinations', 'list')).to.have.nested.property('pagination.total', 0);
+  });
+
+  it('makes a destination of another type by --data, from an argument, a file or stdin', async () => {
+    const config = {
+      bucket: 'acme-events',
+      region: 'eu-central-1',
+      accessKeyId: 'AKIA',
+      secretAccessKey: 'whisper-whisper',
+    };
+    const data = JSON.stringify({ config });
+    writeFileSync(join(folder, 'data.json'), data);
+    const create = (name: string, given: string) => [
+      'destinations',
+      'create',
+      name,
+      '--type',
+      's3',
+      '--data',
+      given,
+      '--json',
+    ];
+    for (const [name, given] of [
+      ['argument', data],
+      ['file', `@${join(folder, 'data.json')}`],
+      ['stdin', '-'],
+    ] as const) {
+      const ran = await cli.run(create(name, given), { input: data });
+      expect(ran.code, ran.stderr).to.equal(0);
+      expect(JSON.parse(ran.stdout), name).to.include({ name, type: 's3' });
+      expect(ran.stdout).not.to.include('whisper');
+    }
+  });
+
+  it('makes, shows, changes and deletes a route by the names of what it joins', async () => {
+    await cli.ok('sources', 'create', 'routed');
+    const first = await cli.json('destinations', 'create', 'First', 'https://first.example/');
+    const second = await cli.json('destinations', 'create', 'Second', 'https://second.example/');
+    const data = '{"priority": 5}';
+    const made = await cli.json(
+      'routes',
+      'create',
+      'Both',
+      '--source',
+      'routed',
+      '--to',
+      'First',
+      '--failover',
+      'Second',
+      '--data',
+      data,
+    );
+    expect(made).to.deep.include({ destinationIds: [first.id], failoverDestinationIds: [second.id], priority: 5 });
+    const changed = await cli.json('routes', 'update', 'Both', '--name', 'One', '--disable');
+    expect(changed).to.include({ id: made.id, name: 'One', enabled: false });
+    expect(await cli.json('routes', 'show', 'One')).to.deep.equal(changed);
+    expect(await cli.ok('routes', 'list', '--source', 'routed', '--destination', 'First')).to.match(
+      /One +rte_\w+ +routed +First/,
+    );
+    await cli.ok('routes', 'delete', 'One');
+    await fails(3, /no route One/, 'routes', 'show', 'One');
+  });
+
+  it('moves destinations and routes by files', async () => {
+    await cli.ok('sources', 'create', 'moved');
+    await cli.ok('destinations', 'create', 'Moved', 'https://moved.example/', '--bearer', 'whisper-whisper');
+    await cli.ok('routes', 'create', 'Moved', '--source', 'moved', '--to', 'Moved');
+    const { data } = await cli.json<{ data: { id: string }[] }>('destinations', 'list', '--search', 'Moved');
+    const file = join(folder, 'destinations.json');
+    expect(
+      await cli.ok('export', 'destinations', '--ids', data[0]?.id ?? '', '--include-sensitive', '-o', file),
+    ).to.match(/^1 destinations/);
+    expect(await cli.ok('export', 'destinations'))
+      .to.include('***REDACTED***')
+      .and.not.to.include('whisper-whisper');
+    const routes = await cli.ok('export', 'routes');
+
+    const other = commandLine(await createOrganization());
+    await other.ok('sources', 'create', 'moved');
+    const refused = await other.run(['import', 'routes', '-', '--on-conflict', 'skip'], { input: routes });
+    expect([refused.code, refused.stdout]).to.deep.equal([1, 'imported 0, skipped 0, overwritten 0, failed 1\n']);
+    expect(refused.stderr).to.match(/^error: .*moved/m);
+    const dryRun = ['import', 'destinations', file, '--on-conflict', 'skip', '--dry-run'];
+    expect(await other.ok(...dryRun)).to.match(/^imported 1,/);
+    expect(await other.json('destinations', 'list')).to.have.nested.property('pagination.total', 0);
+    expect(await other.ok('import', 'destinations', file, '--on-conflict', 'skip')).to.match(/^imported 1,/);
+    expect(await other.json('import', 'destinations', file, '--on-conflict', 'overwrite')).to.have.nested.property(
+      'summary.overwritten',
+      1,
+    );
+    const taken = await other.run(['import', 'routes', '-', '--on-conflict', 'rename', '--json'], { input: routes });
+    expect(JSON.parse(taken.stdout), taken.stderr).to.include({ imported: 1 });
+    await fails(2, /holds no routes/, 'import', 'routes', file, '--on-conflict', 'skip');
+  });
+
+  it('makes keys that are shown once, and revokes them', async () => {
+    const made = await cli.run(['keys', 'create', 'Reader', '--scope', 'read', '--expires', '2036-01-01']);
+    const token = made.stdout.trim();
+    expect(token, made.stderr).to.match(/^whr_\w+/);
+    const reader = commandLine({ ...organization, token });
+    expect(await reader.ok('keys', 'list'))
+      .to.include('Reader')
+      .and.not.to.include(token);
+    const refused = await reader.run(['sources', 'create', 'nothing']);
+    expect([refused.code, refused.stdout]).to.deep.equal([4, '']);
+    const { data } = await cli.json<{ data: { id: string; name: string }[] }>('keys', 'list');
+    await cli.ok('keys', 'revoke', data.find(({ name }) => name === 'Reader')?.id ?? '');
+    const revoked = await reader.run(['whoami']);
+    expect([revoked.code, revoked.stderr]).to.deep.equal([
+      4,
+      'hookyard: Missing or invalid credentials; give a key with --api-key or HOOKYARD_API_KEY\n',
+    ]);
+  });
+
+  it('makes an organization on the database, with a key that works', async () => {
+    const slug = `made-${organization.slug}`;
+    const made = await cli.run(['orgs', 'create', 'Made here', '--slug', slug, '--plan', 'pro']);
+    expect(made.code, made.stderr).to.equal(0);
+    const caller = await commandLine({ ...organization, token: made.stdout.trim() }).json('whoami');
+    expect(caller).to.have.property('organization').that.includes({ name: 'Made here', slug, plan: 'pro' });
+    const { rows } = await testPool().query('select plan from organizations where slug = $1', [slug]);
+    expect(rows).to.deep.equal([{ plan: 'pro' }]);
+    await fails(1, /with this slug already/, 'orgs', 'create', 'Made again', '--slug', slug);
+    await fails(1, /no slug/, 'orgs', 'create', 'Made badly', '--slug', 'Not A Slug');
+    const none = await cli.run(['orgs', 'create', 'x', '--slug', 'x'], {
+      env: { DATABASE_URL: undefined, HOOKYARD_DATA_DIR: folder },
+    });
+    expect([none.code, none.stderr]).to.deep.equal([
+      5,
+      `hookyard: There is no running database in ${folder}; run npm start, or set DATABASE_URL (or HOOKYARD_DATA_DIR) to that of the service\n`,
+    ]);
+  });
+
+  it('takes the key from an option, and from the data folder for a service of this machine', async () => {
+    const keys = join(folder, 'keys');
+    mkdirSync(keys);
+    writeFileSync(join(keys, 'api-key'), `${organization.token}\n`);
+    const env = { HOOKYARD_API_KEY: undefined, HOOKYARD_DATA_DIR: folder };
+    const byFile = await cli.run(['whoami'], { env });
+    expect(byFile.code, byFile.stderr).to.equal(0);
+    const byOption = await cli.run(['whoami', '--api-key', organization.token], {
+      env: { HOOKYARD_API_KEY: 'whr_wrong' },
+    });
+    expect(byOption.code, byOption.stderr).to.equal(0);
+    const byPublicUrl = await cli.run(['whoami'], {
+      env: { ...env, HOOKYARD_URL: undefined, HOOKYARD_PUBLIC_URL: organization.api.url },
+    });
+    expect(byPublicUrl.code, byPublicUrl.stderr).to.equal(0);
+  });
+
+  it('ends with a code that says what kind of failure it was, and a line that says what to do', async () => {
+    await fails(1, /^hookyard: slug must be/, 'sources', 'create', 'Not A Slug');
+    await fails(2, /unknown command 'frob'/, 'frob');
+    await fails(2, /--page must be a whole number/, 'sources', 'list', '--page', 'x');
+    await fails(2, /--data is not JSON/, 'sources', 'create', 'x', '--data', '{');
+    await fails(2, /--on-conflict/, 'import', 'routes', 'x');
+    await fails(2, /does-not-exist cannot be read/, 'import', 'routes', 'does-not-exist', '--on-conflict', 'skip');
+    await fails(2, /must start with http/, 'whoami', '--url', 'localhost:3000');
+    await fails(
+      3,
+      /There is no event .*; hookyard events list shows/,
+      'events',
+      'show',
+      'evt_06f3k2v8q0e7x1c5b9m4n6p8qr',
+    );
+    await fails(
+      3,
+      /There is no delivery .*; hookyard deliveries list shows/,
+      'deliveries',
+      'retry',
+      'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
+    );
+    await fails(
+      5,
+      /cannot be reached .*--url or HOOKYARD_URL/,
+      'whoami',
+      '--url',
+      'http://127.0.0.1:9',
+      '--timeout',
+      '1',
+    );
+    const told = JSON.parse(await fails(1, /./, 'sources', 'create', 'Not A Slug', '--json'));
+    expect(told.error).to.include({ status: 400, code: 'INVALID_SLUG' });
+    expect(told.error.requestId).to.match(/^req_/);
+  });
+});

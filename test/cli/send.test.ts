@@ -1,0 +1,75 @@
+// hookyard send: what it signs is what sources of each kind accept.
+import { expect } from 'chai';
+import { type CommandLine, commandLine } from '../support/cli.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+const SECRET = 'whsec_whisper';
+
+describe('hookyard send', () => {
+  let organization: TestOrganization;
+  let cli: CommandLine;
+  before(async () => {
+    organization = await createOrganization();
+    cli = commandLine(organization);
+  });
+
+  const hmac = JSON.stringify({
+    verificationConfig: {
+      type: 'hmac',
+      secret: SECRET,
+      header: 'X-Shop-Signature',
+      algorithm: 'sha512',
+      encoding: 'base64',
+      prefix: 'v1=',
+    },
+  });
+  const signed: [type: string, create: string[], event: string, path: string][] = [
+    ['github', ['--verify', 'github', '--secret', SECRET], 'pull_request', 'pull_request.number'],
+    ['stripe', ['--verify', 'stripe', '--secret', SECRET], 'invoice.paid', 'data.object.amount'],
+    ['slack', ['--verify', 'slack', '--secret', SECRET], 'message', 'event.text'],
+    ['hmac', ['--data', hmac], 'order.paid', 'order.number'],
+  ];
+  for (const [type, create, event, path] of signed) {
+    it(`signs events of ${type} as the source asks for`, async () => {
+      await cli.ok('sources', 'create', type, ...create);
+      const send = ['send', '--source', type, '--event', event];
+      const eventId = (await cli.ok(...send, '--secret', SECRET)).trim();
+      expect(await cli.json('events', 'show', eventId)).to.have.nested.property(`payload.${path}`);
+      const wrong = await cli.run([...send, '--secret', 'another']);
+      expect([wrong.code, wrong.stdout]).to.deep.equal([4, '']);
+      expect(wrong.stderr).to.include('--secret and --provider must be those of the source');
+      const without = await cli.run(send);
+      expect([without.code, without.stderr]).to.deep.equal([
+        2,
+        `hookyard: ${type} verifies ${type} signatures: give its secret with --secret (@file reads it from a file)\n`,
+      ]);
+    });
+  }
+
+  it('sends a body of yours, from stdin too, byte by byte', async () => {
+    await cli.ok('sources', 'create', 'plain');
+    const body = '  {"order" : 42}\n';
+    const sent = await cli.run(['send', '--source', 'plain', '--data', '-', '--json'], { input: body });
+    expect(sent.code, sent.stderr).to.equal(0);
+    const { eventId } = JSON.parse(sent.stdout);
+    expect(await cli.ok('events', 'show', eventId, '--raw')).to.equal(body);
+    expect(await cli.ok('events', 'list', '--source', 'plain')).to.match(new RegExp(`${eventId} +plain +not routed`));
+    expect(await cli.ok('send', '--source', 'plain', '--watch')).to.match(/has no route that takes it/);
+  });
+
+  it('says that a source is disabled', async () => {
+    await cli.ok('sources', 'create', 'closed', '--disable');
+    const refused = await cli.run(['send', '--source', 'closed']);
+    expect([refused.code, refused.stderr]).to.satisfy(
+      ([code, line]: [number, string]) => code === 1 && /--enable opens it/.test(line),
+    );
+  });
+
+  it('prints what a sender chose without obeying it', async () => {
+    const { eventId } = await cli.json<{ eventId: string }>('send', '--source', 'plain', '--data', 'a\u001b[2J\u0007b');
+    const shown = await cli.ok('events', 'show', eventId);
+    const characters = Array.from(shown, (character) => character.codePointAt(0));
+    expect(shown).to.include('ab');
+    expect(characters).not.to.include(0x1b).and.not.to.include(0x07);
+  });
+});

@@ -1,0 +1,103 @@
+// The whole story from the command line alone: set up, see a delivery fail, mend the receiver, replay, see it delivered.
+import { expect } from 'chai';
+import { type CommandLine, commandLine } from '../support/cli.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { createOrganization, sharedService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+describe('A team with nothing but the command line', () => {
+  let cli: CommandLine;
+  let receiver: Receiver;
+  before(async () => {
+    await sharedService('worker');
+    cli = commandLine(await createOrganization());
+    receiver = await startReceiver();
+  });
+  after(() => receiver.close());
+
+  it('sets a route up, sees a delivery fail, mends the receiver, replays, and sees it delivered', async () => {
+    const crm = receiver.endpoint(500, 200);
+    await cli.ok('sources', 'create', 'orders', '--verify', 'github', '--secret', 'whisper');
+    await cli.ok('destinations', 'create', 'CRM', crm.url, '--max-retries', '0');
+    await cli.ok('routes', 'create', 'Orders to the CRM', '--source', 'orders', '--to', 'CRM');
+
+    const sent = await cli.run(['send', '--source', 'orders', '--secret', 'whisper', '--watch']);
+    expect(sent.code, sent.stderr).to.equal(1);
+    expect(sent.stdout).to.match(/dlv_\w+ to dst_\w+: failed after 1 attempt \(.*500.*\)\n/);
+    const [, eventId = ''] = /^(evt_\w+) is failed$/m.exec(sent.stdout) ?? [];
+
+    expect(await cli.ok('events', 'list', '--status', 'failed', '--source', 'orders')).to.include(eventId);
+    const deliveries = await cli.json<{ data: { id: string }[] }>(
+      'deliveries',
+      'list',
+      '--status',
+      'failed',
+      '--event',
+      eventId,
+    );
+    const [failed] = deliveries.data;
+    expect(await cli.ok('deliveries', 'show', failed?.id ?? '')).to.match(/ATTEMPT +STARTED[^\n]*\n1 .*failed +500/);
+    expect(await cli.ok('events', 'show', eventId))
+      .to.include('x-github-event: push')
+      .and.to.include('"ref": "refs/heads/main"');
+
+    // The receiver answers 200 from now on.
+    expect(await cli.ok('events', 'replay', eventId, '--destination', 'CRM')).to.match(/1 delivery/);
+    expect(await cli.ok('events', 'watch', eventId)).to.match(
+      new RegExp(`: delivered after 1 attempt\n${eventId} is delivered\n$`),
+    );
+    expect(crm.requests).to.have.lengthOf(2);
+    expect(crm.requests[1]?.body).to.deep.equal(crm.requests[0]?.body);
+  });
+
+  it('retries, cancels and replays single deliveries', async () => {
+    const down = receiver.endpoint(500, 200);
+    await cli.ok('sources', 'create', 'slow');
+    const waiting = '{"retryPolicy": {"initialDelay": 3600000, "maxDelay": 3600000}}';
+    await cli.ok('destinations', 'create', 'Slow', down.url, '--data', waiting);
+    await cli.ok('routes', 'create', 'Slowly', '--source', 'slow', '--to', 'Slow');
+    const send = async () => {
+      const eventId = (await cli.ok('send', '--source', 'slow')).trim();
+      return until('the delivery', async () => {
+        const { data } = await cli.json<{ data: { id: string; status: string }[] }>(
+          'deliveries',
+          'list',
+          '--event',
+          eventId,
+        );
+        return data[0] && data[0].status !== 'pending' && data[0];
+      });
+    };
+    const first = await send();
+    expect(first.status).to.equal('retrying');
+    expect(await cli.ok('deliveries', 'list', '--route', 'Slowly', '--destination', 'Slow')).to.match(
+      /dlv_\w+ +retrying +1 +500/,
+    );
+    await cli.ok('deliveries', 'retry', first.id);
+    await until('it is delivered', async () => (await cli.ok('deliveries', 'show', first.id)).includes('delivered'));
+    expect(await cli.ok('deliveries', 'replay', first.id)).to.match(/\S/);
+    await until('the replay has arrived', () => down.requests.length === 3);
+
+    await cli.ok('destinations', 'update', 'Slow', '--target-url', receiver.endpoint(500).url);
+    const second = await send();
+    expect(await cli.ok('deliveries', 'cancel', second.id)).to.match(/is (cancelled|retrying)/);
+    await until(
+      'it is cancelled',
+      async () => (await cli.json('deliveries', 'show', second.id)).status === 'cancelled',
+    );
+  });
+
+  it('replays by filters', async () => {
+    const dryRun = await cli.ok('events', 'replay', '--source', 'orders', '--dry-run');
+    expect(dryRun).to.equal('1 event would be replayed\n');
+    const { id } = await cli.json<{ id: string }>('events', 'replay', '--source', 'orders', '--rate', '100');
+    await until('the replay is over', async () => (await cli.json('events', 'replays', id)).status === 'completed');
+    expect(await cli.ok('events', 'replays')).to.match(new RegExp(`${id} +completed +1/1`));
+    const mixed = await cli.run(['events', 'replay', 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', '--status', 'failed']);
+    expect(mixed.code).to.equal(2);
+    const nothing = await cli.run(['events', 'replay']);
+    expect([nothing.code, nothing.stderr]).to.satisfy(
+      ([code, line]: [number, string]) => code === 1 && /all must be true/.test(line),
+    );
+  });
+});

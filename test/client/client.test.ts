@@ -1,0 +1,278 @@
+// The client over real connections: a server that answers by a script, and the service itself.
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { type Client, type ClientOptions, createClient, HookyardError } from 'hookyard/client';
+import { ingest, makePipeline } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+type Reply = { status: number; headers?: Record<string, string>; body?: unknown } | 'break' | 'hang';
+interface Scripted {
+  client: Client;
+  requests: { method: string; url: string; headers: IncomingHttpHeaders }[];
+}
+
+const unavailable = (retryAfter: string): Reply => ({
+  status: 503,
+  headers: { 'Retry-After': retryAfter },
+  body: { error: 'Service Unavailable', message: 'PostgreSQL is away', code: 'UNAVAILABLE' },
+});
+const fine: Reply = { status: 200, body: { status: 'ok' } };
+const body = { name: 'Key' };
+
+describe('The client', () => {
+  const closing: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+
+  async function serve(answer: RequestListener): Promise<string> {
+    const server = createServer(answer);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  /** Answers in turn, the last answer for ever. */
+  async function scripted(replies: Reply[], options: Partial<ClientOptions> = {}): Promise<Scripted> {
+    const requests: Scripted['requests'] = [];
+    const url = await serve((request, response) => {
+      requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+      const reply = (replies.length > 1 ? replies.shift() : replies[0]) ?? 'hang';
+      if (reply === 'break') request.socket.destroy();
+      else if (reply !== 'hang') {
+        response.writeHead(reply.status, { 'Content-Type': 'application/json', ...reply.headers });
+        response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body));
+      }
+    });
+    return { client: createClient({ url, apiKey: 'whr_test', ...options }), requests };
+  }
+
+  async function failure(call: Promise<unknown>): Promise<HookyardError> {
+    const error = await call.then(
+      () => expect.fail('it did not fail'),
+      (reason: unknown) => reason,
+    );
+    expect(error).to.be.instanceOf(HookyardError);
+    return error as HookyardError;
+  }
+
+  describe('when it is asked to wait', () => {
+    for (const status of [429, 503]) {
+      it(`repeats after a ${status}, as long as Retry-After says`, async () => {
+        const asked = { ...(unavailable('1') as object), status };
+        const patient = await scripted([asked, fine], { maxWaitMs: 1000 });
+        expect(await patient.client.isAlive()).to.deep.equal({ status: 'ok' });
+        expect(patient.requests).to.have.lengthOf(2);
+        const hasty = await scripted([asked, fine], { maxWaitMs: 999 });
+        expect(await failure(hasty.client.isAlive())).to.include({ status, retryAfterMs: 1000 });
+        expect(hasty.requests).to.have.lengthOf(1);
+      });
+    }
+
+    it('reads dates, and waits by itself where there is no Retry-After', async () => {
+      const past = new Date(Date.now() - 10_000).toUTCString();
+      const { client, requests } = await scripted([
+        unavailable(past),
+        { status: 503, headers: { 'Content-Type': 'text/html' } },
+        fine,
+      ]);
+      await client.isAlive();
+      expect(requests).to.have.lengthOf(3);
+    });
+
+    it('sends a POST with the same Idempotency-Key each time, and the next one with another', async () => {
+      const inUse: Reply = {
+        status: 409,
+        headers: { 'Retry-After': '0' },
+        body: { message: 'It runs', code: 'IDEMPOTENCY_KEY_IN_USE' },
+      };
+      const { client, requests } = await scripted([
+        unavailable('0'),
+        'break',
+        inUse,
+        { status: 201, body: { id: 'key_1' } },
+      ]);
+      await client.createApiKey({ body });
+      await client.createApiKey({ body });
+      const keys = requests.map(({ headers }) => headers['idempotency-key']);
+      expect(keys).to.have.lengthOf(5);
+      expect(keys[0]).to.match(/^[\x21-\x7e]{1,255}$/);
+      expect(new Set(keys.slice(0, 4)).size).to.equal(1);
+      expect(keys[4]).not.to.equal(keys[0]);
+      await client.createApiKey({ body }, { idempotencyKey: 'mine' });
+      expect(requests.at(-1)?.headers['idempotency-key']).to.equal('mine');
+    });
+
+    it('gives up after maxRetries', async () => {
+      const { client, requests } = await scripted([unavailable('0')], { maxRetries: 2 });
+      const error = await failure(client.isAlive());
+      expect(error).to.deep.include({
+        status: 503,
+        code: 'UNAVAILABLE',
+        message: 'PostgreSQL is away',
+        retryAfterMs: 0,
+      });
+      expect(requests).to.have.lengthOf(3);
+    });
+
+    it('does not begin a wait that is too long for it', async () => {
+      const { client, requests } = await scripted([unavailable('3600')]);
+      expect(await failure(client.isAlive())).to.include({ status: 503, retryAfterMs: 3_600_000 });
+      expect(requests).to.have.lengthOf(1);
+    });
+
+    it('is ended by its signal while it waits', async () => {
+      const { client, requests } = await scripted([unavailable('30')]);
+      const controller = new AbortController();
+      const call = client.isAlive({}, { signal: controller.signal });
+      const outcome = call.catch((reason: unknown) => reason);
+      while (requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      controller.abort(new Error('enough'));
+      expect(await outcome).to.have.property('message', 'enough');
+    });
+  });
+
+  describe('when something fails', () => {
+    it('tells what the API tells', async () => {
+      const details = [{ path: 'name', message: 'must be given' }];
+      const { client } = await scripted([
+        {
+          status: 400,
+          headers: { 'X-Request-Id': 'req_1' },
+          body: { error: 'Bad Request', message: 'name must be given', code: 'VALIDATION_ERROR', details },
+        },
+      ]);
+      const error = await failure(client.createApiKey({ body }));
+      expect(error).to.deep.include({
+        status: 400,
+        code: 'VALIDATION_ERROR',
+        message: 'name must be given',
+        details,
+        requestId: 'req_1',
+      });
+    });
+
+    it('repeats a GET whose connection broke, but no DELETE', async () => {
+      const get = await scripted(['break', fine]);
+      await get.client.isAlive();
+      expect(get.requests).to.have.lengthOf(2);
+      const remove = await scripted(['break', { status: 204 }]);
+      expect(await failure(remove.client.deleteRoute({ id: 'rte_1' }))).to.include({
+        status: null,
+        code: 'UNREACHABLE',
+      });
+      expect(remove.requests).to.have.lengthOf(1);
+    });
+
+    it('ends at its deadline, and says with which key a POST can be repeated', async () => {
+      const { client, requests } = await scripted(['hang'], { timeoutMs: 50 });
+      const error = await failure(client.createApiKey({ body }));
+      expect(error).to.include({ status: null, code: 'TIMEOUT' });
+      expect(error.idempotencyKey).to.equal(requests[0]?.headers['idempotency-key']);
+      expect(error.message)
+        .to.match(/was not answered within 0\.05 s$/)
+        .and.not.to.include('whr_test');
+      expect(requests).to.have.lengthOf(1);
+    });
+
+    it('says so when something else answers, and follows nobody', async () => {
+      const html: Reply = { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<h1>Welcome</h1>' };
+      const elsewhere: Reply = { status: 301, headers: { Location: 'https://elsewhere.example/' }, body: '' };
+      const others: Reply[] = [html, elsewhere, { status: 200, body: 'no {json' }, { status: 404, body: 'null' }];
+      for (const reply of others) {
+        const { client, requests } = await scripted([reply]);
+        expect(await failure(client.isAlive())).to.include({ code: 'NOT_HOOKYARD' });
+        expect(requests).to.have.lengthOf(1);
+      }
+    });
+
+    it('refuses what cannot be sent before it sends anything', async () => {
+      const { client, requests } = await scripted([fine]);
+      await client.getRoute({ id: '' }).then(
+        () => expect.fail('it was sent'),
+        (error: Error) => expect(error).to.be.instanceOf(TypeError),
+      );
+      expect(requests).to.deep.equal([]);
+      for (const url of ['localhost:3000', 'ftp://x', '']) expect(() => createClient({ url })).to.throw(TypeError);
+    });
+  });
+
+  it('puts every parameter in its place', async () => {
+    const { client, requests } = await scripted([fine]);
+    await client.listEvents({ orgId: 'org/1', search: 'a&b', page: 2, status: undefined });
+    const [request] = requests;
+    expect(request).to.include({ method: 'GET', url: '/api/organizations/org%2F1/events?search=a%26b&page=2' });
+    expect(request?.headers).to.include({ authorization: 'Bearer whr_test' });
+    expect(request?.headers).not.to.have.any.keys('content-type', 'idempotency-key');
+  });
+
+  describe('with the service', () => {
+    let organization: TestOrganization;
+    let client: Client;
+    before(async () => {
+      organization = await createOrganization();
+      client = createClient({ url: `${organization.api.url}/`, apiKey: organization.token });
+    });
+
+    it('knows the organization of its key', async () => {
+      const source = await client.createSource({ body: { name: 'Orders', slug: 'orders' } });
+      expect(source.webhookUrl).to.include(`/ingest/${organization.slug}/orders`);
+      expect(await client.getSource({ id: source.id })).to.deep.equal(source);
+      expect(await client.deleteSource({ id: source.id })).to.equal(undefined);
+      expect(await failure(client.getSource({ id: source.id }))).to.include({
+        status: 404,
+        code: 'RESOURCE_NOT_FOUND',
+      });
+    });
+
+    it('goes through all pages of a list, and no further than it is asked', async () => {
+      for (let n = 1; n <= 7; n++)
+        await client.createFilter({
+          body: { name: `Filter ${n}`, conditions: [{ field: 'payload.n', operator: 'exists' }] },
+        });
+      const names: string[] = [];
+      for await (const filter of client.each('listFilters', { pageSize: 3 })) names.push(filter.name);
+      expect(names).to.deep.equal([7, 6, 5, 4, 3, 2, 1].map((n) => `Filter ${n}`));
+      let seen = 0;
+      const fetched: string[] = [];
+      const counting = createClient({
+        url: organization.api.url,
+        apiKey: organization.token,
+        fetch: (...args) => {
+          fetched.push(String(args[0]));
+          return fetch(...args);
+        },
+      });
+      for await (const _ of counting.each('listFilters', { pageSize: 3 })) if (++seen === 4) break;
+      expect(fetched).to.have.lengthOf(2);
+    });
+
+    it('gives an item that moved to the next page once', async () => {
+      const names: string[] = [];
+      for await (const filter of client.each('listFilters', { pageSize: 4 })) {
+        if (names.push(filter.name) === 4)
+          await client.createFilter({
+            body: { name: 'New', conditions: [{ field: 'payload.n', operator: 'exists' }] },
+          });
+      }
+      expect(names).to.deep.equal([7, 6, 5, 4, 3, 2, 1].map((n) => `Filter ${n}`));
+    });
+
+    it('gets a payload byte by byte', async () => {
+      const { source } = await makePipeline(organization);
+      const id = await ingest(organization, source, '{"broken": ');
+      const { contentType, bytes } = await client.getEventPayload({ id });
+      expect([contentType, new TextDecoder().decode(bytes)]).to.deep.equal(['application/json', '{"broken": ']);
+    });
+
+    it('creates once, however often a POST is repeated', async () => {
+      const key = 'create-once';
+      const first = await client.createApiKey({ body: { name: 'Once' } }, { idempotencyKey: key });
+      expect(await client.createApiKey({ body: { name: 'Once' } }, { idempotencyKey: key })).to.deep.equal(first);
+    });
+  });
+});

@@ -1,0 +1,162 @@
+// Thousands of requests that are wrong in every way we could think of: each is refused in the error's shape (interface.md,
+// "Errors"), none is an unexpected failure, and none leaves anything behind in memory.
+import { Agent, request as httpRequest } from 'node:http';
+import { expect } from 'chai';
+import { makePipeline } from '../support/api-records.ts';
+import { heldBytes, INSPECTED } from '../support/heap.ts';
+import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { rawRequests, sendRaw } from './malformed/raw.ts';
+import { type Malformed, malformedRequests } from './malformed/requests.ts';
+
+const SEED = 20_261_121;
+const ROUNDS = 6;
+const PER_ROUND = 900;
+const RAW = 300;
+const CONCURRENT = 12;
+const MEBIBYTE = 1024 * 1024;
+/** What may be held more after the last round than after the first two: caches fill, code is compiled. */
+const GROWTH_BYTES = 12 * MEBIBYTE;
+
+interface Refusal {
+  status: number;
+  body: unknown;
+}
+
+describe('Malformed requests', () => {
+  let service: Service;
+  let organization: TestOrganization;
+  let requests: Malformed[];
+  const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT });
+
+  before(async () => {
+    service = await startService('api', INSPECTED);
+    organization = await createOrganization({ service });
+    const other = await createOrganization({ service });
+    const { source, destination, route } = await makePipeline(other);
+    const foreignIds = [source.id, destination.id, route.id, `evt_${'0'.repeat(26)}`, `dlv_${'0'.repeat(26)}`];
+    requests = malformedRequests({ orgId: organization.id, foreignIds }, { seed: SEED, count: ROUNDS * PER_ROUND });
+  });
+  after(async () => {
+    agent.destroy();
+    await service.stop();
+  });
+
+  /** Sends a request with its path as it is. */
+  function send({ method, path, headers, body }: Malformed): Promise<Refusal> {
+    const { hostname, port } = new URL(service.url);
+    const authorization = { authorization: `Bearer ${organization.token}` };
+    return new Promise((resolve, reject) => {
+      const sent = httpRequest(
+        {
+          agent,
+          hostname,
+          port,
+          method,
+          path,
+          headers: { ...authorization, ...headers, ...(body && { 'content-length': body.length }) },
+        },
+        (response) => {
+          const parts: Buffer[] = [];
+          response.on('data', (part: Buffer) => parts.push(part)).on('error', reject);
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, body: parsed(Buffer.concat(parts)) }));
+        },
+      );
+      sent.on('error', reject).end(body ?? undefined);
+    });
+  }
+
+  const inTurn = async <T>(items: T[], each: (item: T) => Promise<void>) => {
+    const queue = items.values();
+    await Promise.all(
+      Array.from({ length: CONCURRENT }, async () => {
+        for (const item of queue) await each(item);
+      }),
+    );
+  };
+
+  /** What is wrong with an answer, or null. */
+  function problemOf({ method, path }: Pick<Malformed, 'method' | 'path'>, { status, body }: Refusal): string | null {
+    // An import of items that cannot be used tells so in its result (interface.md, "Errors", rule 2).
+    if (status === 200 && path.endsWith('/import') && hasProblems(body)) return null;
+    if (status < 400 || status >= 500) return `answered ${status}`;
+    return method === 'HEAD' ? null : shapeProblem(body);
+  }
+
+  it(`are refused, ${ROUNDS * PER_ROUND} of them, without holding on to memory`, async function () {
+    this.timeout(180_000);
+    const wrong: string[] = [];
+    const held: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await inTurn(requests.slice(round * PER_ROUND, (round + 1) * PER_ROUND), async (request) => {
+        const problem = await send(request).then(
+          (answer) => problemOf(request, answer),
+          (error: Error) => error.message,
+        );
+        if (problem !== null) wrong.push(describeRequest(request, problem));
+      });
+      held.push(await heldBytes(service));
+    }
+    expect(wrong.slice(0, 20), `${wrong.length} of ${requests.length}`).to.deep.equal([]);
+    const [, second = 0] = held;
+    expect((held.at(-1) ?? 0) - second, `held after each round: ${held.join(', ')}`).to.be.below(GROWTH_BYTES);
+  });
+
+  it(`are refused or cut off when they are no HTTP, ${RAW} of them`, async () => {
+    const port = Number(new URL(service.url).port);
+    const wrong: string[] = [];
+    let answered = 0;
+    await inTurn(rawRequests(organization.token, { seed: SEED, count: RAW }), async (request) => {
+      const answer = await sendRaw(port, request);
+      if (answer.status === 0) return;
+      answered += 1;
+      const problem =
+        answer.status < 400 || answer.status >= 500 ? `answered ${answer.status}` : shapeProblem(answer.body);
+      if (problem !== null) wrong.push(`${request.what}: ${problem}`);
+    });
+    expect(wrong).to.deep.equal([]);
+    // A connection that is closed without a word is the exception.
+    expect(answered).to.be.above(RAW * 0.95);
+  });
+
+  it('are no failures of the service: nothing is logged as an error', () => {
+    const lines = service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ msg }) => msg === 'request').length, 'the log is read').to.be.above(PER_ROUND);
+    expect(lines.filter(({ level }) => level >= 50)).to.deep.equal([]);
+  });
+
+  it('leave the service as it was', async () => {
+    expect((await organization.api.request('GET', '/readyz')).status).to.equal(200);
+    for (const path of ['/api/destinations', '/api/routes', '/api/filters', `${organization.base}/sources`]) {
+      expect((await organization.api.list(path)).pagination.total, path).to.equal(0);
+    }
+  });
+});
+
+function describeRequest({ what, method, path, body }: Malformed, problem: string): string {
+  return `${what}: ${method} ${path.slice(0, 120)} ${body?.subarray(0, 200).toString() ?? ''}: ${problem}`;
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return bytes.toString();
+  }
+}
+
+function shapeProblem(body: unknown): string | null {
+  const { error, message, code } = (body ?? {}) as Record<string, unknown>;
+  const isText = (value: unknown) => typeof value === 'string' && value !== '';
+  return isText(error) && isText(message) && (code === undefined || isText(code))
+    ? null
+    : `body ${JSON.stringify(body)}`;
+}
+
+function hasProblems(body: unknown): boolean {
+  const { errors } = (body ?? {}) as { errors?: unknown };
+  return Array.isArray(errors) && errors.length > 0;
+}

@@ -1,0 +1,117 @@
+// What malformed requests are aimed at: every endpoint, with a body that would be right.
+import { managementEndpoints } from '../../support/endpoints.ts';
+
+export interface Target {
+  method: string;
+  /** With `:orgId` and `:id` to be filled in. */
+  path: string;
+  /** A body of the right form; null for endpoints that read none. */
+  body: Record<string, unknown> | null;
+}
+
+const id = (prefix: string) => `${prefix}_${'0'.repeat(26)}`;
+const conditions = [{ field: 'payload.kind', operator: 'equals', value: 'paid' }];
+const retryPolicy = { maxRetries: 1, initialDelay: 1, maxDelay: 1, backoffMultiplier: 1 };
+const destination = {
+  ...{ name: 'D', url: 'https://d.example', type: 'http', method: 'POST', headers: { 'X-A': '1' }, timeoutMs: 1000 },
+  ...{
+    authType: 'bearer',
+    authConfig: { token: 'token' },
+    rateLimitPerMinute: 5,
+    retryPolicy,
+    enabled: true,
+    slug: 'd',
+  },
+};
+const organizationDestination = {
+  name: 'D',
+  url: 'https://d.example',
+  description: 'd',
+  headers: {},
+  retryPolicy,
+  enabled: true,
+};
+const source = {
+  ...{ name: 'S', slug: 's', description: 'd', enabled: true },
+  ...{
+    verificationConfig: { type: 'github', secret: 'secret' },
+    idempotencyKey: { header: 'X-Id', windowSeconds: 60 },
+  },
+};
+const route = {
+  ...{
+    name: 'R',
+    sourceId: id('src'),
+    destinationIds: [id('dst')],
+    description: 'd',
+    priority: 1,
+    filterConditions: conditions,
+  },
+  ...{ filterLogic: 'AND', failoverDestinationIds: [id('dst')], failoverAfterAttempts: 1, circuitCooldownSeconds: 1 },
+  ...{
+    circuitFailureThreshold: 1,
+    circuitProbeSuccessThreshold: 1,
+    notifyOnFailure: true,
+    notifyEmails: 'a@b.example',
+  },
+  ...{ expectedResponse: { statusCodes: [200], bodyContains: 'ok' }, enabled: true },
+};
+const { sourceId: _source, ...routePatch } = route;
+const circuitConfig = { circuitCooldownSeconds: 1, circuitFailureThreshold: 1, circuitProbeSuccessThreshold: 1 };
+const filter = { name: 'F', slug: 'f', conditions, logic: 'AND' };
+const schema = { name: 'S', slug: 's', schema: { type: 'object' } };
+const transform = { name: 'T', slug: 't', type: 'jsonata', code: '$', outputContentType: 'application/json' };
+const sample = { payload: {}, headers: { a: 'b' }, query: 'a=b', method: 'POST' };
+const importOf = (member: string, item: object) => ({ [member]: [item], conflictStrategy: 'skip', validateOnly: true });
+const { enabled: _enabled, ...destinationItem } = destination;
+const routeItem = { name: 'R', sourceSlug: 's', destinationSlug: 'd', priority: 1, isActive: true };
+
+const bodies: Record<string, Record<string, unknown>> = {
+  'POST /api/api-keys': { name: 'K', scopes: ['read'], expiresAt: '2999-01-01T00:00:00Z' },
+  'POST /api/organizations/:orgId/sources': source,
+  'PATCH /api/organizations/:orgId/sources/:id': source,
+  'DELETE /api/destinations/bulk': { ids: [id('dst')] },
+  'POST /api/routes/bulk-pause': { routeIds: [id('rte')], isActive: true },
+  'POST /api/routes/bulk-delete': { routeIds: [id('rte')] },
+  'POST /api/destinations/import': importOf('destinations', destinationItem),
+  'POST /api/routes/import': importOf('routes', routeItem),
+  'POST /api/destinations': destination,
+  'PATCH /api/destinations/:id': destination,
+  'POST /api/destinations/:id/test': { payload: {} },
+  'POST /api/organizations/:orgId/destinations': organizationDestination,
+  'PATCH /api/organizations/:orgId/destinations/:id': organizationDestination,
+  'POST /api/routes': route,
+  'PATCH /api/routes/:id': routePatch,
+  'PATCH /api/routes/:id/circuit-config': circuitConfig,
+  'POST /api/filters': filter,
+  'PATCH /api/filters/:id': filter,
+  'POST /api/filters/test': { ...sample, conditions, logic: 'AND' },
+  'POST /api/filters/:id/test': sample,
+  'POST /api/schemas': schema,
+  'PATCH /api/schemas/:id': schema,
+  'POST /api/schemas/:id/validate': { payload: {} },
+  'POST /api/transforms': transform,
+  'PATCH /api/transforms/:id': transform,
+  'POST /api/transforms/test': { type: 'jsonata', code: '$', ...sample },
+  'POST /api/transforms/:id/test': sample,
+  'POST /api/organizations/:orgId/events/:id/replay': { destinationIds: [id('dst')] },
+  'POST /api/organizations/:orgId/events/bulk/replay': { eventIds: [id('evt')], destinationIds: [id('dst')] },
+  'POST /api/organizations/:orgId/events/replay': {
+    ...{ sourceId: id('src'), status: 'failed', from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', search: 'a' },
+    ...{ destinationIds: [id('dst')], ratePerSecond: 5, dryRun: true },
+  },
+};
+
+/** Members in which hardly anything is a mistake. */
+export const ANYTHING = ['payload', 'query', 'schema'];
+
+export const targets: Target[] = managementEndpoints().map(({ method, path }) => ({
+  method,
+  path,
+  body: bodies[`${method} ${path}`] ?? null,
+}));
+
+/** Endpoints that read a body. */
+export const writing = targets.filter(
+  (target): target is Target & { body: Record<string, unknown> } => target.body !== null,
+);

@@ -1,0 +1,69 @@
+// Replays that a worker must look after, and those that can be forgotten.
+import { expect } from 'chai';
+import { makePage } from '../../db/event-replay-pages.ts';
+import { claimEventReplays, type EventReplayKey, forgetEventReplays } from '../../db/event-replays.ts';
+import { many, ReplayDatabase } from '../support/replay-database.ts';
+
+describe('records of replays', () => {
+  let db: ReplayDatabase;
+  before(async () => {
+    db = await ReplayDatabase.make();
+  });
+  after(() => db.close());
+  beforeEach(() => db.renew());
+
+  describe('claims', () => {
+    // What earlier tests left open is not looked after here.
+    beforeEach(() => db.pool.query('update event_replays set due_at = null'));
+
+    const letLapse = ({ replayId }: EventReplayKey) =>
+      db.pool.query('update event_replays set due_at = now() where id = $1', [replayId]);
+
+    it('find a new replay once, and again when nothing has come of it', async () => {
+      const key = await db.startReplay();
+      const claims = await Promise.all(Array.from({ length: 4 }, () => claimEventReplays(db.pool, 5)));
+      expect(claims.flat().map(({ replayId }) => replayId)).to.deep.equal([key.replayId]);
+      await letLapse(key);
+      expect(await claimEventReplays(db.pool, 5)).to.have.length(1);
+    });
+
+    it('leave alone a replay that makes pages, one whose page is being made, and one that has ended', async () => {
+      await db.storeEvents(...many(4));
+      const key = await db.startReplay();
+      await letLapse(key);
+      await makePage(db.pool, key, 1);
+      expect(await claimEventReplays(db.pool, 5)).to.deep.equal([]);
+      await letLapse(key);
+      const holder = await db.pool.connect();
+      try {
+        await holder.query('begin');
+        await holder.query('select from event_replays where id = $1 for update', [key.replayId]);
+        expect(await claimEventReplays(db.pool, 5)).to.deep.equal([]);
+      } finally {
+        holder.release(true);
+      }
+      await db.run(key, 1);
+      expect(await claimEventReplays(db.pool, 5)).to.deep.equal([]);
+    });
+  });
+
+  it('that ended long ago are forgotten, others kept', async () => {
+    const [old, recent, open] = [await db.startReplay(), await db.startReplay(), await db.startReplay()];
+    await db.run(old);
+    await db.run(recent);
+    await db.pool.query(`update event_replays set finished_at = now() - interval '91 days' where id = $1`, [
+      old.replayId,
+    ]);
+    const left = async () => {
+      const { rows } = await db.pool.query<{ id: string }>(
+        'select id from event_replays where organization_id = $1 order by id',
+        [db.organizationId],
+      );
+      return rows.map(({ id }) => id);
+    };
+    await forgetEventReplays(db.pool, 0);
+    expect(await left()).to.have.length(3);
+    await forgetEventReplays(db.pool, 90);
+    expect(await left()).to.deep.equal([recent.replayId, open.replayId]);
+  });
+});

@@ -1,0 +1,109 @@
+// Which events a replay takes, how many of them at a time, and how many replays there may be.
+import { expect } from 'chai';
+import { MAX_OPEN_REPLAYS } from '../../core/event-replay.ts';
+import { idFloor, newId } from '../../core/ids.ts';
+import { makePage } from '../../db/event-replay-pages.ts';
+import {
+  countMatching,
+  endEventReplay,
+  FilterTooBroadError,
+  selectEvents,
+  TooManyReplaysError,
+} from '../../db/event-replays.ts';
+import { createPool } from '../../db/pool.ts';
+import { many, ReplayDatabase } from '../support/replay-database.ts';
+
+const MIB = 1024 * 1024;
+const oneConnection = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
+
+describe('pages of a replay', () => {
+  let db: ReplayDatabase;
+  before(async () => {
+    db = await ReplayDatabase.make();
+  });
+  after(() => db.close());
+  beforeEach(() => db.renew());
+
+  it('leave out events stored after the request, whatever their ids say', async () => {
+    const ids = await db.storeEvents(...many(2));
+    const key = await db.startReplay();
+    await db.storeEvents({ receivedAgo: 60_000 }, { receivedAgo: 1000 }, { receivedAgo: 0 });
+    await db.run(key);
+    expect(await db.replayedEvents()).to.deep.equal(ids);
+  });
+
+  it('go to the destinations that were asked for', async () => {
+    await db.storeEvents(...many(2));
+    const [asked] = await db.run(await db.startReplay({}, 5, [db.destinationId]));
+    expect(asked).to.include({ eventsReplayed: 2, eventsUnroutable: 0 });
+    const [other] = await db.run(await db.startReplay({}, 5, [newId('dst')]));
+    expect(other).to.include({ eventsReplayed: 0, eventsUnroutable: 2, status: 'completed' });
+  });
+
+  it('begin where the time range begins', async () => {
+    const times = [5000, 3000, 1000].map((ago) => Date.now() - ago);
+    for (const at of times) await db.storeEvents({ receivedAgo: Date.now() - at });
+    const [, middle = 0] = times;
+    const { lowId, endId } = await selectEvents(db.pool, db.organizationId, {
+      from: new Date(middle),
+      to: new Date(middle),
+    });
+    expect(lowId).to.equal(idFloor('evt', middle));
+    expect(endId > lowId).to.equal(true);
+    await db.run(await db.startReplay({ from: new Date(middle), to: new Date(middle) }));
+    expect(await db.replayedEvents()).to.have.length(1);
+  });
+
+  it('look for their events in steps, and say how far they are', async () => {
+    const ids = await db.storeEvents(...many(2500), { status: 'failed' });
+    const key = await db.startReplay({ status: 'failed' });
+    const steps = [];
+    for (let step = 0; step < 3; step += 1) steps.push((await makePage(db.pool, key, 1)).progress);
+    expect(steps.map(({ status, pages, eventsReplayed }) => [status, pages, eventsReplayed])).to.deep.equal([
+      ['running', 0, 0],
+      ['running', 0, 0],
+      ['completed', 1, 1],
+    ]);
+    const times = steps.map(({ replayedUntil }) => String(replayedUntil));
+    expect(times).to.deep.equal(times.toSorted());
+    expect(await db.replayedEvents()).to.deep.equal([ids.at(-1)]);
+  });
+
+  it('search no more than some MiB of payloads in a step', async () => {
+    const ids = await db.storeEvents(...many(5, { payloadSize: 10 * MIB, body: '{"sku":"A-1"}' }));
+    const key = await db.startReplay({ payloadPattern: '%a-1%' }, 5);
+    // The first two reach the limit; the sizes are what the events say.
+    const seen = (await db.run(key)).map(({ eventsReplayed }) => eventsReplayed);
+    expect(seen).to.deep.equal([2, 4, 5]);
+    expect(await db.replayedEvents()).to.deep.equal(ids);
+  });
+
+  it('take no more than some MiB of payloads, and at least one event', async () => {
+    await db.storeEvents(...many(2, { payloadSize: 40 * MIB }), ...many(3, { payloadSize: 15 * MIB }));
+    const seen = (await db.run(await db.startReplay({}, 5))).map(({ eventsReplayed }) => eventsReplayed);
+    expect(seen).to.deep.equal([1, 2, 4, 5]);
+  });
+
+  it('are as many replays at a time as an organization may have, however many ask at once', async () => {
+    const asked = await Promise.allSettled(Array.from({ length: MAX_OPEN_REPLAYS + 3 }, () => db.startReplay()));
+    const refused = asked.filter((answer) => answer.status === 'rejected');
+    expect(refused).to.have.length(3);
+    for (const { reason } of refused) expect(reason).to.be.instanceOf(TooManyReplaysError);
+    const [made] = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    if (!made) throw new Error('none was made');
+    await endEventReplay(db.pool, made, 'cancelled');
+    await db.startReplay();
+  });
+
+  it('count as too many to count when a statement may not take that long', async () => {
+    await db.storeEvents(...many(50, { body: `{"text":"${'abc '.repeat(20_000)}"}` }));
+    const hasty = createPool(db.databaseUrl, { ...oneConnection, statementTimeoutMs: 1 });
+    try {
+      const selection = await selectEvents(db.pool, db.organizationId, { payloadPattern: '%x%y%z%' });
+      const error: unknown = await countMatching(hasty, selection).catch((failure: unknown) => failure);
+      expect(error).to.be.instanceOf(FilterTooBroadError);
+    } finally {
+      await hasty.end();
+    }
+  });
+});

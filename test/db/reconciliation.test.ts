@@ -1,0 +1,176 @@
+// What the reconciliation reads: open deliveries among any number that are not, however old, and what has lost its time to be woken.
+import { expect } from 'chai';
+import { idFloor, newId } from '../../core/ids.ts';
+import { claimNotifications } from '../../db/notifications.ts';
+import { settleHistory } from '../../db/history/settle.ts';
+import type { Pool } from '../../db/pool.ts';
+import {
+  claimListing,
+  countRepairs,
+  openRanges,
+  overdueDeliveries,
+  requeueDeliveries,
+  resumePoints,
+} from '../../db/reconciliation.ts';
+import { wakeForgottenBatches, wakeForgottenMails } from '../../db/sleepers.ts';
+import { claimFlushes } from '../../db/warehouse-flushes.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+describe('what the reconciliation reads', () => {
+  let database: OwnDatabase;
+  let pool: Pool;
+  let organizationId: string;
+  let sourceId: string;
+  before(async () => {
+    database = await ownDatabase('reconcile');
+    ({ pool } = database);
+    ({ organizationId, sourceId } = await insertSource(pool));
+  });
+  after(() => database.close());
+
+  let count = 0;
+  /** A delivery that was made so long ago; ids of a moment are told apart by their last characters. */
+  async function delivery(
+    agoMs: number,
+    fields: { status?: string; attempts?: number; nextInMs?: number | null; destinationId?: string } = {},
+  ): Promise<string> {
+    count += 1;
+    const { status = 'retrying', attempts = 1, nextInMs = -HOUR_MS, destinationId = newId('dst') } = fields;
+    const id = idFloor('dlv', Date.now() - agoMs).slice(0, -4) + String(count).padStart(4, '0');
+    await pool.query(
+      `insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted, attempt_count, next_attempt_at)
+       values ($1, $2, $3, $4, $5, 0, $6, true, $7, now() + make_interval(secs => $8))`,
+      [
+        id,
+        organizationId,
+        newId('evt'),
+        sourceId,
+        destinationId,
+        status,
+        attempts,
+        nextInMs === null ? null : nextInMs / 1000,
+      ],
+    );
+    return id;
+  }
+
+  async function overdue(): Promise<string[]> {
+    const found: string[] = [];
+    for (const range of await openRanges(pool, '')) {
+      const rows = await overdueDeliveries(pool, '', range, 1000);
+      found.push(...rows.map(({ deliveryId }) => deliveryId));
+    }
+    return found;
+  }
+
+  /** Counts everything that is old enough, as housekeeping does. */
+  const settle = () => settleHistory(pool, 60_000);
+
+  it('are open deliveries whose time has passed, whether their hour is counted already or not', async () => {
+    const young = await delivery(5 * MINUTE_MS);
+    const old = await delivery(3 * HOUR_MS);
+    await delivery(3 * HOUR_MS, { status: 'delivered' });
+    expect(await overdue()).to.include.members([young, old]);
+    await settle();
+    expect(await overdue()).to.include.members([young, old]);
+    await pool.query(`update deliveries set status = 'delivered' where id = $1`, [old]);
+    expect(await overdue())
+      .to.include(young)
+      .and.not.to.include(old);
+  });
+
+  it('are found also when the clock of whoever made them is ahead or behind', async () => {
+    const ahead = await delivery(-HOUR_MS);
+    const waiting = await delivery(-HOUR_MS, { nextInMs: MINUTE_MS });
+    const unsaid = await delivery(-HOUR_MS, { status: 'pending', attempts: 0, nextInMs: null });
+    const behind = await delivery(HOUR_MS);
+    expect(await overdue())
+      .to.include.members([ahead, unsaid, behind])
+      .and.not.to.include(waiting);
+  });
+
+  it('are found in few hours, however many there are', async () => {
+    await settle();
+    await pool.query(`update deliveries set status = 'delivered' where status <> 'delivered'`);
+    await settle();
+    const before = await openRanges(pool, '');
+    for (let hour = 5; hour < 10; hour += 1) await delivery(hour * HOUR_MS, { status: 'delivered' });
+    expect(await openRanges(pool, '')).to.have.length(before.length);
+    const late = await delivery(4 * HOUR_MS);
+    const ranges = await openRanges(pool, '');
+    expect(ranges.some(({ low, high }) => low <= late && late < high)).to.equal(true);
+    expect(ranges.length).to.be.at.most(before.length + 6);
+    const [, second] = ranges;
+    expect((await openRanges(pool, ranges[0]?.high ?? ''))[0]).to.deep.equal(second);
+  });
+
+  it('are not those that the database will go on with', async () => {
+    const waits = await delivery(5 * MINUTE_MS, { nextInMs: MINUTE_MS });
+    const justNow = await delivery(5 * MINUTE_MS, { nextInMs: -MINUTE_MS });
+    const fresh = await delivery(MINUTE_MS, { status: 'pending', attempts: 0, nextInMs: null });
+    const stale = await delivery(5 * MINUTE_MS, { status: 'pending', attempts: 0, nextInMs: null });
+    const queued = await delivery(5 * MINUTE_MS);
+    await requeueDeliveries(pool, [{ deliveryId: queued, resume: 'lost' }]);
+    const held = await delivery(5 * MINUTE_MS, { status: 'circuit_open' });
+    const routeId = newId('rte');
+    await pool.query('update deliveries set route_id = $2 where id = $1', [held, routeId]);
+    await pool.query(
+      `insert into held_deliveries (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow)
+       select route_id, id, organization_id, event_id, source_id, destination_id, priority, 0, true from deliveries where id = $1`,
+      [held],
+    );
+    const found = await overdue();
+    expect(found).to.include(stale);
+    expect(found).to.not.include.oneOf([waits, justNow, fresh, queued, held]);
+  });
+
+  it('go back to the outbox once, and only while they are open', async () => {
+    const open = await delivery(5 * MINUTE_MS, { attempts: 3 });
+    const ended = await delivery(5 * MINUTE_MS, { status: 'failed' });
+    const wishes = [open, ended].map((deliveryId) => ({ deliveryId, resume: 'lost' as const }));
+    expect([...(await requeueDeliveries(pool, wishes))]).to.deep.equal([open]);
+    await requeueDeliveries(pool, [{ deliveryId: open, resume: 'ended' }]);
+    const { rows } = await pool.query('select delivery_id, resume from outbox where delivery_id = any($1)', [
+      [open, ended],
+    ]);
+    expect(rows).to.deep.equal([{ delivery_id: open, resume: 'ended' }]);
+    const points = await resumePoints(pool, [open, ended]);
+    expect(points.size).to.equal(1);
+    expect(points.get(open)).to.deep.equal({ attempts: 3, waitMs: 0, statusCode: null, error: null });
+  });
+
+  it('are batches and mails that nobody looks after, each once', async () => {
+    const [destinationId, routeId] = [newId('dst_wh'), newId('rte')];
+    await pool.query(
+      `insert into warehouse_batches (id, organization_id, destination_id, status, partition, events, bytes)
+       values ($1, $2, $3, 'uploaded', '', 1, 1)`,
+      [newId('bat'), organizationId, destinationId],
+    );
+    await pool.query(
+      `insert into route_notifications (route_id, kind, organization_id, count) values ($1, 'failure', $2, 1), ($1, 'success', $2, 0)`,
+      [routeId, organizationId],
+    );
+    expect(await wakeForgottenBatches(pool)).to.deep.equal([destinationId]);
+    expect(await wakeForgottenMails(pool)).to.deep.equal([`${routeId} failure`]);
+    expect([...(await wakeForgottenBatches(pool)), ...(await wakeForgottenMails(pool))]).to.deep.equal([]);
+    expect((await claimFlushes(pool, 10)).map((flush) => flush.destinationId)).to.include(destinationId);
+    expect((await claimNotifications(pool, 10)).map((mail) => mail.routeId)).to.include(routeId);
+  });
+
+  it('count what was repaired, and let one process at a time list the workflows', async () => {
+    await countRepairs(pool, { 'deliveries resumed': 2 });
+    await countRepairs(pool, { 'deliveries resumed': 1, 'deliveries failed': 1 });
+    const { rows } = await pool.query('select kind, total from repairs order by kind');
+    expect(rows).to.deep.equal([
+      { kind: 'deliveries failed', total: 1 },
+      { kind: 'deliveries resumed', total: 3 },
+    ]);
+    expect(await Promise.all([claimListing(pool, HOUR_MS), claimListing(pool, HOUR_MS)])).to.have.members([
+      true,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,63 @@
+// The leases of relays on shards: each shard has one relay, whoever comes, goes or dies, and whatever becomes of the clock.
+import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { newId } from '../../core/ids.ts';
+import { releaseShards, renewShards } from '../../db/hot-path/claim.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { createDatabase } from '../support/hookyard.ts';
+import { until } from '../support/until.ts';
+
+const SHARDS = 64;
+
+describe('leases on shards', () => {
+  let pool: Pool;
+  let drop: () => Promise<void>;
+  let [first, second] = ['', ''];
+  before(async () => {
+    // A database of its own: no worker renews leases there.
+    const database = await createDatabase(`leases_${randomBytes(4).toString('hex')}`);
+    drop = database.drop;
+    await migrate(database.databaseUrl);
+    pool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {} });
+  });
+  after(async () => {
+    await pool.end();
+    await drop();
+  });
+  beforeEach(async () => {
+    [first, second] = [newId('req'), newId('req')];
+    await pool.query(`delete from relays`);
+    await pool.query(`update relay_shards set owner = null, expires_at = '-infinity'`);
+    expect(await renewShards(pool, first)).to.have.length(SHARDS);
+  });
+
+  const renew = async (owner: string) => (await renewShards(pool, owner)).length;
+
+  /** What stands in the database after its clock was set back by an hour. */
+  const setBack = () =>
+    pool.query(
+      `with seen as (update relays set seen_at = seen_at + interval '1 hour')
+       update relay_shards set expires_at = expires_at + interval '1 hour' where owner is not null`,
+    );
+
+  it('are shared, and taken over when their relay gives them up', async () => {
+    expect(await renew(second)).to.equal(0);
+    expect([await renew(first), await renew(second)]).to.deep.equal([SHARDS / 2, SHARDS / 2]);
+    await releaseShards(pool, first);
+    expect(await renew(second)).to.equal(SHARDS);
+  });
+
+  it('do not outlive a dead relay by what the clock was set back', async () => {
+    await setBack();
+    expect(await renew(second), 'not at once').to.equal(0);
+    await until('the leases to end', async () => (await renew(second)) === SHARDS);
+  });
+
+  it('stay with a relay that lives when the clock is set back', async () => {
+    await setBack();
+    expect(await renew(second)).to.equal(0);
+    expect(await renew(first)).to.equal(SHARDS / 2);
+    expect(await renew(second)).to.equal(SHARDS / 2);
+  });
+});

@@ -1,0 +1,250 @@
+// What waits for warehouses, who is told of it, and how it is taken into batches, in a database of its own.
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { cancelDeliveries, deleteEvent } from '../../db/delivery-commands.ts';
+import { claimDeliveries } from '../../db/hot-path/claim.ts';
+import { listBatches } from '../../db/history/warehouse-batches.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import {
+  batchContent,
+  beginUpload,
+  endBatch,
+  findBatchUnderWay,
+  freezeBatch,
+  noteUploaded,
+  noteUploadFailed,
+  openBatches,
+  openMembers,
+  waitingDeliveries,
+} from '../../db/warehouse-batches.ts';
+import { claimFlushes, countGains, endFlush, noteFilling, noteSeen } from '../../db/warehouse-flushes.ts';
+import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';
+
+const PARTITION = 'date=2026-11-21';
+
+describe('warehouse batches in PostgreSQL', () => {
+  let database: HistoryDatabase;
+  let pool: Pool;
+  let hotPool: Pool;
+  let organizationId: string;
+  before(async () => {
+    database = await historyDatabase(1);
+    ({ pool } = database);
+    hotPool = createPool(String(pool.options.connectionString), {
+      max: 2,
+      statementTimeoutMs: 20_000,
+      onError: () => {},
+      hotPath: true,
+    });
+    organizationId = newId('org');
+    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, $1, $1, 'pro')`, [organizationId]);
+  });
+  after(async () => {
+    await hotPool?.end();
+    await database?.close();
+  });
+
+  interface Line {
+    key: { organizationId: string; destinationId: string };
+    route: HistoryOwner['routes'][number];
+  }
+
+  async function line(): Promise<Line> {
+    const [sourceId, routeId, destinationId] = [newId('src'), newId('rte'), newId('dst_wh')];
+    await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, $1, $1)`, [
+      sourceId,
+      organizationId,
+    ]);
+    await pool.query(
+      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+       values ($1, $2, 'Lake', $1, 's3', '', 'POST', 'none', 1000, '{}')`,
+      [destinationId, organizationId],
+    );
+    await pool.query(
+      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, $1, $3, $4)`,
+      [routeId, organizationId, sourceId, [destinationId]],
+    );
+    return {
+      key: { organizationId, destinationId },
+      route: { id: routeId, sourceId, destinationIds: [destinationId], failoverId: '' },
+    };
+  }
+
+  /** @returns ids of events and deliveries */
+  async function store(
+    { route }: Line,
+    count: number,
+    body = '{}',
+  ): Promise<{ eventId: string; deliveryId: string }[]> {
+    const stored = [];
+    for (let n = 0; n < count; n += 1) {
+      const owner = { organizationId, routes: [route] };
+      const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'], body });
+      stored.push({ eventId: event.id, deliveryId: event.deliveries[0]?.id ?? '' });
+    }
+    return stored;
+  }
+
+  /** Freezes all that waits. */
+  async function freeze({ key }: Line, id = newId('bat')) {
+    const members = await waitingDeliveries(pool, key.destinationId, 1000);
+    return freezeBatch(pool, {
+      ...key,
+      id,
+      partition: PARTITION,
+      key: `${PARTITION}/${id}.jsonl`,
+      fileFormat: 'jsonl',
+      fieldMapping: null,
+      waitingSince: new Date(),
+      bytes: 10,
+      members,
+    });
+  }
+
+  const due = async () =>
+    (await claimFlushes(pool, 100)).map(({ destinationId, hasNews }) => ({ destinationId, hasNews }));
+  const expire = ({ key }: Line) =>
+    pool.query(`update warehouse_flushes set due_at = now() where destination_id = $1`, [key.destinationId]);
+
+  it('are not seen by the relays', async () => {
+    const warehouse = await line();
+    await store(warehouse, 2);
+    await pool.query(`update relay_shards set owner = 'test', expires_at = now() + interval '1 minute'`);
+    const claim = {
+      afterDestination: '',
+      fullDestinations: [],
+      maxDestinations: 100,
+      owner: 'test',
+      inFlight: [],
+      perDestination: 100,
+    };
+    expect(await claimDeliveries(hotPool, claim)).to.deep.equal([]);
+    expect(await waitingDeliveries(pool, warehouse.key.destinationId, 10)).to.have.lengthOf(2);
+    await freeze(warehouse);
+    await due();
+  });
+
+  it('are told of once when something begins to wait, again when nobody looks after it, and when the record changes', async () => {
+    const { key, ...rest } = await line();
+    const warehouse = { key, ...rest };
+    const { destinationId } = key;
+    expect(await due()).to.deep.equal([]);
+    await store(warehouse, 2);
+    expect(await due()).to.deep.equal([{ destinationId, hasNews: true }]);
+    expect(await due()).to.deep.equal([]);
+    await expire(warehouse);
+    expect(await due(), 'has only to be there').to.deep.equal([{ destinationId, hasNews: false }]);
+    await pool.query('update destinations set version = version + 1 where id = $1', [destinationId]);
+    expect(await due()).to.deep.equal([{ destinationId, hasNews: true }]);
+    expect(await due()).to.deep.equal([]);
+    await freeze(warehouse);
+    await pool.query('delete from destinations where id = $1', [destinationId]);
+    expect(await due(), 'also of a destination that was deleted').to.deep.equal([{ destinationId, hasNews: true }]);
+    expect(await due()).to.deep.equal([]);
+    await endFlush(pool, key);
+    expect(await due()).to.deep.equal([]);
+  });
+
+  it('are told of when so much has come that one may be full', async () => {
+    const warehouse = await line();
+    const { destinationId } = warehouse.key;
+    const [first] = await store(warehouse, 1);
+    await due();
+    const counted = async () => {
+      await pool.query(`update warehouse_flushes set counted_at = now() - interval '1 minute'`);
+      return (await countGains(pool)).map((flush) => flush.destinationId);
+    };
+    const fill = (neededEvents: number, neededBytes: number) =>
+      noteFilling(pool, warehouse.key, {
+        batches: [{ partition: PARTITION, events: 1, bytes: 2 }],
+        lookedTo: first?.deliveryId ?? '',
+        neededEvents,
+        neededBytes,
+      });
+    await fill(3, 1_000_000);
+    await store(warehouse, 2);
+    expect(await counted()).to.deep.equal([]);
+    await store(warehouse, 1);
+    expect(await counted()).to.deep.equal([destinationId]);
+    expect(await counted(), 'once').to.deep.equal([]);
+    await fill(1000, 10_000);
+    expect(await counted(), 'small ones').to.deep.equal([]);
+    await store(warehouse, 1, 'x'.repeat(10_000));
+    expect(await counted()).to.deep.equal([destinationId]);
+    await noteSeen(pool, warehouse.key, 1);
+    const { batches, total } = await listBatches(pool, warehouse.key, ['open'], { limit: 10, offset: 0 });
+    expect(total).to.equal(1);
+    expect(batches[0]).to.include({ status: 'open', partition: PARTITION, events: 1, bytes: 2, key: null });
+    const open = (await openBatches(pool, warehouse.key)).get(PARTITION);
+    expect((await freeze(warehouse, open?.id)).id, 'the one that was open').to.equal(batches[0]?.id);
+    await endFlush(pool, warehouse.key);
+  });
+
+  it('take each delivery once, and only one is under way', async () => {
+    const warehouse = await line();
+    const stored = await store(warehouse, 3);
+    const batch = await freeze(warehouse);
+    expect(batch).to.include({ status: 'frozen', events: 3, attempts: 0 });
+    expect((await batchContent(pool, batch)).map(({ deliveryId }) => deliveryId)).to.deep.equal(
+      stored.map(({ deliveryId }) => deliveryId),
+    );
+    expect(await waitingDeliveries(pool, warehouse.key.destinationId, 10)).to.deep.equal([]);
+    await store(warehouse, 1);
+    const error = await freeze(warehouse).catch((failure: unknown) => failure);
+    expect(String(error)).to.include('warehouse_batches_under_way');
+    expect(await waitingDeliveries(pool, warehouse.key.destinationId, 10), 'nothing was changed').to.have.lengthOf(1);
+    await endBatch(pool, batch.id, 'written');
+    expect(await freeze(warehouse)).to.include({ events: 1 });
+    await endFlush(pool, warehouse.key);
+  });
+
+  it('leave out what was cancelled, and cannot lose what they have taken to a cancel', async () => {
+    const warehouse = await line();
+    const [first, second] = await store(warehouse, 2);
+    const cancel = (delivery: typeof first) =>
+      cancelDeliveries(pool, {
+        organizationId,
+        deliveryIds: [delivery?.deliveryId ?? ''],
+        reason: 'a test',
+        notInBatch: true,
+      });
+    expect(await cancel(first)).to.deep.equal([first?.deliveryId]);
+    const batch = await freeze(warehouse);
+    expect(batch).to.include({ events: 1, firstDeliveryId: second?.deliveryId });
+    expect(await cancel(second)).to.deep.equal([]);
+    await endFlush(pool, warehouse.key);
+  });
+
+  it('leave out a deleted event, and hold what is delivered already: an upload that was overtaken writes no less', async () => {
+    const warehouse = await line();
+    const [gone, written, open] = await store(warehouse, 3);
+    const batch = await freeze(warehouse);
+    await deleteEvent(pool, organizationId, gone?.eventId ?? '');
+    await pool.query(`update deliveries set status = 'delivered' where id = $1`, [written?.deliveryId]);
+    const ids = (await batchContent(pool, batch)).map(({ deliveryId }) => deliveryId);
+    expect(ids).to.deep.equal([written?.deliveryId, open?.deliveryId]);
+    const members = await openMembers(pool, batch, { after: '', limit: 10 });
+    expect(members.map(({ deliveryId }) => deliveryId)).to.deep.equal([open?.deliveryId]);
+    await endFlush(pool, warehouse.key);
+  });
+
+  it('listen to the latest upload only', async () => {
+    const warehouse = await line();
+    await store(warehouse, 1);
+    const { id: batchId } = await freeze(warehouse);
+    const [slow, quick] = [
+      await beginUpload(pool, { organizationId, batchId }),
+      await beginUpload(pool, { organizationId, batchId }),
+    ];
+    if (!slow || !quick) throw new Error('an upload was refused');
+    const file = { events: 1, bytes: 5, misfits: 2, sha256: 'ab', latency: 7 };
+    await noteUploadFailed(pool, slow, { error: 'too late', latency: 1 });
+    expect(await noteUploaded(pool, slow, file)).to.equal(false);
+    expect(await noteUploaded(pool, quick, file)).to.equal(true);
+    expect(await findBatchUnderWay(pool, warehouse.key)).to.include({ status: 'uploaded', attempts: 2, error: null });
+    expect(await beginUpload(pool, { organizationId, batchId }), 'nothing to upload').to.equal(undefined);
+    const other = { organizationId: newId('org'), batchId };
+    expect(await beginUpload(pool, other), 'of another organization').to.equal(undefined);
+    await endFlush(pool, warehouse.key);
+  });
+});

@@ -1,0 +1,308 @@
+// Warehouse destinations from the webhook to the object: on every provider's server, what was sent is what is read back.
+import { expect } from 'chai';
+import { createHash } from 'node:crypto';
+import { warehouseWorkflowId } from '../../core/ids.ts';
+import { expectError, expectInvalid } from '../support/api-client.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore } from '../support/records.ts';
+import { createOrganization } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { rowsOf } from '../support/warehouse-objects.ts';
+import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
+import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-yard.ts';
+
+for (const provider of providerCases) {
+  describe(`warehouse ${provider.name}`, function () {
+    this.timeout(90_000);
+    let yard: Hookyard;
+    let server: StoreServer;
+    let store: Store;
+    before(async function () {
+      this.timeout(COLD_START_MS);
+      [yard, server] = await Promise.all([sharedHookyard(), provider.start()]);
+      await provider.prepare(server.url);
+      store = { provider, url: server.url };
+    });
+    after(async () => {
+      await yard?.close();
+      await server?.stop();
+    });
+
+    it('writes every event once, as it was received, in the order in which they were received', async () => {
+      const pipe = await WarehousePipe.make(yard, store);
+      const bodies = Array.from({ length: 40 }, (_, index) => `{"order": ${index}, "big": 12345678901234567890}`);
+      const ids = await pipe.send(bodies);
+      const rows = await pipe.rows(ids.length);
+      expectEachOnce(rows, ids);
+      expect(rows.map((row) => row.event_id)).to.deep.equal(ids.toSorted());
+      for (const row of rows) {
+        const event = await pipe.records.event(String(row.event_id), 'includePayload=true');
+        expect(row).to.have.all.keys('event_id', 'source', 'received_at', 'headers', 'payload');
+        expect(row).to.deep.include({ source: pipe.source.slug, payload: event.payload });
+        expect(row.headers).to.include({ 'content-type': 'application/json' });
+      }
+      const [object] = await pipe.objects();
+      expect(object?.body.toString(), 'large numbers keep their digits').to.include('12345678901234567890');
+    });
+
+    it('tells of its batches what the object says', async () => {
+      const pipe = await WarehousePipe.make(yard, store, { config: { fileFormat: 'json' } });
+      const ids = await pipe.send(['{"a":1}', 'no json']);
+      await pipe.settled(ids.length);
+      const [batch] = await until('the batch to be written', async () => {
+        const batches = await pipe.batches('written');
+        return batches.length === 1 && batches;
+      });
+      const [object] = await pipe.objects();
+      if (!batch || !object) throw new Error('there is no batch, or no object');
+      const date = batch.createdAt.slice(0, 10);
+      expect(batch).to.include({ status: 'written', count: 2, attempts: 1, lastError: null, convertedCount: 0 });
+      expect(batch).to.include({ partition: `date=${date}`, key: object.key, bytes: object.body.length });
+      expect(object.key).to.match(new RegExp(`^${pipe.prefix}/date=${date}/\\d{8}T\\d{9}Z-${batch.id}\\.json$`));
+      expect(object.contentType).to.equal('application/json');
+      expect(batch.sha256).to.equal(createHash('sha256').update(object.body).digest('hex'));
+      expect(object.metadata).to.include({ count: '2', sha256: batch.sha256 });
+      expect(rowsOf(object).map((row) => row.payload)).to.have.deep.members([{ a: 1 }, 'no json']);
+    });
+  });
+}
+
+describe('warehouse destinations', function () {
+  this.timeout(90_000);
+  let yard: Hookyard;
+  let server: StoreServer;
+  let store: Store;
+  let receiver: Receiver;
+  before(async function () {
+    this.timeout(COLD_START_MS);
+    const provider = firstProvider();
+    [yard, server, receiver] = await Promise.all([sharedHookyard(), provider.start(), startReceiver()]);
+    await provider.prepare(server.url);
+    store = { provider, url: server.url };
+  });
+  after(async () => {
+    await yard?.close();
+    await Promise.all([server?.stop(), receiver?.close()]);
+  });
+
+  /** One that only writes full files, within the time of a test. */
+  const patient = (config: Record<string, unknown> = {}) => ({ config: { batchWindowSeconds: 3600, ...config } });
+  const counts = async (pipe: WarehousePipe) => (await pipe.objects()).map((object) => rowsOf(object).length);
+
+  it('write a file when there are enough events, and leave the others for the next one', async () => {
+    const pipe = await WarehousePipe.make(yard, store, patient({ batchSize: 10 }));
+    const ids = await pipe.send(Array.from({ length: 25 }, (_, index) => `${index}`));
+    await pipe.settled(20);
+    expect(await counts(pipe)).to.deep.equal([10, 10]);
+    const [open] = await until('the rest to wait in an open batch', async () => {
+      const batches = await pipe.batches('open');
+      return batches[0]?.count === 5 && batches;
+    });
+    expect(open).to.include({ key: null, attempts: 0, writtenAt: null });
+    await pipe.patch({ config: { batchWindowSeconds: 1 } });
+    const rows = await pipe.rows(25);
+    expectEachOnce(rows, ids);
+    expect((await pipe.batches('written')).map(({ id }) => id)).to.include(open?.id);
+  });
+
+  it('write a file when there are enough bytes', async () => {
+    const pipe = await WarehousePipe.make(yard, store, patient());
+    const mebibyte = JSON.stringify('x'.repeat(1024 * 1024 - 2));
+    const ids = await pipe.send(Array.from({ length: 6 }, () => mebibyte));
+    await pipe.settled(5);
+    expect(await counts(pipe)).to.deep.equal([5]);
+    await pipe.patch({ config: { batchWindowSeconds: 1 } });
+    expectEachOnce(await pipe.rows(6), ids);
+  });
+
+  it('write a file when the first event has waited long enough', async () => {
+    const pipe = await WarehousePipe.make(yard, store, { config: { batchWindowSeconds: 1 } });
+    const ids = await pipe.send(['1']);
+    expectEachOnce(await pipe.rows(1), ids);
+  });
+
+  it('keep sources apart that share one, and write both when they are partitioned by source', async () => {
+    const pipe = await WarehousePipe.make(yard, store, { config: { partitionBy: 'source' } });
+    const other = await pipe.records.source();
+    await pipe.records.route(other.id, [pipe.destinationId]);
+    const [mine, theirs] = [await pipe.send(['1', '2']), await pipe.send(['3'], other)];
+    expectEachOnce(await pipe.rows(3), [...mine, ...theirs]);
+    const objects = await pipe.objects();
+    expect(objects).to.have.lengthOf(2);
+    for (const object of objects) {
+      const [row, ...more] = rowsOf(object);
+      const date = String(row?.received_at).slice(0, 10);
+      expect(object.key.startsWith(`${pipe.prefix}/source=${String(row?.source)}/date=${date}/`), object.key).to.equal(
+        true,
+      );
+      for (const each of more) expect(each.source).to.equal(row?.source);
+    }
+  });
+
+  it('write to the hour', async () => {
+    const pipe = await WarehousePipe.make(yard, store, { config: { partitionBy: 'hour' } });
+    await pipe.send(['1']);
+    const [row] = await pipe.rows(1);
+    const [object] = await pipe.objects();
+    const time = String(row?.received_at);
+    expect(object?.key).to.include(`/date=${time.slice(0, 10)}/hour=${time.slice(11, 13)}/`);
+  });
+
+  it('write the columns of a mapping, and count what did not fit', async () => {
+    const fieldMapping = [
+      { source: '$.payload.order.id', target: 'order_id', type: 'number', default: '-1' },
+      { source: '$.payload.paid', target: 'paid', type: 'boolean' },
+      { source: '$.id', target: 'event', type: 'string' },
+    ];
+    const pipe = await WarehousePipe.make(yard, store, { destination: { fieldMapping } });
+    const bodies = ['{"order":{"id":"7"},"paid":"yes"}', '{"order":{"id":"seven"},"paid":1}', '{"paid":"perhaps"}'];
+    const ids: string[] = [];
+    // One after the other: rows are in the order of receipt.
+    for (const body of bodies) ids.push(...(await pipe.send([body])));
+    expect((await pipe.rows(3)).toSorted((a, b) => (String(a.event) < String(b.event) ? -1 : 1))).to.deep.equal([
+      { order_id: 7, paid: true, event: ids[0] },
+      { order_id: -1, paid: true, event: ids[1] },
+      { order_id: -1, paid: null, event: ids[2] },
+    ]);
+    await until('the batches to tell of two values', async () => {
+      const batches = await pipe.batches('written');
+      return batches.reduce((sum, { convertedCount }) => sum + (convertedCount ?? 0), 0) === 2;
+    });
+  });
+
+  it('write what the transform of the route makes, and fail only the events it fails for', async () => {
+    const transform = await yard.client.create('/api/transforms', {
+      name: `Total ${Date.now()}`,
+      type: 'javascript',
+      code: 'function transform(event) { return { total: event.payload.total.toFixed(2) }; }',
+    });
+    const pipe = await WarehousePipe.make(yard, store, { route: { transformId: transform.id } });
+    const [good = '', bad = ''] = await pipe.send(['{"total":1.5}', '{}']);
+    const [row] = await pipe.rows(1);
+    expect(row).to.deep.include({ event_id: good, payload: { total: '1.50' } });
+    const failed = await pipe.records.deliveryWith('failed', bad);
+    expect(failed.error).to.match(/^The transform Total \d+ failed: /);
+    expect(await pipe.objects()).to.have.lengthOf(1);
+  });
+
+  it('show deliveries, events, timelines and health as for other destinations', async () => {
+    const pipe = await WarehousePipe.make(yard, store);
+    const [id = ''] = await pipe.send(['{"a":1}']);
+    await until('the delivery to be in a batch', async () => (await pipe.records.deliveries(id))[0]?.batchId);
+    const event = await pipe.records.eventWith('delivered', id);
+    expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
+    const [delivery] = await pipe.records.deliveries(id);
+    const [batch] = await until('the batch to be written', async () => {
+      const batches = await pipe.batches('written');
+      return batches.length === 1 && batches;
+    });
+    expect(delivery).to.include({
+      status: 'delivered',
+      attemptCount: 1,
+      statusCode: 200,
+      error: null,
+      batchId: batch?.id,
+    });
+    expect(delivery?.attempts).to.have.lengthOf(1);
+    expect(delivery?.attempts[0]).to.include({ status: 'success', statusCode: 200, latency: delivery?.latency });
+    const timeline = await yard.client.get<{ deliveries: { attempts: unknown[] }[] }>(
+      `${yard.base}/events/${id}/timeline`,
+    );
+    expect(timeline.deliveries[0]?.attempts).to.have.lengthOf(1);
+    const health = await yard.client.get(`/api/destinations/${pipe.destinationId}/health`);
+    expect(health).to.include({ status: 'healthy', totalDeliveries: 1, successfulDeliveries: 1, successRate: 100 });
+    expect(health.p50Latency).to.be.a('number');
+    const route = await yard.client.get(`/api/routes/${pipe.routeId}/stats?period=1h`);
+    expect(route).to.include({ eventsRouted: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
+  });
+
+  it('end their workflow when nothing waits, and begin again', async () => {
+    const pipe = await WarehousePipe.make(yard, store, { config: { batchWindowSeconds: 1 } });
+    const first = await pipe.send(['1']);
+    await pipe.settled(1);
+    const workflow = yard.temporal.workflow.getHandle(warehouseWorkflowId(pipe.destinationId));
+    await until('the workflow to end', async () => (await workflow.describe()).status.name === 'COMPLETED');
+    const second = await pipe.send(['2']);
+    expectEachOnce(await pipe.rows(2), [...first, ...second]);
+  });
+
+  it('take over from an HTTP destination', async () => {
+    const endpoint = receiver.endpoint(500);
+    const pipe = await WarehousePipe.make(yard, store);
+    const { id: primary } = await pipe.records.destination(endpoint.url);
+    const source = await pipe.records.source();
+    await pipe.records.route(source.id, [primary], {
+      failoverDestinationIds: [pipe.destinationId],
+      failoverAfterAttempts: 1,
+    });
+    const ids = await pipe.send(['{"a":1}'], source);
+    expectEachOnce(await pipe.rows(1), ids);
+    const [first, second] = await pipe.records.deliveries(ids[0] ?? '');
+    expect(first).to.include({ status: 'failed_over', destinationId: primary });
+    expect(second).to.include({ status: 'delivered', destinationId: pipe.destinationId, failoverOf: first?.id });
+  });
+
+  it('go on while the circuit of their route is open', async () => {
+    const endpoint = receiver.endpoint(500);
+    const pipe = await WarehousePipe.make(yard, store);
+    const { id: http } = await pipe.records.destination(endpoint.url, { retryPolicy: onceMore(0) });
+    const source = await pipe.records.source();
+    const route = await pipe.records.route(source.id, [http, pipe.destinationId], {
+      circuitFailureThreshold: 1,
+      circuitCooldownSeconds: 3600,
+    });
+    const [first = ''] = await pipe.send(['1'], source);
+    await until('the circuit to open', async () => {
+      const circuit = await yard.client.get(`/api/routes/${route.id}/circuit-status`);
+      return circuit.circuitState === 'open';
+    });
+    const [second = ''] = await pipe.send(['2'], source);
+    expectEachOnce(await pipe.rows(2), [first, second]);
+    const held = (await pipe.records.deliveries(second)).find(({ destinationId }) => destinationId === http);
+    expect(held?.status).to.equal('circuit_open');
+  });
+
+  it('take a delivery out that is cancelled while it waits, and write a replay into a later file', async () => {
+    const pipe = await WarehousePipe.make(yard, store, patient());
+    const [id = ''] = await pipe.send(['1']);
+    const [delivery] = await pipe.records.deliveries(id);
+    expect(delivery).to.include({ status: 'pending', batchId: null });
+    const retry = await yard.client.request('POST', `/api/deliveries/${delivery?.id}/retry`);
+    expect(retry.status).to.equal(409);
+    expect(retry.body.message).to.include('it waits for a file of its warehouse');
+    await yard.client.post(`/api/deliveries/${delivery?.id}/cancel`);
+    expect(await pipe.records.event(id)).to.include({ status: 'failed' });
+    await pipe.patch({ config: { batchWindowSeconds: 1 } });
+    const replayed = await yard.client.post<{ deliveryId: string }>(`/api/deliveries/${delivery?.id}/replay`);
+    expectEachOnce(await pipe.rows(1), [id]);
+    expect(await pipe.records.delivery(replayed.deliveryId)).to.include({
+      status: 'delivered',
+      replayOf: delivery?.id,
+    });
+    const again = await yard.client.post<{ deliveryId: string }>(`/api/deliveries/${replayed.deliveryId}/replay`);
+    expect((await pipe.rows(2)).map((row) => row.event_id)).to.deep.equal([id, id]);
+    const batchIds = await Promise.all(
+      [replayed, again].map(async ({ deliveryId }) => (await pipe.records.delivery(deliveryId)).batchId),
+    );
+    expect(new Set(batchIds).size).to.equal(2);
+  });
+
+  it('have batches for those who may see them only', async () => {
+    const pipe = await WarehousePipe.make(yard, store);
+    const path = `/api/destinations/${pipe.destinationId}/batches`;
+    expect(await yard.client.list(path)).to.deep.equal({ data: [], pagination: { total: 0, page: 1, pageSize: 20 } });
+    const stranger = await createOrganization();
+    expectError(await stranger.api.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
+    const { id: http } = await pipe.records.destination('https://receiver.example/');
+    expectError(await yard.client.request('GET', `/api/destinations/${http}/batches`), 404, 'RESOURCE_NOT_FOUND');
+    expectInvalid(await yard.client.request('GET', `${path}?status=lost`), 'status');
+  });
+});
+
+function firstProvider(): ProviderCase {
+  const [first] = providerCases;
+  if (!first) throw new Error('there is no provider');
+  return first;
+}

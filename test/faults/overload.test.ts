@@ -1,0 +1,187 @@
+// More comes in than can be delivered: beyond its limit ingest refuses with 503 what it has no room for, keeps what it has
+// acknowledged, delivers the oldest first, and opens again by itself.
+import { expect } from 'chai';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { Ledger } from '../support/ledger.ts';
+import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const LIMIT = 300;
+// Destinations of one event; when each has its share, ten events, that is the limit in all.
+const FAN_OUT = LIMIT / 10;
+const SETTINGS = { HOOKYARD_MAX_BACKLOG: String(LIMIT) };
+// After so many webhooks, one after the other, the limit must have been noticed.
+const MOST = 2000;
+const DEADLINE_MS = 90_000;
+
+type Posted = Awaited<ReturnType<Ledger['post']>>;
+
+describe('more webhooks than deliveries', function () {
+  this.timeout(240_000);
+  let yard: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(yard);
+    await yard.api.stop();
+    await yard.startApi(SETTINGS);
+  });
+  after(async () => {
+    await yard.close();
+    await receiver.close();
+  });
+  afterEach('every test starts its own workers', () =>
+    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+  );
+
+  async function line(answer: Answer = {}, fields: Parameters<Records['pipe']>[1] = {}) {
+    const endpoint = receiver.endpoint(answer);
+    const made = await records.pipe(endpoint.url, fields);
+    return { ...made, endpoint, ledger: new Ledger(records, made.source, endpoint) };
+  }
+
+  /**
+   * Sends until something is refused: so slowly that the process looks several times before one destination has what is left
+   * for others, which is half of the limit.
+   * @returns the refusal
+   */
+  async function fill(ledger: Ledger): Promise<Posted> {
+    while (ledger.acknowledged.size < MOST) {
+      const answer = await ledger.post();
+      if (answer?.status !== 200) return answer;
+      await ingestState();
+    }
+    throw new Error(`${MOST} webhooks were accepted, the limit is ${LIMIT}`);
+  }
+
+  const ingestState = async () => (await yard.client.get<{ ingest: string }>('/readyz')).ingest;
+  const untilState = (state: string) =>
+    until(`ingest to be ${state}`, async () => (await ingestState()) === state, DEADLINE_MS);
+  const logged = (text: string) => yard.logs().split(text).length - 1;
+  const expectRefusal = (answer: Posted, message: RegExp) => {
+    expect(answer?.status).to.equal(503);
+    expect(answer?.body).to.include({ error: 'Service Unavailable', code: 'UNAVAILABLE' });
+    expect(answer?.body).to.have.property('message').that.matches(message);
+    expect(Number(answer?.headers['retry-after'])).to.be.greaterThan(0);
+  };
+
+  it('are refused beyond the limit, and what was acknowledged is delivered in the order of its receipt', async () => {
+    const burst = await line();
+    const other = await line();
+    const closings = logged('ingest answers 503');
+    expectRefusal(await fill(burst.ledger), new RegExp(`destination ${burst.destination.id}`));
+    expect(burst.ledger.acknowledged.size).to.be.at.least(LIMIT / 2);
+    expect(await records.storedEvents(burst.source.id)).to.equal(burst.ledger.acknowledged.size);
+    expect(await ingestState()).to.equal('partly_full');
+    expect((await other.ledger.post())?.status, 'another destination').to.equal(200);
+
+    await yard.startApi(SETTINGS);
+    expect((await burst.ledger.post())?.status, 'a process that starts later').to.equal(503);
+
+    // One at a time, so that the order of arrival is the order of claiming.
+    await yard.startWorker({ HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: '1' });
+    await burst.ledger.settle(DEADLINE_MS);
+    const arrived = burst.endpoint.requests.map(({ headers }) => String(headers['x-hookyard-delivery-id']));
+    const inOrder = [...new Set(arrived)];
+    expect(inOrder).to.deep.equal(inOrder.toSorted());
+
+    await untilState('open');
+    expect((await burst.ledger.post())?.status).to.equal(200);
+    await burst.ledger.settle(DEADLINE_MS);
+    await other.ledger.settle(DEADLINE_MS);
+    expect(await records.storedEvents(burst.source.id)).to.equal(burst.ledger.acknowledged.size);
+    // Each of the two processes noticed it, and said so once.
+    expect(logged('ingest answers 503') - closings).to.equal(2);
+  });
+
+  it('to a destination that does not answer leave the others alone', async () => {
+    const gate = Promise.withResolvers<void>();
+    const hanging = await line(
+      { after: gate.promise },
+      { destination: { timeoutMs: 60_000, retryPolicy: onceMore(5) } },
+    );
+    const lively = await line();
+    try {
+      await yard.startWorker();
+      await fill(hanging.ledger);
+      for (let number = 0; number < 10; number += 1) {
+        const answer = await lively.ledger.post();
+        expect(answer?.status).to.equal(200);
+        await records.eventWith('delivered', answer?.body.eventId ?? '');
+      }
+      expect(await ingestState()).to.equal('partly_full');
+    } finally {
+      gate.resolve();
+    }
+    await hanging.ledger.settle(DEADLINE_MS);
+    await untilState('open');
+  });
+
+  it('to a destination that is down count while its circuit holds them', async () => {
+    const answer: Answer = { status: 500 };
+    const down = await line(answer, {
+      destination: { retryPolicy: onceMore(20, 200) },
+      route: { circuitFailureThreshold: 2, circuitCooldownSeconds: 3600, circuitProbeSuccessThreshold: 1 },
+    });
+    const lively = await line();
+    await yard.startWorker();
+    await fill(down.ledger);
+    await until('most of it to be held', async () => {
+      const { rows } = await yard.pool.query<{ held: number }>('select count(*)::int as held from held_deliveries');
+      return (rows[0]?.held ?? 0) >= LIMIT / 2;
+    });
+    // Those whose first attempt failed count again from their next one on, which finds the circuit open.
+    await until('a refusal', async () => (await down.ledger.post())?.status === 503);
+    expect((await lively.ledger.post())?.status).to.equal(200);
+    await lively.ledger.settle(DEADLINE_MS);
+
+    answer.status = 200;
+    await yard.client.request('POST', `/api/routes/${down.route.id}/reset-circuit`);
+    await down.ledger.settle(DEADLINE_MS);
+    await untilState('open');
+  });
+
+  it('are all refused when everything together is as much as may wait', async () => {
+    const endpoint = receiver.endpoint();
+    const source = await records.source();
+    const destinations = await Promise.all(Array.from({ length: FAN_OUT }, () => records.destination(endpoint.url)));
+    await records.route(
+      source.id,
+      destinations.map(({ id }) => id),
+    );
+    const eventIds: string[] = [];
+    const fanOut = async () => {
+      const answer = await records.post(source, '{}');
+      if (answer.status === 200) eventIds.push(answer.body.eventId);
+      return answer.status === 503;
+    };
+    await until('a refusal', fanOut, DEADLINE_MS);
+    const unrelated = await line();
+    await untilState('full');
+    expectRefusal(await unrelated.ledger.post(), /As many deliveries/);
+    expect(await records.storedEvents(unrelated.source.id)).to.equal(0);
+
+    await yard.startWorker();
+    await untilState('open');
+    expect((await unrelated.ledger.post())?.status).to.equal(200);
+    await unrelated.ledger.settle(DEADLINE_MS);
+    for (const eventId of eventIds) {
+      expect(await records.eventWith('delivered', eventId)).to.include({ deliveriesSucceeded: FAN_OUT });
+    }
+  });
+
+  it('are refused when the database is as large as it may be', async () => {
+    const { ledger, source } = await line();
+    await yard.startApi({ HOOKYARD_MAX_DATABASE_BYTES: '1000' });
+    expect(await ingestState()).to.equal('full');
+    expectRefusal(await ledger.post(), /database/);
+    expect(await records.storedEvents(source.id)).to.equal(0);
+    await yard.startApi({ HOOKYARD_MAX_DATABASE_BYTES: String(2 ** 40) });
+    expect(await ingestState()).to.equal('open');
+    expect((await ledger.post())?.status).to.equal(200);
+    await yard.startWorker();
+    await ledger.settle(DEADLINE_MS);
+  });
+});

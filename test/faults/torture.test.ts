@@ -1,0 +1,192 @@
+// A short run of `npm run torture`, with its own servers and processes, in the lane of this part of the tests: the same
+// command that anyone can run for longer.
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { judgeArrivals } from '../../torture/checks/arrivals.ts';
+import type { Problem } from '../../torture/checks/problems.ts';
+import { untilQuiet } from '../../torture/checks/quiet.ts';
+import { apiThatDisagrees, recordsThatDisagree } from '../../torture/checks/records.ts';
+import { Ledger } from '../../torture/ledger.ts';
+import { createPipes, type Pipe } from '../../torture/pipes.ts';
+import { readOptions } from '../../torture/options.ts';
+import { FAULT_KINDS, planRounds } from '../../torture/schedule.ts';
+import { startLoad } from '../../torture/sender.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { inExpressLane } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const project = join(import.meta.dirname, '..', '..');
+const SEED = 1;
+const FAULTS = 12;
+const EVENTS = 500;
+const LANE = inExpressLane ? 'express' : 'workflow';
+const RECEIVERS = ['one', 'another'];
+
+describe('torture', function () {
+  // The run takes about two minutes; beside other tests on a slow machine twice as long.
+  this.timeout(480_000);
+
+  it('loses nothing of what was acknowledged, and leaves nothing stuck', async () => {
+    const args = [`--seed=${SEED}`, `--faults=${FAULTS}`, `--events=${EVENTS}`, `--lane=${LANE}`, '--minutes=6'];
+    const { code, output } = await run(args);
+    expect(code, output).to.equal(0);
+    expect(figure(output, 'lost')).to.equal(0);
+    expect(figure(output, 'faults')).to.equal(FAULTS);
+    expect(figure(output, 'acknowledged')).to.be.at.least(EVENTS);
+    // What a receiver never takes has to be seen: a run without it would not have looked.
+    expect(figure(output, 'failed visibly')).to.be.above(0);
+    expect(figure(output, 'arrived')).to.be.above(EVENTS / 2);
+  });
+
+  it('plans the same faults for the same seed, and every kind before any comes again', () => {
+    const plan = planRounds(SEED, 60, RECEIVERS);
+    expect(planRounds(SEED, 60, RECEIVERS)).to.deep.equal(plan);
+    expect(planRounds(SEED + 1, 60, RECEIVERS)).not.to.deep.equal(plan);
+    const faults = plan.flatMap((round) => round.faults);
+    expect(faults).to.have.length(60);
+    expect(new Set(faults.slice(0, FAULT_KINDS.length).map((fault) => fault.kind)).size).to.equal(FAULT_KINDS.length);
+    for (const round of plan) {
+      expect(round.faults.length).to.be.at.most(2);
+      expect(new Set(round.faults.map((fault) => fault.target)).size).to.equal(round.faults.length);
+    }
+  });
+
+  it('refuses options that it does not have or cannot use', () => {
+    for (const args of [['--lane=fast'], ['--faults=many'], ['--seed=-1'], ['--rate=0'], ['--event=5']]) {
+      expect(() => readOptions(args), args.join()).to.throw(/--?(lane|faults|seed|rate|event)/);
+    }
+    expect(readOptions(['--seed=7', '--lane=express'])).to.include({ seed: 7, faults: 200, events: 10_000 });
+  });
+});
+
+describe('the checks of torture', function () {
+  this.timeout(120_000);
+  let yard: OwnHookyard;
+  let pipes: Pipe[] = [];
+  const ledger = new Ledger();
+  let eventId = '';
+
+  before('webhooks are sent to every kind of route, and end', async () => {
+    yard = await startHookyard();
+    await yard.startWorker();
+    pipes = await createPipes({
+      call,
+      organizationId: yard.organizationId,
+      seed: SEED,
+      lanes: [LANE],
+      onArrival: ({ body }) => ledger.arrived(body),
+    });
+    const load = startLoad({ urls: [yard.client.url], pipes, ledger, rate: 20, seed: SEED });
+    await until('webhooks to be acknowledged', () => ledger.acknowledged.size >= 30);
+    await load.finish(10_000);
+    await load.close();
+    expect(await stuck(60_000)).to.deep.equal([]);
+    const [plain] = pipes[0]?.receivers.values() ?? [];
+    eventId = plain?.arrivals[0]?.eventId ?? '';
+  });
+  after(async () => {
+    await yard.close();
+    for (const { receivers } of pipes) for (const receiver of receivers.values()) await receiver.close();
+  });
+
+  const call = async (method: string, path: string, body?: object) =>
+    (await yard.client.request(method, path, body)).body;
+  const stuck = (deadlineMs: number) =>
+    untilQuiet({ ...yard, deadlineMs, signal: AbortSignal.timeout(600_000), onWait: () => {}, knock: () => {} });
+  const found = (problems: Problem[]) => problems.map(({ kind, what }) => `${kind}: ${what}`).sort();
+
+  it('find nothing wrong with what is right', async () => {
+    const arrived = await judgeArrivals(yard.pool, pipes, ledger);
+    expect(arrived).to.include({ lost: 0 }).and.to.deep.include({ problems: [] });
+    expect(arrived.arrived + arrived.failedVisibly + arrived.filtered).to.equal(ledger.acknowledged.size);
+    expect(await recordsThatDisagree(yard.pool)).to.deep.equal([]);
+    expect(await apiThatDisagrees(call, yard.organizationId, pipes, ledger)).to.deep.equal([]);
+  });
+
+  it('find an event that is recorded as delivered and never arrived, and one that is not what was sent', async () => {
+    const [plain] = pipes[0]?.receivers.values() ?? [];
+    const all = plain?.arrivals.splice(0) ?? [];
+    plain?.arrivals.push(...all.filter((arrival) => arrival.eventId !== eventId));
+    const missing = await judgeArrivals(yard.pool, pipes, ledger);
+    expect(missing.lost).to.equal(1);
+    expect(missing.problems[0]?.ids[0]).to.match(new RegExp(`^${eventId} .*never arrived`));
+    plain?.arrivals.splice(0);
+    plain?.arrivals.push(...all.map((arrival) => (arrival.eventId === eventId ? { ...arrival, body: '{}' } : arrival)));
+    const changed = await judgeArrivals(yard.pool, pipes, ledger);
+    expect(found(changed.problems)).to.deep.equal(['wrong: requests that are not what was sent']);
+    plain?.arrivals.splice(0);
+    plain?.arrivals.push(...all, ...all.slice(0, 1));
+    expect(await judgeArrivals(yard.pool, pipes, ledger)).to.deep.include({ duplicates: 1, problems: [] });
+    plain?.arrivals.pop();
+  });
+
+  it('find what is stuck: an open delivery without its workflow is neither delivered nor visibly failed', async () => {
+    await yard.pool.query(`update deliveries set status = 'retrying' where event_id = $1`, [eventId]);
+    expect(found(await stuck(0))).to.deep.equal([
+      'stuck: failed or open deliveries without their workflow',
+      'stuck: open deliveries',
+    ]);
+    const judged = await judgeArrivals(yard.pool, pipes, ledger);
+    expect(judged.problems[0]?.ids[0]).to.match(new RegExp(`^${eventId} .*is retrying`));
+    await yard.pool.query(`update deliveries set status = 'delivered' where event_id = $1`, [eventId]);
+    expect(await stuck(0)).to.deep.equal([]);
+  });
+
+  const damages: [what: string, statement: string][] = [
+    ['events whose totals', 'update events set deliveries_succeeded = deliveries_succeeded + 1 where id = $1'],
+    [
+      'ended deliveries that do not agree',
+      'update deliveries set attempt_count = attempt_count + 1 where event_id = $1',
+    ],
+    [
+      'destinations whose statistics',
+      `update delivery_stats set succeeded = succeeded + 1
+       where bucket <> timestamptz 'epoch' and destination_id = (select destination_id from deliveries where event_id = $1)`,
+    ],
+    [
+      'sources and routes whose counters',
+      `update ingest_stats set events = events + 1
+       where bucket = timestamptz 'epoch' and subject_id = (select source_id from events where id = $1)`,
+    ],
+  ];
+  for (const [what, statement] of damages) {
+    it(`find ${what} are wrong`, async () => {
+      await yard.pool.query(statement, [eventId]);
+      const problems = await recordsThatDisagree(yard.pool);
+      await yard.pool.query(statement.replaceAll(' + 1', ' - 1'), [eventId]);
+      expect(problems.some((problem) => problem.what.startsWith(what))).to.equal(true);
+      expect(await recordsThatDisagree(yard.pool)).to.deep.equal([]);
+    });
+  }
+
+  it('find an acknowledged event that is not there any more', async () => {
+    await yard.pool.query('delete from events where id = $1', [eventId]);
+    const { lost, problems } = await judgeArrivals(yard.pool, pipes, ledger);
+    expect(lost).to.equal(1);
+    expect(problems[0]?.ids[0]).to.match(new RegExp(`^${eventId} .*there is no such event`));
+    const wrong = await apiThatDisagrees(call, yard.organizationId, pipes, ledger);
+    expect(wrong.flatMap(({ ids }) => ids).join()).to.contain('the list of events');
+  });
+});
+
+async function run(args: string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [join(project, 'torture', 'main.ts'), ...args], {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (part: string) => {
+      output += part;
+    });
+  }
+  await once(child, 'close');
+  return { code: child.exitCode, output };
+}
+
+/** A figure of the report. */
+function figure(output: string, name: string): number {
+  return Number(new RegExp(`^  ${name} +(\\d+)$`, 'm').exec(output)?.[1]);
+}

@@ -1,0 +1,242 @@
+// Warehouses while stores are away, credentials are wrong and workers are killed: every event is in exactly one object, once.
+import { expect } from 'chai';
+import { warehouseWorkflowId } from '../../core/ids.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/object-stores.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type StoreGate, startStoreGate } from '../support/store-gate.ts';
+import { until } from '../support/until.ts';
+import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
+import { expectEachOnce, WarehousePipe } from '../support/warehouse-yard.ts';
+
+const provider = firstProvider();
+
+// A killed worker's activity is noticed after 15 s without a heartbeat, a lost workflow after a lease of 30 s.
+const RECOVERY_MS = 75_000;
+const bodies = (count: number) => Array.from({ length: count }, (_, index) => JSON.stringify({ index }));
+
+describe('warehouses, cut off', function () {
+  this.timeout(180_000);
+  let yard: OwnHookyard;
+  let server: StoreServer;
+  let gate: StoreGate;
+  let receiver: Receiver;
+  before(async function () {
+    this.timeout(COLD_START_MS);
+    [yard, server, receiver] = await Promise.all([startHookyard(), provider.start(), startReceiver()]);
+    await provider.prepare(server.url);
+    gate = await startStoreGate(server.address);
+  });
+  after(async () => {
+    await yard?.close();
+    await gate?.close();
+    await Promise.all([server?.stop(), receiver?.close()]);
+  });
+  afterEach('every test starts its own workers', async () => {
+    gate.mode = 'open';
+    await Promise.all(yard.workers.splice(0).map((worker) => worker.stop()));
+  });
+
+  /** Through the gate; read past it. */
+  function line(fields: Parameters<typeof WarehousePipe.make>[2] = {}): Promise<WarehousePipe> {
+    const config = { endpoint: gate.url, batchWindowSeconds: 1, ...fields.config };
+    return WarehousePipe.make(yard, { provider, url: server.url }, { ...fields, config });
+  }
+
+  /** The batch that has been tried, with its error. */
+  function tried(pipe: WarehousePipe, times = 1) {
+    return until(`${times} tries`, async () =>
+      (await pipe.batches('frozen')).find(({ attempts }) => attempts >= times),
+    );
+  }
+
+  it('keeps a batch while its store is away, says why, and writes it when the store is back', async () => {
+    await yard.startWorker();
+    const pipe = await line();
+    gate.mode = 'down';
+    const ids = await pipe.send(bodies(3));
+    const before = await tried(pipe, 2);
+    expect(before).to.include({ count: 3, writtenAt: null });
+    expect(before.lastError).to.match(/^S3 cannot be reached: .*check endpoint$/);
+    // These wait behind it and are not in its file.
+    const later = await pipe.send(bodies(2));
+    expect((await pipe.records.deliveries(ids[0] ?? ''))[0]).to.include({ status: 'pending', batchId: before.id });
+    gate.mode = 'open';
+    const rows = await pipe.rows(5, RECOVERY_MS);
+    expectEachOnce(rows, [...ids, ...later]);
+    const [second, first] = await until('both batches to have ended', async () => {
+      const batches = await pipe.batches('written');
+      return batches.length === 2 && batches;
+    });
+    expect(first).to.include({ id: before.id, key: before.key, count: 3, lastError: null });
+    expect(second).to.include({ count: 2 });
+    const [attempt] = (await pipe.records.deliveries(ids[0] ?? ''))[0]?.attempts ?? [];
+    expect(attempt, 'one attempt, however often the batch was tried').to.include({
+      attemptNumber: 1,
+      status: 'success',
+    });
+  });
+
+  it('keeps a batch with wrong credentials, and writes it at once when they are corrected', async () => {
+    await yard.startWorker();
+    const pipe = await line({ config: { secretAccessKey: 'not-the-secret' } });
+    const ids = await pipe.send(bodies(3));
+    const { lastError } = await tried(pipe);
+    expect(lastError).to.equal('S3 does not accept the credentials: check accessKeyId and secretAccessKey');
+    await pipe.patch({ config: { secretAccessKey: S3_SECRET_KEY } });
+    expectEachOnce(await pipe.rows(3, 30_000), ids);
+  });
+
+  it('overwrites the object with the same bytes when a worker is killed before it hears of its upload', async () => {
+    const worker = await yard.startWorker();
+    const pipe = await line();
+    gate.mode = 'mute';
+    const ids = await pipe.send(bodies(20));
+    const [first] = await until('the object to be there', async () => {
+      const objects = await pipe.objects();
+      return objects.length === 1 && objects;
+    });
+    expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, lastError: null });
+    await worker.kill();
+    gate.mode = 'open';
+    await yard.startWorker();
+    expectEachOnce(await pipe.rows(20, RECOVERY_MS), ids);
+    const objects = await pipe.objects();
+    expect(objects.map(({ key }) => key)).to.deep.equal([first?.key]);
+    expect(objects[0]?.body.equals(first?.body ?? Buffer.alloc(0)), 'the same bytes').to.equal(true);
+    const [batch] = await until('the batch to have ended', async () => {
+      const batches = await pipe.batches('written');
+      return batches.length === 1 && batches;
+    });
+    expect(batch).to.include({ attempts: 2, count: 20 });
+  });
+
+  /** Connections to the database that wait for a lock. */
+  async function waitingStatements(): Promise<number[]> {
+    const { rows } = await yard.pool.query<{ pid: number }>(
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.map(({ pid }) => pid);
+  }
+
+  it('uploads nothing again when a worker is killed between the upload and the records of its deliveries', async () => {
+    const worker = await yard.startWorker();
+    const pipe = await line();
+    gate.mode = 'down';
+    const ids = await pipe.send(bodies(5));
+    await tried(pipe);
+    const lock = await yard.pool.connect();
+    try {
+      await lock.query('begin');
+      await lock.query('select from events where id = $1 for update', [ids[0]]);
+      gate.mode = 'open';
+      await until('the batch to be uploaded', async () => {
+        const { rows } = await yard.pool.query<{ status: string }>(
+          'select status from warehouse_batches where destination_id = $1',
+          [pipe.destinationId],
+        );
+        return rows[0]?.status === 'uploaded';
+      });
+      await until('the records to wait', async () => (await waitingStatements()).length > 0);
+      await worker.kill();
+      // PostgreSQL would go on with what a dead worker has asked for.
+      for (const pid of await waitingStatements())
+        await yard.pool.query('select pg_terminate_backend($1, 10000)', [pid]);
+    } finally {
+      await lock.query('rollback');
+      lock.release();
+    }
+    const [before] = await pipe.batches('uploading');
+    expect((await pipe.records.deliveries(ids[0] ?? ''))[0]?.status).to.equal('pending');
+    await yard.startWorker();
+    expectEachOnce(await pipe.rows(5, RECOVERY_MS), ids);
+    const [after] = await until('the batch to have ended', async () => {
+      const batches = await pipe.batches('written');
+      return batches.length === 1 && batches;
+    });
+    expect(after).to.include({ id: before?.id, attempts: before?.attempts });
+  });
+
+  it('starts a workflow again that was ended in Temporal, with a batch that fills and with one that waits', async () => {
+    await yard.startWorker();
+    const [fills, waits] = await Promise.all([line({ config: { batchWindowSeconds: 5 } }), line()]);
+    gate.mode = 'down';
+    const ids = await Promise.all([fills.send(bodies(2)), waits.send(bodies(2))]);
+    await until('a batch that fills', async () => (await fills.batches('open')).length === 1);
+    await tried(waits);
+    for (const { destinationId } of [fills, waits]) {
+      await yard.temporal.workflow.getHandle(warehouseWorkflowId(destinationId)).terminate('a test');
+    }
+    gate.mode = 'open';
+    expectEachOnce(await fills.rows(2, RECOVERY_MS), ids[0]);
+    expectEachOnce(await waits.rows(2, RECOVERY_MS), ids[1]);
+  });
+
+  it('fails deliveries whose batch could not be written for long enough, or hands them to failover destinations', async () => {
+    await yard.startWorker({ HOOKYARD_WAREHOUSE_RETRY_SECONDS: '3' });
+    const endpoint = receiver.endpoint();
+    const config = { bucket: 'no-such-bucket' };
+    const alone = await line({ config });
+    const { id: standIn } = await alone.records.destination(endpoint.url);
+    const covered = await line({ config, route: { failoverDestinationIds: [standIn] } });
+    const [[lost = ''], [saved = '']] = await Promise.all([alone.send(bodies(1)), covered.send(bodies(1))]);
+    const failed = await alone.records.deliveryWith('failed', lost);
+    const error = 'The bucket "no-such-bucket" does not exist: create it, or correct its name';
+    expect(failed).to.include({ attemptCount: 1, error, statusCode: null });
+    expect(await alone.records.event(lost)).to.include({ status: 'failed' });
+    expect((await alone.batches('failed'))[0]).to.include({ count: 1, lastError: error, writtenAt: null });
+    await covered.records.eventWith('delivered', saved);
+    const [first, second] = await covered.records.deliveries(saved);
+    expect(first).to.include({ status: 'failed_over', destinationId: covered.destinationId });
+    expect(second).to.include({ status: 'delivered', destinationId: standIn, failoverOf: first?.id });
+    expect(endpoint.requests[0]?.headers).to.include({ 'x-hookyard-failure-reason': error });
+    const health = await yard.client.get(`/api/destinations/${alone.destinationId}/health`);
+    expect(health).to.include({ failedDeliveries: 1, successfulDeliveries: 0, status: 'failing' });
+  });
+
+  it('leaves out an event that is deleted while its batch waits, and refuses to cancel another of it', async () => {
+    await yard.startWorker();
+    const pipe = await line();
+    gate.mode = 'down';
+    const [gone = '', kept = ''] = await pipe.send(bodies(2));
+    const { id } = await tried(pipe);
+    await yard.client.delete(`${yard.base}/events/${gone}`);
+    const [delivery] = await pipe.records.deliveries(kept);
+    const answer = await yard.client.request('POST', `/api/deliveries/${delivery?.id}/cancel`);
+    expect(answer.status).to.equal(409);
+    expect(answer.body).to.include({ code: 'INVALID_STATE' });
+    expect(answer.body.message).to.include(`it is part of batch ${id}`);
+    gate.mode = 'open';
+    expectEachOnce(await pipe.rows(1, RECOVERY_MS), [kept]);
+  });
+
+  it('skips what waits when its destination is disabled, and cancels it when that is deleted', async () => {
+    await yard.startWorker();
+    const [disabled, deleted] = await Promise.all([line(), line()]);
+    gate.mode = 'down';
+    const [[skipped = ''], [cancelled = '']] = await Promise.all([disabled.send(bodies(1)), deleted.send(bodies(1))]);
+    await Promise.all([tried(disabled), tried(deleted)]);
+    const [open = ''] = await disabled.send(bodies(1));
+    await disabled.patch({ enabled: false });
+    await yard.client.delete(`/api/destinations/${deleted.destinationId}`);
+    for (const id of [skipped, open]) {
+      expect((await disabled.records.deliveryWith('skipped', id)).error).to.equal('The destination is disabled');
+    }
+    expect((await deleted.records.deliveryWith('cancelled', cancelled)).error).to.equal('The destination was deleted');
+    expect((await disabled.batches('failed'))[0]).to.include({ lastError: 'The destination is disabled' });
+    await until('the workflows to end', async () => {
+      for (const { destinationId } of [disabled, deleted]) {
+        const { status } = await yard.temporal.workflow.getHandle(warehouseWorkflowId(destinationId)).describe();
+        if (status.name !== 'COMPLETED') throw new Error(`one is ${status.name}`);
+      }
+      return true;
+    });
+    expect([...(await disabled.objects()), ...(await deleted.objects())]).to.deep.equal([]);
+  });
+});
+
+function firstProvider(): ProviderCase {
+  const [first] = providerCases;
+  if (!first) throw new Error('there is no provider');
+  return first;
+}

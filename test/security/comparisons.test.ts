@@ -1,0 +1,91 @@
+// Secrets are compared in constant time, all of them in two places, both of which compare digests of equal length. Measured times
+// would prove nothing on a busy machine, so this reads the code.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+const project = join(import.meta.dirname, '..', '..');
+const FOLDERS = ['activities', 'api', 'cli', 'client', 'core', 'db', 'local', 'temporal-config', 'worker', 'workflows'];
+
+const files = FOLDERS.flatMap((folder) =>
+  readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.[jt]s$/.test(name) && !name.startsWith('dist'))
+    .map((name) => `${folder}/${name}`),
+);
+const lines = files.flatMap((file) =>
+  readFileSync(join(project, file), 'utf8')
+    .split('\n')
+    .map((text) => ({ file, text: text.trim() })),
+);
+
+const SECRET = String.raw`(?:\w+\.)*\w*(?:[tT]oken|[sS]ecret|[sS]ignature|[pP]assword|[hH]ash|[dD]igest|[hH]?[mM]ac|[cC]redentials?|[aA]piKey)`;
+// Whether there is one, or of what type, is no secret.
+const HARMLESS = String.raw`(?:null|undefined|true|false|'[^']*'|"[^"]*"|\d+)(?![\w.(])`;
+const COMPARED = [
+  new RegExp(String.raw`(?<!typeof )\b${SECRET}(?:\(\))?\s*[!=]==?(?!=|\s*${HARMLESS})`),
+  new RegExp(String.raw`[!=]==?\s*${SECRET}\b(?!\()`),
+  new RegExp(String.raw`\b${SECRET}\.(?:equals|compare|localeCompare|includes|indexOf|match)\(`),
+  new RegExp(String.raw`\.(?:equals|compare|localeCompare|includes|indexOf|has)\(\s*${SECRET}\s*[,)]`),
+  /Buffer\.compare\(/,
+];
+
+/** What looks like a comparison of a secret and is none, with the reason. */
+const NONE: { file: string; text: string; why: string }[] = [
+  {
+    file: 'db/idempotent-requests.ts',
+    text: 'found.bodyHash.equals(bodyHash)',
+    why: 'the SHA-256 of a body that the caller sent',
+  },
+  { file: 'core/warehouse/config.ts', text: "url.hash !== ''", why: 'the fragment of an address' },
+  {
+    file: 'api/exchange/destination-item.ts',
+    text: 'members.signingSecret === REDACTED',
+    why: 'a fixed word of export files',
+  },
+];
+
+describe('comparisons of secrets', () => {
+  it('are made by timingSafeEqual, for API keys and for signatures', () => {
+    const found = lines
+      .filter(({ text }) => /timingSafeEqual\(/.test(text))
+      .map(({ file, text }) => `${file}: ${text}`);
+    expect(found).to.deep.equal([
+      'api/auth.ts: if (!row || !timingSafeEqual(row.token_hash, hash)) throw unauthorized();',
+      'core/signatures/scheme.ts: return bytes.length === expected.length && timingSafeEqual(bytes, expected);',
+    ]);
+  });
+
+  it('are made in no other way', () => {
+    const suspects = lines.filter(
+      ({ text }) => !text.startsWith('//') && COMPARED.some((pattern) => pattern.test(text)),
+    );
+    const unexplained = suspects.filter(
+      ({ file, text }) => !NONE.some((known) => known.file === file && text.includes(known.text)),
+    );
+    expect(unexplained.map(({ file, text }) => `${file}: ${text}`)).to.deep.equal([]);
+    for (const { file, text } of NONE) {
+      expect(
+        lines.some((line) => line.file === file && line.text.includes(text)),
+        `${file}: ${text}`,
+      ).to.equal(true);
+    }
+  });
+
+  it('every scheme of signatures uses the one that is safe', () => {
+    const schemes = files.filter((file) => /^core\/signatures\/(?:github|hmac|slack|stripe)\.ts$/.test(file));
+    expect(schemes).to.have.length(4);
+    for (const file of schemes) expect(readFileSync(join(project, file), 'utf8'), file).to.include('macEquals(');
+  });
+
+  for (const spoilt of [
+    'if (received === signature) return VALID;',
+    'if (hashToken(token) == row.tokenHash) return row;',
+    'return expectedMac.equals(mac);',
+    'const known = tokens.includes(token);',
+    'if (password !== settings.password) throw unauthorized();',
+  ]) {
+    it(`would be found: ${spoilt}`, () => {
+      expect(COMPARED.some((pattern) => pattern.test(spoilt))).to.equal(true);
+    });
+  }
+}).timeout(60_000);

@@ -1,0 +1,164 @@
+// The container image and the composition, read as text (building them takes a container engine), and what they rely on: that both
+// roles run where they may write nothing.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { parseYaml } from '@redocly/openapi-core';
+import { expect } from 'chai';
+import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { quietLogger } from '../support/quiet-temporal.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+
+const project = join(import.meta.dirname, '..', '..');
+const read = (name: string) => readFileSync(join(project, name), 'utf8');
+/** Names of what must never be given a value that is built in. */
+const SECRET_NAME = /KEY|SECRET|PASSWORD|PWD|TOKEN|DATABASE_URL|SMTP_URL/;
+
+interface Service {
+  build?: string;
+  image?: string;
+  user?: string;
+  privileged?: boolean;
+  read_only?: boolean;
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+  tmpfs?: string[];
+  volumes?: string[];
+  ports?: string[];
+  network_mode?: string;
+  environment?: Record<string, string>;
+  healthcheck?: { test: string[] };
+  depends_on?: Record<string, { condition: string }>;
+}
+
+describe('Dockerfile', () => {
+  /** Of the last stage, which is the image; continued lines joined. */
+  const instructions = (
+    read('Dockerfile')
+      .split(/^FROM /m)
+      .at(-1) ?? ''
+  )
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const argumentsOf = (name: string) =>
+    instructions.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+
+  it('ends as a user that is not root, after which nothing is changed', () => {
+    expect(argumentsOf('USER')).to.deep.equal(['node']);
+    const user = instructions.indexOf('USER node');
+    for (const line of instructions.slice(user + 1)) expect(line).to.match(/^(EXPOSE|CMD|ENTRYPOINT|STOPSIGNAL) /);
+  });
+
+  it('holds no secret, and takes none while it is built', () => {
+    expect(read('Dockerfile')).to.not.match(/^ARG /m);
+    for (const values of argumentsOf('ENV')) {
+      for (const [name] of values.matchAll(/\w+(?==)/g)) expect(name).to.not.match(SECRET_NAME);
+    }
+  });
+
+  it('copies named folders of the code only, and these are all that the context lets through', () => {
+    const copied = argumentsOf('COPY').filter((line) => !line.startsWith('--from='));
+    const sources = copied.flatMap((line) => line.split(' ').slice(0, -1));
+    const [nothing, ...allowed] = read('.dockerignore').trim().split('\n');
+    expect(nothing).to.equal('*');
+    expect(allowed.map((line) => line.slice(1))).to.include.members(sources);
+    for (const name of [...sources, ...allowed.map((line) => line.slice(1))]) {
+      expect(name)
+        .to.match(/^[\w.-]+$/)
+        .and.not.match(/^(?:\.|data$|\.env)/);
+      expect(existsSync(join(project, name)), name).to.equal(true);
+    }
+    // Keys and data of one machine are kept in folders of their own, never among the code.
+    for (const folder of sources.filter((name) => !name.includes('.') && name !== 'LICENSE')) {
+      const files = readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' });
+      expect(files.filter((file) => /(?:^|\/)(?:keys|\.env)|\.(?:pem|key)$/.test(file) && !/\.ts$/.test(file))).to.be
+        .empty;
+    }
+  });
+});
+
+describe('docker-compose.yml', () => {
+  const { services } = parseYaml(read('docker-compose.yml')) as { services: Record<string, Service> };
+  const roles = Object.entries(services).filter(([, service]) => service.build !== undefined);
+
+  it('runs both roles of the image', () => {
+    expect(roles.map(([name]) => name)).to.have.members(['api', 'worker']);
+  });
+
+  for (const [name, service] of roles) {
+    it(`${name}: reads only, has no capability, gains no privilege, and keeps the user of the image`, () => {
+      expect(service.read_only).to.equal(true);
+      expect(service.cap_drop).to.deep.equal(['ALL']);
+      expect(service.security_opt).to.include('no-new-privileges:true');
+      expect(service).to.not.have.any.keys('user', 'privileged', 'cap_add', 'network_mode', 'volumes');
+      expect(service.tmpfs).to.deep.equal(['/tmp']);
+      expect(service.depends_on?.postgres?.condition).to.equal('service_healthy');
+    });
+  }
+
+  it('takes every secret from the environment, and refuses to start without those that it needs', () => {
+    for (const [name, { environment = {} }] of Object.entries(services)) {
+      for (const [variable, value] of Object.entries(environment)) {
+        if (SECRET_NAME.test(variable)) expect(String(value), `${name}: ${variable}`).to.match(/\$\{\w+:[?-]/);
+        if (/PASSWORD|PWD|ENCRYPTION|API_KEY/.test(variable)) expect(String(value)).to.include(':?');
+      }
+      expect(JSON.stringify(environment), name).to.not.match(/\$\{\w*(?:KEY|SECRET|PASSWORD)\w*:-[^}]/);
+    }
+  });
+
+  it('knows when each server is well, and shows the Temporal UI to this machine only', () => {
+    for (const name of ['postgres', 'temporal', 'api']) expect(services[name]?.healthcheck?.test, name).to.not.be.empty;
+    expect(services.api?.healthcheck?.test.join(' ')).to.include('/readyz');
+    expect(services['temporal-ui']?.ports).to.satisfy((ports: string[]) =>
+      ports.every((port) => port.startsWith('127.0.0.1:')),
+    );
+    for (const name of ['postgres', 'temporal']) expect(services[name]).to.not.have.property('ports');
+  });
+});
+
+describe('both roles, where nothing may be written', () => {
+  let yard: OwnHookyard;
+  let receiver: Receiver;
+  before(async () => {
+    // The image brings the bundle of the workflows.
+    await bundleWorkflows(quietLogger);
+    receiver = await startReceiver();
+    yard = await startHookyard(undefined, {
+      HOOKYARD_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+      HOOKYARD_DATA_DIR: '/proc/no-such-folder',
+      // Node's permission model: reading, threads and native modules, but no writing (Node documentation, "Permissions").
+      NODE_OPTIONS: '--permission --allow-fs-read=* --allow-worker --allow-addons --allow-wasi',
+    });
+    await yard.startWorker();
+  });
+  after(async () => {
+    await receiver?.close();
+    await yard?.close();
+  });
+
+  it('deliver, transform and end in order', async () => {
+    const records = new Records(yard);
+    const endpoint = receiver.endpoint();
+    const { id: transformId } = await yard.client.create('/api/transforms', {
+      ...{ name: 'T', type: 'jsonata', code: '{"changed": true}' },
+    });
+    await records.deliver(endpoint.url, '{"n":1}', 'delivered', { route: { transformId } });
+    expect(endpoint.requests[0]?.body.toString()).to.equal('{"changed":true}');
+    expect(yard.logs()).to.not.include('ERR_ACCESS_DENIED');
+    for (const service of [yard.api, ...yard.workers]) expect(await service.stop()).to.equal(0);
+  });
+
+  it('would have been refused to write', async () => {
+    const { execFileSync } = await import('node:child_process');
+    const write = `require('node:fs').writeFileSync('/tmp/hookyard-never-written', '')`;
+    const permissions = ['--permission', '--allow-fs-read=*'];
+    expect(() => execFileSync(process.execPath, [...permissions, '-e', write], { stdio: 'pipe' })).to.throw(
+      /ERR_ACCESS_DENIED/,
+    );
+  });
+});

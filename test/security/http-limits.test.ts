@@ -1,0 +1,324 @@
+// What the HTTP server lets a client hold: time, connections, requests. The server is the API's own (api/http-server.ts) with
+// shorter deadlines; that the API runs it with the stated ones is the last test.
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { clientOf } from '../../api/connection-limits.ts';
+import { HTTP_LIMITS, type HttpLimits, MAX_HEADERS, MAX_PIPELINED } from '../../api/http-limits.ts';
+import { createHttpServer } from '../../api/http-server.ts';
+import { refusedConnections } from '../../api/refused-connections.ts';
+import type { Log } from '../../core/log.ts';
+import { until } from '../support/until.ts';
+import { answersTo, openConnection, type RawConnection } from './raw-connection.ts';
+
+const LONG_MS = 60_000;
+// Longer than a busy machine may keep an ordinary request waiting.
+const SHORT_MS = 1500;
+const PATIENT: HttpLimits = {
+  headersMs: LONG_MS,
+  requestMs: LONG_MS,
+  keepAliveMs: LONG_MS,
+  answerMs: LONG_MS,
+  checkEveryMs: 50,
+  lingerMs: LONG_MS,
+  maxRequestsPerConnection: 1000,
+  maxConnections: 1000,
+  maxConnectionsPerAddress: 1000,
+};
+const HEAD = 'POST /x HTTP/1.1\r\nHost: a\r\n';
+
+/** Reads the body and says how long it was. */
+async function echoLength(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const part of request) bytes += (part as Buffer).length;
+  } catch {
+    // Cut off; there is nobody to answer.
+    return;
+  }
+  response.end(JSON.stringify({ bytes }));
+}
+
+describe('HTTP limits', () => {
+  const servers: Server[] = [];
+  const connections: RawConnection[] = [];
+
+  async function serve(limits: Partial<HttpLimits>, handle = echoLength, onRefused?: () => void): Promise<number> {
+    const server = createHttpServer((q, s) => void handle(q, s), { ...PATIENT, ...limits }, onRefused);
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  async function open(port: number, text = '', from?: string): Promise<RawConnection> {
+    const connection = await openConnection(port, { from });
+    connections.push(connection);
+    connection.socket.write(text);
+    return connection;
+  }
+
+  const openCount = (): Promise<number> =>
+    new Promise((resolve, reject) =>
+      servers[0]?.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
+  const nothingLeft = () => until('every connection is gone', async () => (await openCount()) === 0);
+
+  /** Sends a byte now and then, for as long as the connection takes it; meanwhile others are served. */
+  async function drip(port: number, connection: RawConnection): Promise<void> {
+    let closed = false;
+    void connection.closed.finally(() => {
+      closed = true;
+    });
+    while (!closed) {
+      if (connection.socket.writable) connection.socket.write('x');
+      expect(await postLength(port, 'served')).to.equal(6);
+      await delay(20);
+    }
+  }
+
+  afterEach(async () => {
+    for (const { socket } of connections.splice(0)) socket.destroy();
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  describe('of time', () => {
+    it('end headers that drip with 408, while others are served', async () => {
+      const port = await serve({ headersMs: SHORT_MS });
+      const slow = await open(port, `${HEAD}X-Slow: `);
+      await drip(port, slow);
+      expect((await slow.closed)[0]).to.include({ status: 408 });
+      expect((await slow.closed)[0]?.body).to.include({ code: 'REQUEST_TIMEOUT' });
+    });
+
+    it('end a body that drips with 408, whatever its framing, while others are served', async () => {
+      const port = await serve({ requestMs: SHORT_MS, headersMs: SHORT_MS });
+      const slow = await open(port, `${HEAD}Content-Length: 1000000\r\n\r\n`);
+      const chunked = await open(port, `${HEAD}Transfer-Encoding: chunked\r\n\r\nfffff\r\n`);
+      await Promise.all([drip(port, slow), drip(port, chunked)]);
+      for (const { closed } of [slow, chunked]) expect((await closed).map(({ status }) => status)).to.deep.equal([408]);
+    });
+
+    it('end a connection that says nothing, and one that says nothing more', async () => {
+      const port = await serve({ headersMs: SHORT_MS, requestMs: SHORT_MS, keepAliveMs: SHORT_MS });
+      const silent = await open(port);
+      const idle = await open(port, `${HEAD}Content-Length: 2\r\n\r\nhi`);
+      expect((await silent.closed).map(({ status }) => status)).to.deep.equal([408]);
+      expect((await idle.closed).map(({ status }) => status)).to.deep.equal([200]);
+      await nothingLeft();
+    });
+
+    it('end a request whose answer is not taken', async () => {
+      const handled = Promise.withResolvers<void>();
+      const port = await serve({ answerMs: SHORT_MS }, async (_request, response) => {
+        handled.resolve();
+        const more = () => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+        };
+        response.on('drain', more);
+        more();
+      });
+      const { socket } = await openConnection(port);
+      socket.pause();
+      socket.write(`${HEAD}Content-Length: 0\r\n\r\n`);
+      await handled.promise;
+      await nothingLeft();
+      socket.destroy();
+    });
+
+    it('end a request that is never answered', async () => {
+      const port = await serve({ answerMs: SHORT_MS }, async () => undefined);
+      const waiting = await open(port, `${HEAD}Content-Length: 0\r\n\r\n`);
+      expect(await waiting.closed).to.deep.equal([]);
+      await nothingLeft();
+    });
+
+    // A client that has vanished looks like one that never closes its side: nothing comes, not even an end.
+    const refusals: [string, string][] = [
+      ['what is no HTTP', 'nonsense\r\n\r\n'],
+      ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+      ['an expectation', `${HEAD}Expect: 200-ok\r\nContent-Length: 2\r\n\r\n`],
+      ['a bad frame', `${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n`],
+    ];
+    for (const [what, text] of refusals) {
+      it(`leave no half-open connection after the refusal of ${what}`, async () => {
+        const port = await serve({ lingerMs: SHORT_MS });
+        const half = await openConnection(port, { staysOpen: true });
+        half.socket.write(text);
+        expect((await half.closed)[0]?.status).to.be.within(400, 417);
+        await nothingLeft();
+        half.socket.destroy();
+      });
+    }
+
+    it('give a client the time to read why, also while it goes on writing', async () => {
+      const port = await serve({});
+      const writer = await open(port, 'nonsense\r\n\r\n');
+      for (let n = 0; n < 50 && writer.socket.writable; n += 1) {
+        writer.socket.write(Buffer.alloc(65_536));
+        await delay(1);
+      }
+      expect((await writer.closed).map(({ status }) => status)).to.deep.equal([400]);
+    });
+  });
+
+  describe('of connections', () => {
+    it('refuse one more of an address with 503, before it says anything, and take others', async () => {
+      let refusals = 0;
+      const port = await serve({ maxConnectionsPerAddress: 3, lingerMs: SHORT_MS }, echoLength, () => {
+        refusals += 1;
+      });
+      const held = await Promise.all([1, 2, 3].map(() => open(port)));
+      const [answer] = await (await open(port)).closed;
+      expect(answer?.status).to.equal(503);
+      expect(answer?.headers).to.include({ 'retry-after': '1', connection: 'close' });
+      expect(answer?.body).to.include({ code: 'TOO_MANY_CONNECTIONS' });
+      expect(refusals).to.equal(1);
+      const other = await open(port, `${HEAD}Content-Length: 2\r\n\r\nhi`, '127.0.0.2');
+      await until('another address is served', () => other.answers().some(({ status }) => status === 200));
+      held[0]?.socket.destroy();
+      await until('there is room again', async () => {
+        const next = await open(port, `${HEAD}Content-Length: 2\r\n\r\nhi`);
+        return (await until('an answer', () => next.answers()[0])).status === 200;
+      });
+    });
+
+    it('never handle a request of a connection that was refused', async () => {
+      const seen: string[] = [];
+      const port = await serve({ maxConnectionsPerAddress: 1 }, async (request, response) => {
+        seen.push(request.url ?? '');
+        response.end();
+      });
+      await open(port);
+      const answers = await answersTo(port, `${HEAD}Content-Length: 0\r\n\r\n${HEAD}Content-Length: 0\r\n\r\n`);
+      expect(answers.map(({ status }) => status)).to.deep.equal([503]);
+      expect(seen).to.deep.equal([]);
+    });
+
+    it('close those beyond the limit in all', async () => {
+      const port = await serve({ maxConnections: 2 });
+      await Promise.all([open(port), open(port)]);
+      expect(await (await open(port)).closed).to.deep.equal([]);
+      expect(await openCount()).to.equal(2);
+    });
+
+    it('leave nothing behind of ones that were opened and reset in a hurry', async () => {
+      const port = await serve({ maxConnectionsPerAddress: 20, lingerMs: SHORT_MS });
+      for (let round = 0; round < 10; round += 1) {
+        const many = await Promise.all(Array.from({ length: 30 }, () => openConnection(port)));
+        for (const { socket } of many) socket.resetAndDestroy();
+      }
+      await nothingLeft();
+      expect(await postLength(port, 'room')).to.equal(4);
+    });
+
+    it('are told of in the log once, however many there are', () => {
+      const told: object[] = [];
+      const log = { warn: (fields: object) => told.push(fields) } as unknown as Log;
+      const tell = refusedConnections(log);
+      for (let n = 0; n < 1000; n += 1) tell('192.0.2.1');
+      expect(told).to.deep.equal([{ refused: 1, lastAddress: '192.0.2.1' }]);
+    });
+
+    it('count an address as one client, in IPv6 its /64', () => {
+      const same: [string, string][] = [
+        ['::ffff:192.0.2.1', '192.0.2.1'],
+        ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
+        ['fe80::1%eth0', 'fe80::2'],
+      ];
+      for (const [one, other] of same) expect(clientOf(one), one).to.equal(clientOf(other));
+      expect(clientOf('2001:db8:1:2::1')).to.not.equal(clientOf('2001:db8:1:3::1'));
+      expect(clientOf('192.0.2.1')).to.not.equal(clientOf('192.0.2.2'));
+    });
+  });
+
+  describe('of requests', () => {
+    it('refuse more headers than they take, and drop none', async () => {
+      const counts: number[] = [];
+      const port = await serve({}, async (request, response) => {
+        counts.push(request.rawHeaders.length / 2);
+        response.end();
+      });
+      const withHeaders = (count: number) =>
+        `GET / HTTP/1.1\r\n${Array.from({ length: count - 2 }, (_, n) => `X${n}: 1\r\n`).join('')}Host: a\r\nConnection: close\r\n\r\n`;
+      expect((await answersTo(port, withHeaders(MAX_HEADERS)))[0]?.status).to.equal(200);
+      const [refusal] = await answersTo(port, withHeaders(MAX_HEADERS + 1));
+      expect(refusal?.status).to.equal(431);
+      expect(refusal?.body).to.include({ code: 'HEADERS_TOO_LARGE' });
+      expect(counts).to.deep.equal([MAX_HEADERS]);
+    });
+
+    it('handle so many requests of a connection at a time, and no more', async () => {
+      const release = Promise.withResolvers<void>();
+      let handled = 0;
+      const port = await serve({}, async (_request, response) => {
+        handled += 1;
+        await release.promise;
+        response.end();
+      });
+      const ahead = await open(port, `${HEAD}Content-Length: 0\r\n\r\n`.repeat(MAX_PIPELINED * 3));
+      await until('the first ones are handled', () => handled === MAX_PIPELINED);
+      release.resolve();
+      const statuses = (await ahead.closed).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 200)).to.have.length(MAX_PIPELINED);
+      expect(statuses.at(-1)).to.equal(503);
+      expect(handled).to.equal(MAX_PIPELINED);
+    });
+
+    it('close a connection after so many of them, in order', async () => {
+      const port = await serve({ maxRequestsPerConnection: 2 });
+      const connection = await open(port, `${HEAD}Content-Length: 0\r\n\r\n`);
+      await until('the first answer', () => connection.answers().length === 1);
+      connection.socket.write(`${HEAD}Content-Length: 0\r\n\r\n`);
+      const answers = await connection.closed;
+      expect(answers.map(({ status, headers }) => [status, headers.connection])).to.deep.equal([
+        [200, 'keep-alive'],
+        [200, 'close'],
+      ]);
+    });
+  });
+
+  it('are those that the documentation states', () => {
+    expect(HTTP_LIMITS).to.deep.equal({
+      headersMs: 20_000,
+      requestMs: 60_000,
+      keepAliveMs: 65_000,
+      answerMs: 180_000,
+      checkEveryMs: 5000,
+      lingerMs: 5000,
+      maxRequestsPerConnection: 10_000,
+    });
+    const server = createHttpServer(() => undefined, {
+      ...HTTP_LIMITS,
+      maxConnections: 7,
+      maxConnectionsPerAddress: 5,
+    });
+    expect(server).to.include({
+      headersTimeout: 20_000,
+      requestTimeout: 60_000,
+      keepAliveTimeout: 65_000,
+      maxRequestsPerSocket: 10_000,
+      maxConnections: 7,
+      maxHeadersCount: 0,
+    });
+  });
+});
+
+/** Sends a body as an ordinary client; @returns how many bytes arrived */
+function postLength(port: number, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', path: '/x' }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () => resolve((JSON.parse(text) as { bytes: number }).bytes));
+    });
+    request.on('error', reject).end(body);
+  });
+}

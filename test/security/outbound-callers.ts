@@ -1,0 +1,69 @@
+// Everything that connects to an address somebody else chose, as tests call it: one row a caller. All of them go through the
+// address guard (docs/security.md, "Network out").
+import { createSender } from '../../activities/http/sender.ts';
+import { type Resolve, systemResolve } from '../../activities/http/guarded-connect.ts';
+import { createWarehouses } from '../../activities/warehouses/index.ts';
+import { request } from '../http/senders.ts';
+import { providerCases, targetOf } from '../support/warehouse-targets.ts';
+
+export interface CallOptions {
+  allow?: string[];
+  resolve?: Resolve;
+  timeoutMs?: number;
+}
+
+export interface Outcome {
+  /** An answer came that counts as a success. */
+  ok: boolean;
+  /** The guard said no. */
+  refused: boolean;
+  message: string;
+}
+
+export interface Caller {
+  name: string;
+  /** Makes a client, which is used for every call until it is closed. */
+  open(options?: CallOptions): { call(url: string): Promise<Outcome>; close(): Promise<void> };
+}
+
+const DEADLINE_MS = 10_000;
+
+/** Deliveries, probes and test sends: all by one sender. */
+const sender: Caller = {
+  name: 'deliveries and test sends',
+  open({ allow = ['127.0.0.1'], resolve = systemResolve, timeoutMs = DEADLINE_MS } = {}) {
+    const client = createSender({ allow, resolve });
+    return {
+      async call(url) {
+        const result = await client.send(request(url, { timeoutMs }));
+        if (result.kind === 'response')
+          return { ok: result.statusCode === 200, refused: false, message: result.bodyText };
+        return { ok: false, refused: result.code === 'ADDRESS_REFUSED', message: result.message };
+      },
+      close: () => client.close(),
+    };
+  },
+};
+
+/** Uploads and test uploads. */
+const warehouses: Caller[] = ['s3', 'r2', 'gcs', 'azure_blob'].map((type) => {
+  const provider = providerCases.find((each) => each.type === type);
+  if (provider === undefined) throw new Error(`there is no case for ${type}`);
+  return {
+    name: `uploads to ${type}`,
+    open({ allow = ['127.0.0.1'], resolve = systemResolve, timeoutMs = DEADLINE_MS } = {}) {
+      const client = createWarehouses({ allow, resolve });
+      const object = { key: 'a.jsonl', body: Buffer.from('{}\n'), contentType: 'application/x-ndjson', metadata: {} };
+      return {
+        async call(url) {
+          const result = await client.put(targetOf(provider, url), object, timeoutMs);
+          if (result.ok) return { ok: true, refused: false, message: '' };
+          return { ok: false, refused: result.kind === 'refused', message: result.message };
+        },
+        close: () => client.close(),
+      };
+    },
+  };
+});
+
+export const callers: Caller[] = [sender, ...warehouses];

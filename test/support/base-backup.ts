@@ -1,0 +1,66 @@
+// A base backup of a running PostgreSQL: what pg_basebackup does, by the functions that it uses (PostgreSQL manual, "Making a Base
+// Backup Using the Low Level API"). The embedded PostgreSQL comes without that program, and without pg_dump.
+import { chmod, chown, copyFile, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import { errorCode } from '../../local/errors.ts';
+
+const PASSWORD_FILE = 'postgres-password';
+// Of the running server alone; the manual says of pg_replslot to leave its contents out.
+const NOT_COPIED = ['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot'];
+
+/**
+ * Copies the data folder of the server that a database belongs to, while it serves, and what a start of the copy needs. The
+ * copy has everything that was committed before this began, and nothing of what is committed after it has returned.
+ * @param databaseUrl a database of that server, with a superuser
+ * @param dataDir where the copy goes, as the data folder of an embedded PostgreSQL (local/postgres.ts)
+ */
+export async function takeBaseBackup(databaseUrl: string, dataDir: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ files: string }>(`select current_setting('data_directory') as files`);
+    const files = rows[0]?.files ?? '';
+    const copy = join(dataDir, 'postgres');
+    // Other users than this one may own the copy, which they reach through this folder.
+    await mkdir(dataDir, { recursive: true, mode: 0o711 });
+    // Keeps the log since the start of the backup from being removed; it ends with this connection.
+    await client.query(`select pg_create_physical_replication_slot('hookyard_test_backup', true, true)`);
+    await client.query(`select pg_backup_start('hookyard', fast => true)`);
+    await copyTree(files, copy, NOT_COPIED);
+    const { rows: stopped } = await client.query<{ labelfile: string }>(
+      'select labelfile from pg_backup_stop(wait_for_archive => false)',
+    );
+    await copyTree(join(files, 'pg_wal'), join(copy, 'pg_wal'));
+    const { uid, gid } = await lstat(files);
+    const label = join(copy, 'backup_label');
+    await writeFile(label, stopped[0]?.labelfile ?? '', { mode: 0o600 });
+    await mkdir(join(copy, 'pg_replslot'), { mode: 0o700 });
+    for (const made of [label, join(copy, 'pg_replslot')]) await chown(made, uid, gid);
+    await copyTree(join(dirname(files), PASSWORD_FILE), join(dataDir, PASSWORD_FILE));
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Copies a file or a folder with its owners and rights. What vanishes meanwhile is nothing that a restore needs.
+ * @param without names in the folder itself that are left out
+ */
+export async function copyTree(from: string, to: string, without: string[] = []): Promise<void> {
+  try {
+    const found = await lstat(from);
+    if (found.isDirectory()) {
+      await mkdir(to, { recursive: true });
+      for (const name of await readdir(from)) {
+        if (!without.includes(name)) await copyTree(join(from, name), join(to, name));
+      }
+    } else {
+      await copyFile(from, to);
+    }
+    await chown(to, found.uid, found.gid);
+    await chmod(to, found.mode);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+}

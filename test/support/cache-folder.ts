@@ -1,0 +1,31 @@
+// Programs that tests need and npm does not bring are installed once, in the cache folder that also holds Temporal.
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { phase } from '../../local/errors.ts';
+
+export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookyard');
+
+/**
+ * Fills a folder of the cache unless it is there; it appears only when it is complete.
+ * @param what was done, for the log: `built versitygw`
+ */
+export async function fillOnce(
+  folder: string,
+  what: string,
+  log: (line: string) => void,
+  fill: (unfinished: string) => Promise<void>,
+): Promise<void> {
+  if (existsSync(folder)) return;
+  mkdirSync(dirname(folder), { recursive: true });
+  const unfinished = mkdtempSync(`${folder}.unfinished-`);
+  try {
+    await phase(log, what, () => fill(unfinished));
+    renameSync(unfinished, folder);
+  } catch (error) {
+    // Another run was quicker.
+    if (!existsSync(folder)) throw error;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,132 @@
+// A Temporal worker with the real workflow of warehouses and activities that follow a script, on a real server.
+import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import type { BatchReference, UploadOutcome, WarehouseActivities, WarehouseAdvice } from '../../activities/types.ts';
+import { newId, warehouseWorkflowId } from '../../core/ids.ts';
+import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { type WarehouseInput, warehouseTaskQueue } from '../../workflows/messages.ts';
+import type { warehouseFlush } from '../../workflows/warehouse-flush.ts';
+import { quietLogger } from './quiet-temporal.ts';
+import { stackAddresses } from './stack.ts';
+
+/** What the next look, upload or record answers; an Error means that our own side is away. After the last look: idle. */
+export interface WarehouseScript {
+  looks: Iterable<WarehouseAdvice | Error>;
+  uploads?: Iterable<UploadOutcome | Error>;
+  finishes?: Iterable<boolean | Error | Promise<boolean>>;
+}
+
+export interface ScriptedFlush {
+  handle: WorkflowHandleWithFirstExecutionRunId<typeof warehouseFlush>;
+  /** The activities that were called, in order; with what is to be recorded. */
+  calls: string[];
+}
+
+export interface ScriptedWarehouses {
+  client: Client;
+  start(script: WarehouseScript, input?: Partial<WarehouseInput>): Promise<ScriptedFlush>;
+  stop(): Promise<void>;
+}
+
+export const BATCH_ID = 'bat_00000000000000000000000000';
+
+/** A batch that is to be uploaded. */
+export function frozen(
+  attempts = 0,
+  fields: Partial<Extract<WarehouseAdvice, { state: 'frozen' }>> = {},
+): WarehouseAdvice {
+  const waitingSince = Date.now();
+  return { state: 'frozen', batchId: BATCH_ID, events: 3, bytes: 300, attempts, waitingSince, error: null, ...fields };
+}
+
+export const idle: WarehouseAdvice = { state: 'idle' };
+export const filling = (waitMs: number): WarehouseAdvice => ({ state: 'filling', waiting: 2, waitMs });
+export const uploaded: UploadOutcome = { status: 'uploaded' };
+export const refused = (retry: 'soon' | 'slowly' | 'never'): UploadOutcome => ({
+  status: 'failed',
+  error: 'The bucket "events" does not exist: create it, or correct its name',
+  retry,
+});
+
+interface Running {
+  looks: Iterator<WarehouseAdvice | Error>;
+  uploads: Iterator<UploadOutcome | Error>;
+  finishes: Iterator<boolean | Error | Promise<boolean>>;
+  calls: string[];
+}
+
+// Stands in every history; a fixed text keeps exported ones free of the machine they were made on.
+const IDENTITY = 'hookyard-test';
+
+/** @param taskQueue its own for each test file, so that files cannot take each other's tasks */
+export async function startScriptedWarehouses(taskQueue: string): Promise<ScriptedWarehouses> {
+  const { temporalAddress: address, namespace } = stackAddresses();
+  const connection = await NativeConnection.connect({ address });
+  const clientConnection = await Connection.connect({ address });
+  const client = new Client({ connection: clientConnection, namespace, identity: IDENTITY });
+  const scripts = new Map<string, Running>();
+  const common = { connection, namespace, identity: IDENTITY };
+  const workflowBundle = await bundleWorkflows(quietLogger);
+  const workers = await Promise.all([
+    Worker.create({ ...common, taskQueue, workflowBundle }),
+    Worker.create({ ...common, taskQueue: warehouseTaskQueue(taskQueue), activities: scriptedActivities(scripts) }),
+  ]);
+  const ended = Promise.all(workers.map((worker) => worker.run()));
+  return {
+    client,
+    async start({ looks, uploads = [], finishes = [] }, changes = {}) {
+      const input = {
+        organizationId: newId('org'),
+        destinationId: newId('dst_wh'),
+        retryMs: 86_400_000,
+        ...changes,
+      };
+      const running: Running = {
+        looks: thenIdle(looks),
+        uploads: uploads[Symbol.iterator](),
+        finishes: finishes[Symbol.iterator](),
+        calls: [],
+      };
+      scripts.set(input.destinationId, running);
+      const handle = await client.workflow.start<typeof warehouseFlush>('warehouseFlush', {
+        taskQueue,
+        workflowId: warehouseWorkflowId(input.destinationId),
+        args: [input],
+        staticSummary: 'Files of Lake',
+      });
+      return { handle, calls: running.calls };
+    },
+    async stop() {
+      for (const worker of workers) worker.shutdown();
+      await ended;
+      await Promise.all([connection.close(), clientConnection.close()]);
+    },
+  };
+}
+
+/** Nothing waits any more when the script has ended, however often that is looked at. */
+function* thenIdle(looks: Iterable<WarehouseAdvice | Error>): Generator<WarehouseAdvice | Error> {
+  yield* looks;
+  for (;;) yield idle;
+}
+
+function scriptedActivities(scripts: Map<string, Running>): WarehouseActivities {
+  function next<Answer>(
+    destinationId: string,
+    call: string,
+    pick: (running: Running) => Iterator<Answer | Error | Promise<Answer>>,
+  ): Answer | Promise<Answer> {
+    const running = scripts.get(destinationId);
+    if (!running) throw new Error(`No script for ${destinationId}`);
+    running.calls.push(call);
+    const { value, done } = pick(running).next();
+    if (done) throw new Error(`The script has no further answer to ${call}`);
+    if (value instanceof Error) throw value;
+    return value;
+  }
+  return {
+    prepareBatch: async ({ destinationId }) => next(destinationId, 'look', ({ looks }) => looks),
+    uploadBatch: async ({ destinationId }: BatchReference) => next(destinationId, 'upload', ({ uploads }) => uploads),
+    finishBatch: async ({ destinationId, outcome }) => next(destinationId, outcome, ({ finishes }) => finishes),
+  };
+}

@@ -1,0 +1,59 @@
+// A way to an object store that can be shut and opened again, at an address that stays.
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** `down`: connections are refused service at once; `mute`: what is sent arrives, and no answer comes back. */
+export type GateMode = 'open' | 'down' | 'mute';
+
+export interface StoreGate {
+  /** `http://host:port`, instead of the store's own. */
+  url: string;
+  mode: GateMode;
+  close(): Promise<void>;
+}
+
+/** @param target `host:port` of the store */
+export async function startStoreGate(target: string): Promise<StoreGate> {
+  const [host = '', port = ''] = target.split(':');
+  const sockets = new Set<Socket>();
+  const endAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const server = createServer((client) => {
+    if (mode === 'down') {
+      client.destroy();
+      return;
+    }
+    const store = connect(Number(port), host);
+    for (const socket of [client, store]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        // The store may close a connection with its answer, and the client is not to hear of that either.
+        if (mode === 'mute' && socket === store) return;
+        client.destroy();
+        store.destroy();
+      });
+    }
+    client.on('data', (bytes: Buffer) => store.write(bytes));
+    store.on('data', (bytes: Buffer) => {
+      if (mode !== 'mute') client.write(bytes);
+    });
+  });
+  let mode: GateMode = 'open';
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get mode() {
+      return mode;
+    },
+    set mode(next: GateMode) {
+      mode = next;
+      if (next === 'down') endAll();
+    },
+    close() {
+      endAll();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { Openings } from '../../activities/openings.ts';
+
+const THRESHOLD = 3;
+
+describe('circuits that are about to open', () => {
+  /** A result that is not recorded before it is told so. */
+  function unrecorded(): { promise: Promise<void>; settle: () => void; fail: () => void } {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    return { promise, settle: resolve, fail: () => reject(new Error('the database is away')) };
+  }
+
+  function failing(times: number) {
+    const openings = new Openings();
+    const results = Array.from({ length: times }, unrecorded);
+    for (const { promise } of results) openings.ended('rte_1', false, promise);
+    return { openings, results };
+  }
+
+  it('are waited for from the failure that reaches the threshold until all failures are recorded', async () => {
+    const { openings, results } = failing(THRESHOLD - 1);
+    expect(openings.awaited('rte_1', THRESHOLD), 'before').to.equal(undefined);
+    const last = unrecorded();
+    openings.ended('rte_1', false, last.promise);
+    let over = false;
+    const awaited = openings.awaited('rte_1', THRESHOLD)?.then(() => {
+      over = true;
+    });
+    last.settle();
+    await last.promise;
+    expect(over, 'with two that are not recorded').to.equal(false);
+    results[0]?.settle();
+    results[1]?.fail();
+    await awaited;
+    expect(openings.awaited('rte_1', THRESHOLD), 'afterwards').to.equal(undefined);
+  });
+
+  it('are those of one route', () => {
+    const { openings } = failing(THRESHOLD);
+    expect(openings.awaited('rte_1', THRESHOLD)).to.be.a('promise');
+    expect(openings.awaited('rte_2', THRESHOLD)).to.equal(undefined);
+  });
+
+  it('are not waited for after a success, or when they have turned out to be closed', () => {
+    const succeeded = failing(THRESHOLD).openings;
+    succeeded.ended('rte_1', true, Promise.resolve());
+    expect(succeeded.awaited('rte_1', THRESHOLD)).to.equal(undefined);
+    const closed = failing(THRESHOLD).openings;
+    closed.forget('rte_1');
+    expect(closed.awaited('rte_1', THRESHOLD)).to.equal(undefined);
+  });
+});

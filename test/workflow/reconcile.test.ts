@@ -1,0 +1,82 @@
+// What the reconciliation's workflow does with the steps of its activity, and what a delivery does that it has resumed.
+import { expect } from 'chai';
+import { status } from '../../workflows/messages.ts';
+import { delivered, failed, retrying, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('workflow of the reconciliation', () => {
+  let worker: ScriptedWorker;
+  before(async () => {
+    worker = await startScriptedWorker('test-reconcile');
+  });
+  after(() => worker.stop());
+
+  it('goes from step to step, and adds up what was repaired', async () => {
+    const { handle, positions } = await worker.reconcile([
+      { next: { part: 'deliveries', after: '' }, repairs: { 'circuits woken': 1 } },
+      { next: { part: 'deliveries', after: 'dlv_1' }, repairs: { 'deliveries resumed': 200 } },
+      { next: { part: 'workflows', page: null }, repairs: { 'deliveries resumed': 3 } },
+      { next: { part: 'workflows', page: 'token' }, repairs: {} },
+      { next: null, repairs: { 'workflows ended': 2 } },
+    ]);
+    expect(await handle.result()).to.deep.equal({
+      'circuits woken': 1,
+      'deliveries resumed': 203,
+      'workflows ended': 2,
+    });
+    expect(positions).to.deep.equal([
+      { part: 'sleepers' },
+      { part: 'deliveries', after: '' },
+      { part: 'deliveries', after: 'dlv_1' },
+      { part: 'workflows', page: null },
+      { part: 'workflows', page: 'token' },
+    ]);
+  });
+
+  it('ends when a step fails: the schedule starts the next one', async () => {
+    const { handle } = await worker.reconcile([]);
+    const error = await handle.result().catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(Error);
+  });
+
+  const resumed = { attempts: 2, waitMs: 10, statusCode: 500, error: 'The destination answered 500' };
+
+  it('has a delivery go on with the attempt after those that are recorded', async () => {
+    const { handle, attempts } = await worker.start([retrying(10), delivered], { resumed });
+    expect(await handle.result()).to.deep.equal({ status: 'delivered', attempts: 4 });
+    expect(attempts.map(({ attempt }) => attempt)).to.deep.equal([3, 4]);
+  });
+
+  it('has it wait for the rest of the time first, until someone asks for the attempt', async () => {
+    const { handle, attempts } = await worker.start([delivered], { resumed: { ...resumed, waitMs: HOUR_MS } });
+    const view = await until('it to wait', async () => {
+      const now = await handle.query(status);
+      return now.nextAttemptAt === null ? null : now;
+    });
+    expect(view).to.include({ status: 'retrying', attempts: 2, lastError: resumed.error, lastStatusCode: 500 });
+    await handle.signal('retryNow');
+    expect(await handle.result()).to.deep.equal({ status: 'delivered', attempts: 3 });
+    expect(attempts).to.have.length(1);
+  });
+
+  it('has it cancelled during that wait', async () => {
+    const { handle, attempts, cancels } = await worker.start([], { resumed: { ...resumed, waitMs: HOUR_MS } });
+    await handle.signal('cancel');
+    expect(await handle.result()).to.deep.equal({ status: 'cancelled', attempts: 2 });
+    expect(attempts).to.have.length(0);
+    expect(cancels).to.have.length(1);
+  });
+
+  it('has it make its last attempt when its policy allows no more', async () => {
+    const { handle, attempts } = await worker.start([failed], {
+      resumed: { ...resumed, attempts: 3 },
+      replayWindowMs: 0,
+    });
+    await handle.result().catch(() => undefined);
+    expect(attempts.map(({ attempt, retryDelay }) => ({ attempt, retryDelay }))).to.deep.equal([
+      { attempt: 4, retryDelay: null },
+    ]);
+  });
+});

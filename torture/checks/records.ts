@@ -1,0 +1,143 @@
+// Whether the records agree with each other: totals of events, attempts of deliveries, statistics, circuits. Each statement
+// returns the ids of what does not.
+import type { ManagementCall } from '../../bench/support/call.ts';
+import type { Pool } from '../../db/pool.ts';
+import type { Ledger } from '../ledger.ts';
+import type { Pipe } from '../pipes.ts';
+import { type Problem, problems } from './problems.ts';
+
+// The counters of a destination count the deliveries whose attempt ended them; one that an open circuit sent to its failover
+// destination was not attempted for that, and ended at another time than its last attempt. An attempt that ended after its
+// delivery did is part of the history and not of the counters.
+const ATTEMPTED = `
+with ended as (
+  select d.*, (select max(a.completed_at) from attempts a where a.delivery_id = d.id and a.attempt_number = d.attempt_count) as last_attempt_at
+  from deliveries d
+), by_pair as (
+  select destination_id, route_id, count(*) filter (where status = 'delivered') as succeeded, count(*) filter (where status = 'failed') as failed,
+         count(*) filter (where status = 'failed_over' and finished_at = last_attempt_at) as failed_over
+  from ended group by 1, 2
+), answered as (
+  select d.destination_id, d.route_id, count(*) as latency_count, sum(a.latency) as latency_sum
+  from deliveries d join attempts a on a.delivery_id = d.id and a.attempt_number <= d.attempt_count
+  where a.status_code is not null group by 1, 2
+), counted as (
+  select destination_id, route_id, s.bucket = timestamptz 'epoch' as total, sum(succeeded) as succeeded, sum(failed) as failed,
+         sum(failed_over) as failed_over, sum(latency_count) as latency_count, sum(latency_sum) as latency_sum
+  from delivery_stats s group by 1, 2, 3
+)
+select c.destination_id || case when c.total then ' in all' else ' by time' end as id
+from counted c left join by_pair p using (destination_id, route_id) left join answered a using (destination_id, route_id)
+where (c.succeeded, c.failed, c.failed_over, c.latency_count, c.latency_sum)
+   is distinct from (coalesce(p.succeeded, 0), coalesce(p.failed, 0), coalesce(p.failed_over, 0), coalesce(a.latency_count, 0), coalesce(a.latency_sum, 0))
+union all
+select p.destination_id || ' not counted' from by_pair p
+where p.succeeded + p.failed > 0 and not exists (select from counted c where (c.destination_id, c.route_id) = (p.destination_id, p.route_id))`;
+
+const AGREEMENTS: [what: string, statement: string][] = [
+  [
+    'events whose totals or status are not those of their deliveries',
+    `select e.id from events e left join (
+       select event_id, count(*) filter (where counted) as total, count(*) filter (where counted and status = 'delivered') as succeeded,
+              count(*) filter (where counted and status in ('failed', 'schema_failed')) as failed
+       from deliveries group by 1) d on d.event_id = e.id
+     where (e.deliveries_count, e.deliveries_succeeded, e.deliveries_failed)
+           is distinct from (coalesce(d.total, 0), coalesce(d.succeeded, 0), coalesce(d.failed, 0))
+        or e.status <> event_status(e.deliveries_count, e.deliveries_succeeded, e.deliveries_failed)`,
+  ],
+  [
+    'ended deliveries that do not agree with their attempts',
+    `select d.id from deliveries d
+     where d.status in ('delivered', 'failed')
+       and ((select array_agg(a.attempt_number order by a.attempt_number) from attempts a where a.delivery_id = d.id)
+              is distinct from (select array_agg(n) from generate_series(1, d.attempt_count) n)
+         or (select a.status = 'success' from attempts a where a.delivery_id = d.id and a.attempt_number = d.attempt_count)
+              is distinct from (d.status = 'delivered')
+         or exists (select from attempts a where a.delivery_id = d.id and a.status = 'success' and a.attempt_number < d.attempt_count))`,
+  ],
+  [
+    'deliveries that failed over without a successor, or with several',
+    `select d.id from deliveries d where d.status = 'failed_over'
+       and (select count(*) from deliveries s where s.failover_of = d.id) <> 1`,
+  ],
+  [
+    'failures without a reason',
+    `select id from deliveries where status in ('failed', 'failed_over', 'skipped') and error is null`,
+  ],
+  ['destinations whose statistics are not those of their deliveries', ATTEMPTED],
+  [
+    'latency classes that do not add up to the answered attempts',
+    `select coalesce(l.destination_id, s.destination_id) as id
+     from (select destination_id, sum(attempts) as attempts from latency_stats group by 1) l
+     full join (select destination_id, sum(latency_count) as attempts from delivery_stats where bucket = timestamptz 'epoch' group by 1) s
+       using (destination_id)
+     where coalesce(l.attempts, 0) <> coalesce(s.attempts, 0)`,
+  ],
+  [
+    'sources and routes whose counters are not those of their events',
+    `with expected as (
+       select source_id as id, count(*) as events from events group by 1
+       union all select route_id, count(distinct event_id) from deliveries where route_id is not null group by 1
+     ), counted as (
+       select subject_id as id, s.bucket = timestamptz 'epoch' as total, sum(events) as events from ingest_stats s group by 1, 2
+     )
+     select e.id from expected e
+     where (select count(*) from counted c where c.id = e.id and c.events = e.events) <> 2`,
+  ],
+  [
+    'closed circuits that are not as new',
+    `select c.route_id as id from circuits c join routes r on r.id = c.route_id
+     where c.state = 'closed' and (c.opened_at is not null or c.probe_delivery_id is not null or c.failure_count >= r.circuit_failure_threshold)`,
+  ],
+];
+
+/** Whether the records agree with each other. */
+export async function recordsThatDisagree(pool: Pool): Promise<Problem[]> {
+  const found: Problem[] = [];
+  for (const [what, statement] of AGREEMENTS) {
+    const { rows } = await pool.query<{ id: string }>(statement);
+    found.push(
+      ...problems(
+        'wrong',
+        what,
+        rows.map((row) => row.id),
+      ),
+    );
+  }
+  return found;
+}
+
+/** Whether the API shows what the ledger says. */
+export async function apiThatDisagrees(
+  call: ManagementCall,
+  organizationId: string,
+  pipes: Pipe[],
+  ledger: Ledger,
+): Promise<Problem[]> {
+  const wrong: string[] = [];
+  const expect = (what: string, shown: unknown, expected: number | string) => {
+    if (shown !== expected) wrong.push(`${what} shows ${String(shown)}, not ${expected}`);
+  };
+  const get = (path: string) => call('GET', path) as Promise<Record<string, unknown>>;
+  for (const { sourceId, routeId, receivers, kind, lane } of pipes) {
+    const own = [...ledger.acknowledged.values()].filter((webhook) => webhook.pipe.routeId === routeId);
+    const wanted = own.filter((webhook) => webhook.wanted).length;
+    const name = `${kind}-${lane}`;
+    const source = await get(`/api/organizations/${organizationId}/sources/${sourceId}`);
+    expect(`eventsCount of source ${name}`, source.eventsCount, own.length);
+    const route = await get(`/api/routes/${routeId}`);
+    expect(`circuitState of route ${name}`, route.circuitState, 'closed');
+    expect(`eventsRouted of route ${name}`, route.eventsRouted, wanted);
+    const stats = await get(`/api/routes/${routeId}/stats`);
+    expect(`eventsFiltered of route ${name}`, stats.eventsFiltered, own.length - wanted);
+    expect(`deliveries of route ${name}`, Number(stats.deliveriesSucceeded) + Number(stats.deliveriesFailed), wanted);
+    for (const [id, receiver] of receivers) {
+      const { deliveriesCount } = await get(`/api/destinations/${id}`);
+      const health = await get(`/api/destinations/${id}/health`);
+      expect(`totalDeliveries of destination ${receiver.name}`, health.totalDeliveries, Number(deliveriesCount));
+    }
+  }
+  const list = await get(`/api/organizations/${organizationId}/events?pageSize=1`);
+  expect('the list of events', (list.pagination as { total: number }).total, ledger.acknowledged.size);
+  return problems('wrong', 'figures of the API', wrong);
+}

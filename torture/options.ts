@@ -1,0 +1,57 @@
+// The options of the command line.
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { LANES, type Lane } from '../core/lane.ts';
+
+export interface TortureOptions {
+  /** Longest time for faults and load; what is not done by then is left out, and the report says so. */
+  minutes: number;
+  /** How many events have to be acknowledged, at least. */
+  events: number;
+  faults: number;
+  /** Below 2^32. The schedule of faults follows from it, and which requests the receivers fail. */
+  seed: number;
+  /** The lanes that routes are in; each kind of route is made once for each of them. */
+  lanes: Lane[];
+  /** Webhooks sent in a second. */
+  rate: number;
+}
+
+/**
+ * Reads the arguments of the command.
+ * @throws Error naming an option that is unknown or cannot be used
+ */
+export function readOptions(args: string[]): TortureOptions {
+  const { values } = parseArgs({
+    args,
+    options: {
+      minutes: { type: 'string', default: '60' },
+      events: { type: 'string', default: '10000' },
+      faults: { type: 'string', default: '200' },
+      seed: { type: 'string', default: String(randomInt(2 ** 32 - 1)) },
+      lane: { type: 'string', default: 'both' },
+      rate: { type: 'string', default: '10' },
+    },
+  });
+  const lanes = LANES.filter((lane) => values.lane === lane || values.lane === 'both');
+  if (lanes.length === 0) throw new Error(`--lane must be ${LANES.join(', ')} or both (is "${values.lane}")`);
+  return {
+    minutes: within('minutes', Number(values.minutes), 0.1, 1440),
+    events: whole('events', values.events, 1, 1_000_000),
+    faults: whole('faults', values.faults, 0, 10_000),
+    seed: whole('seed', values.seed, 0, 2 ** 32 - 1),
+    lanes,
+    rate: within('rate', Number(values.rate), 0.1, 200),
+  };
+}
+
+function whole(name: string, text: string, low: number, high: number): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (!Number.isInteger(value)) throw new Error(`--${name} must be a whole number (is "${text}")`);
+  return within(name, value, low, high);
+}
+
+function within(name: string, value: number, low: number, high: number): number {
+  if (!(value >= low && value <= high)) throw new Error(`--${name} must be a number from ${low} to ${high}`);
+  return value;
+}

@@ -1,0 +1,60 @@
+// What runs by the clock: housekeeping and the comparison of PostgreSQL with Temporal, the same schedules for all workers. They are
+// looked for again and again, because Temporal may lose its database.
+import { type Client, ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
+import type { NativeConnection } from '@temporalio/worker';
+import type { Log } from '../core/log.ts';
+import { ensureNamespace } from '../temporal-config/namespace.ts';
+import { TASK_QUEUE } from '../workflows/messages.ts';
+import { type Watch, watch } from './watch.ts';
+
+const LOOK_EVERY_MS = 30_000;
+
+/** Each runs a workflow of this type, which never overlaps itself; `atOnce`: also when the schedule is made. */
+const SCHEDULES = [
+  { scheduleId: 'hookyard-maintenance', workflowType: 'maintenance', everyMs: 300_000, atOnce: false },
+  // A schedule is missing where Temporal has lost its database.
+  { scheduleId: 'hookyard-reconciliation', workflowType: 'reconcile', everyMs: 120_000, atOnce: true },
+];
+
+/**
+ * Creates the schedules that do not exist, and the namespace when Temporal does not know it any more.
+ * @returns whether the namespace was made, and the schedules are still missing
+ */
+async function ensureSchedules(client: Client, connection: NativeConnection, log: Log): Promise<boolean> {
+  try {
+    for (const schedule of SCHEDULES) await ensureSchedule(client, optionsOf(schedule));
+    return false;
+  } catch (error) {
+    if (!(error instanceof NamespaceNotFoundError)) throw error;
+    log.warn({ namespace: client.options.namespace }, 'Temporal does not know the namespace; it is made again');
+    await ensureNamespace(connection, client.options.namespace, (line) => log.warn(line));
+    return true;
+  }
+}
+
+function optionsOf({ scheduleId, workflowType, everyMs, atOnce }: (typeof SCHEDULES)[number]): ScheduleOptions {
+  return {
+    scheduleId,
+    spec: { intervals: [{ every: everyMs }] },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: everyMs },
+    action: { type: 'startWorkflow', workflowType, taskQueue: TASK_QUEUE, workflowId: workflowType },
+    state: { triggerImmediately: atOnce },
+  };
+}
+
+async function ensureSchedule(client: Client, options: ScheduleOptions): Promise<void> {
+  try {
+    await client.schedule.create(options);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+}
+
+/** Failure policy: without schedules only housekeeping and repairs wait, so deliveries go on. */
+export function keepSchedules(client: Client, connection: NativeConnection, log: Log): Watch {
+  return watch(() => ensureSchedules(client, connection, log), {
+    everyMs: LOOK_EVERY_MS,
+    onError: (error) => log.warn({ error: String(error) }, 'schedules could not be made; they are tried again'),
+  });
+}

@@ -1,0 +1,33 @@
+// Compares PostgreSQL with Temporal and repairs what disagrees, started by a Temporal Schedule. Its result, which the Temporal UI
+// shows, says what was repaired.
+import { continueAsNew, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
+import type { Activities, ReconcilePosition, ReconcileStep, Repairs } from '../activities/types.ts';
+import type { ReconcileInput } from './messages.ts';
+
+const activities = proxyActivities<Activities>({
+  startToCloseTimeout: 120_000,
+  heartbeatTimeout: 15_000,
+  retry: { maximumAttempts: 1 },
+});
+
+const PAUSE_MS = 50;
+
+/** A step that fails ends the run; the schedule starts the next one. */
+export async function reconcile(input: ReconcileInput = {}): Promise<Repairs> {
+  const repairs: Repairs = { ...input.repairs };
+  let position: ReconcilePosition | null = input.from ?? { part: 'sleepers' };
+  for (;;) {
+    const step: ReconcileStep = await activities.reconcile(position);
+    for (const [kind, count] of Object.entries(step.repairs)) repairs[kind] = (repairs[kind] ?? 0) + count;
+    setCurrentDetails(describe(repairs));
+    position = step.next;
+    if (position === null) return repairs;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof reconcile>({ from: position, repairs });
+    await sleep(PAUSE_MS);
+  }
+}
+
+function describe(repairs: Repairs): string {
+  const lines = Object.entries(repairs).map(([kind, count]) => `* ${kind}: ${count}`);
+  return lines.length === 0 ? 'PostgreSQL and Temporal agree.' : `Repaired so far:\n\n${lines.join('\n')}`;
+}

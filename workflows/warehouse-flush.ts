@@ -1,0 +1,159 @@
+// The files of one warehouse destination, one after the other: a batch is frozen when it is due, uploaded until the store has
+// it, and its deliveries are recorded. PostgreSQL has the state; this workflow keeps the time and decides what is tried when.
+import {
+  condition,
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { UploadOutcome, WarehouseActivities, WarehouseAdvice } from '../activities/types.ts';
+import { retryDelay } from '../core/backoff.ts';
+import { countOf, paragraphs, plain, signalChoices } from '../core/operator-markdown.ts';
+import { warehouseChanged, type WarehouseInput, warehouseStatus, warehouseTaskQueue } from './messages.ts';
+
+// While a store is away: 1 s, doubled up to a minute.
+const RETRY = { maxRetries: 0, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
+// While somebody has to change something; a change of the destination's record is heard of at once.
+const RETRY_SLOWLY_MS = 300_000;
+const MAX_OWN_SIDE_WAIT_MS = 30_000;
+// About fifty batches. Well before Temporal suggests it: a worker that takes the workflow over reads its history first.
+const MAX_HISTORY_EVENTS = 1000;
+
+/** One run of the workflow. */
+interface Run {
+  input: WarehouseInput;
+  view: WarehouseAdvice | null;
+  /** The batch whose deliveries are being recorded while the next one is written, and the end of that. */
+  finishing: { batchId: string; done: Promise<void> } | null;
+  /** Since the last look. */
+  news: { changed: boolean };
+}
+
+type Frozen = Extract<WarehouseAdvice, { state: 'frozen' }>;
+
+/** Ends when nothing waits; whatever comes next starts it again (worker/warehouse-flushes.ts). */
+export async function warehouseFlush(input: WarehouseInput): Promise<void> {
+  const run: Run = { input, view: null, finishing: null, news: { changed: false } };
+  setHandler(warehouseStatus, () => run.view, { description: 'What is being written and what it waits for' });
+  setHandler(
+    warehouseChanged,
+    () => {
+      run.news.changed = true;
+    },
+    { description: 'Looks, and tries a batch that waits, at once' },
+  );
+  const { organizationId, destinationId } = input;
+  const warehouse = { organizationId, destinationId };
+  for (;;) {
+    run.news.changed = false;
+    const finishing = run.finishing?.batchId ?? null;
+    const advice = await untilDone('Look what waits', (activities) =>
+      activities.prepareBatch({ ...warehouse, finishing }),
+    );
+    run.view = advice;
+    // The last records are looked after until they are made.
+    if (advice.state === 'idle' && finishing === null && !run.news.changed) return;
+    if (advice.state === 'idle') await run.finishing?.done;
+    if (advice.state === 'filling') await fill(run, advice);
+    if (advice.state === 'frozen') await write(run, advice);
+    if (advice.state === 'uploaded') await finishBeside(run, advice.batchId);
+    await continueWhenLong(run);
+  }
+}
+
+async function fill({ news }: Run, { waiting, waitMs }: Extract<WarehouseAdvice, { state: 'filling' }>): Promise<void> {
+  const until = new Date(Date.now() + waitMs).toISOString();
+  setCurrentDetails(
+    paragraphs(
+      `${countOf(waiting, 'delivery', 'deliveries')} or more wait for the next file, which is written when it is full, at ${until} at the latest.`,
+      signalChoices('`warehouseChanged` looks at once.'),
+    ),
+  );
+  await condition(() => news.changed, waitMs, { summary: 'Until the next file' });
+}
+
+/** One upload; when it does not succeed, the wait before the next one. */
+async function write(run: Run, batch: Frozen): Promise<void> {
+  const { organizationId, destinationId, retryMs } = run.input;
+  const { batchId, events, waitingSince, attempts } = batch;
+  setCurrentDetails(`Writing batch ${batchId} with ${countOf(events, 'event')}.`);
+  const reference = { organizationId, destinationId, batchId };
+  const outcome = await untilDone(`Upload ${batchId}`, (activities) => activities.uploadBatch(reference));
+  if (outcome.status === 'uploaded') return finishBeside(run, batchId);
+  if (outcome.status === 'ended') return;
+  const leftMs = waitingSince + retryMs - Date.now();
+  if (outcome.retry === 'never' || leftMs <= 0) return finish(run, batchId, 'failed');
+  const waitMs = outcome.retry === 'soon' ? retryDelay(RETRY, attempts + 1, Math.random()) : RETRY_SLOWLY_MS;
+  await waitForStore(run, batch, outcome, Math.min(waitMs, leftMs));
+}
+
+async function waitForStore(
+  { news, input }: Run,
+  { batchId, events, attempts, waitingSince }: Frozen,
+  { error }: Extract<UploadOutcome, { status: 'failed' }>,
+  waitMs: number,
+): Promise<void> {
+  const next = new Date(Date.now() + waitMs).toISOString();
+  const last = new Date(waitingSince + input.retryMs).toISOString();
+  setCurrentDetails(
+    paragraphs(
+      `Batch ${batchId} with ${countOf(events, 'event')} could not be written (try ${attempts + 1}): ${plain(error)}`,
+      `It is tried again at ${next}, and at once when the destination is changed. After ${last} its deliveries fail, or go to the failover destinations of their routes.`,
+      signalChoices('`warehouseChanged` tries again at once.'),
+    ),
+  );
+  await condition(() => news.changed, waitMs, { summary: `Before try ${attempts + 2} of ${batchId}` });
+}
+
+/** Records deliveries while the next batch is prepared and uploaded: one waits for the database, the other for the store. */
+async function finishBeside(run: Run, batchId: string): Promise<void> {
+  await run.finishing?.done;
+  const done = finish(run, batchId, 'delivered').then(() => {
+    run.finishing = null;
+  });
+  run.finishing = { batchId, done };
+}
+
+/** Records the end of a batch's deliveries, in as many steps as it takes. */
+async function finish(run: Run, batchId: string, outcome: 'delivered' | 'failed'): Promise<void> {
+  const { organizationId, destinationId } = run.input;
+  const reference = { organizationId, destinationId, batchId, outcome };
+  while (!(await untilDone(`Record ${batchId} as ${outcome}`, (activities) => activities.finishBatch(reference))));
+}
+
+/** Repeats an activity while our own side is away: PostgreSQL or a worker. None has a retry policy of its own. */
+async function untilDone<Result>(
+  summary: string,
+  work: (activities: WarehouseActivities) => Promise<Result>,
+): Promise<Result> {
+  const activities = proxyActivities<WarehouseActivities>({
+    taskQueue: warehouseTaskQueue(workflowInfo().taskQueue),
+    // Longer than an upload or a record takes while every statement of it is slow; one whose worker is alive beats.
+    startToCloseTimeout: 180_000,
+    heartbeatTimeout: 15_000,
+    retry: { maximumAttempts: 1 },
+    summary,
+  });
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await work(activities);
+    } catch {
+      const waitMs = Math.min(MAX_OWN_SIDE_WAIT_MS, 1000 * 2 ** failures);
+      setCurrentDetails(
+        `Hookyard cannot reach its database or a worker at the moment; trying again in ${waitMs / 1000} s (${summary}).`,
+      );
+      await sleep(waitMs, { summary: 'Waiting for our own side' });
+    }
+  }
+}
+
+/** Many batches fill the history; the workflow then goes on in a new run with the same id. */
+async function continueWhenLong({ input, finishing }: Run): Promise<void> {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  if (historyLength < MAX_HISTORY_EVENTS && !continueAsNewSuggested) return;
+  await finishing?.done;
+  await continueAsNew<typeof warehouseFlush>(input);
+}
