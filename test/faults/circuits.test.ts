@@ -42,7 +42,12 @@ describe('circuits under load and faults', function () {
     const endpoint = receiver.endpoint(current);
     const made = await records.pipe(endpoint.url, {
       destination: { retryPolicy },
-      route: { circuitFailureThreshold: OPENING_EVENTS, circuitCooldownSeconds: 3600, circuitProbeSuccessThreshold: 1, ...route },
+      route: {
+        circuitFailureThreshold: OPENING_EVENTS,
+        circuitCooldownSeconds: 3600,
+        circuitProbeSuccessThreshold: 1,
+        ...route,
+      },
     });
     return { ...made, endpoint, answer: (next) => Object.assign(current, { after: undefined, ...next }) };
   }
@@ -125,8 +130,11 @@ describe('circuits under load and faults', function () {
     await until('all to be held', async () => (await heldOf(both.route)) === 40, RECOVERY_MS);
     const attempts = both.endpoint.requests.length;
     expect((await status(both.route)).failureCount, 'every attempt counts once').to.equal(attempts);
-    const runs = await yard.temporal.workflow.count(`WorkflowId = "${circuitWorkflowId(both.route.id)}"`);
-    expect(runs.count).to.equal(1);
+    const runs = await until('the workflow to be listed', async () => {
+      const { count } = await yard.temporal.workflow.count(`WorkflowId = "${circuitWorkflowId(both.route.id)}"`);
+      return count > 0 && count;
+    });
+    expect(runs).to.equal(1);
     both.answer({ status: 200 });
     await yard.client.post(`/api/routes/${both.route.id}/reset-circuit`);
     await until('all to be delivered', async () => (await deliveriesIn(both.route, 'delivered')) === 40, RECOVERY_MS);
