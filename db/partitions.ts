@@ -153,7 +153,8 @@ async function oldestUser(db: Queryable, table: PartitionedTable): Promise<Parti
   return rows[0] ?? null;
 }
 
-function partitionName(table: string, day: number): string {
+/** The partition of a day, which is given in days since 1970. */
+export function partitionName(table: string, day: number): string {
   return `${table}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 

@@ -1,7 +1,9 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
+import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
 import { lateBound, settingLate } from '../history/late.ts';
 import { noteOutcomes } from '../notifications.ts';
+import { DAY_MS, partitionName } from '../partitions.ts';
 import type { Queryable } from '../pool.ts';
 import { bounds } from './load-attempts.ts';
 
@@ -50,7 +52,9 @@ export interface NewFailover {
 // - event totals are added to under the row lock of the event, and its status is computed from the new totals, so the
 //   last of several deliveries that finish at once closes the event. That update must not bound e.id by parameters:
 //   when a generic plan prunes partitions of the target by them, PostgreSQL 18 loses the update that had to wait for
-//   the row (test/db/record-results.test.ts). The join prunes as well: one index probe in one partition per event;
+//   the row (test/db/record-results.test.ts). The join prunes as well, but only after all partitions are made ready, which
+//   with 90 days took two thirds of the time of a group of one: so a group whose events are all of one recent day names
+//   the partition of that day;
 // - a failover delivery is created in the same statement that ends the one it takes over from, so there is always exactly
 //   one of them open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
 // - what routes notify of is noted here as well (db/notifications.ts), at the price of one look at each ended delivery's route;
@@ -58,7 +62,7 @@ export interface NewFailover {
 //   every delivery since;
 // - two groups may touch the same events in a different order: PostgreSQL then ends one with a deadlock error, which
 //   rolls it back whole, and the caller repeats it. Roll-up rows are written in key order and cannot deadlock.
-const RECORD = `
+const recordInto = (events: string) => `
 with ${settingLate('$4', '$5')}, input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, attempt int, delivery_status text, status_code int, error text,
     latency int, latency_class int, started_at timestamptz, completed_at timestamptz, retry_ms float8,
@@ -111,7 +115,7 @@ with ${settingLate('$4', '$5')}, input as (
   from changed where counted and delivery_status in ('delivered', 'failed')
   group by event_id
 ), totals as (
-  update events e
+  update ${events} e
   set deliveries_succeeded = e.deliveries_succeeded + f.succeeded, deliveries_failed = e.deliveries_failed + f.failed,
       status = event_status(e.deliveries_count, e.deliveries_succeeded + f.succeeded, e.deliveries_failed + f.failed)
   from finished f
@@ -152,6 +156,30 @@ select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId",
        (select written from noted) as notifications
 from changed ch left join circuits c on c.route_id = ch.route_id`;
 
+interface Statement {
+  name: string;
+  text: string;
+}
+
+const RECORD: Statement = { name: 'record-results', text: recordInto('events') };
+// The statement of the day that was asked for last.
+let ofDay: Statement & { day: number } = { ...RECORD, day: Number.NaN };
+
+/** What records results of these events. Older days share one statement, so that a connection prepares few. */
+function statementFor(eventIds: string[]): Statement {
+  const { low, high } = bounds(eventIds);
+  const [first, last] = [dayOf(low), dayOf(high)];
+  if (first !== last || first < dayOf(Date.now()) - 1) return RECORD;
+  if (ofDay.day !== first) {
+    const partition = partitionName('events', first);
+    ofDay = { name: `record-results-${partition}`, text: recordInto(partition), day: first };
+  }
+  return ofDay;
+}
+
+/** @returns days since 1970 of an id or of a time in ms */
+const dayOf = (of: string | number): number => Math.floor((typeof of === 'string' ? idTime(of) : of) / DAY_MS);
+
 /** A delivery that an attempt changed. */
 export interface ChangedDelivery {
   destinationId: string;
@@ -167,9 +195,10 @@ export interface ChangedDelivery {
  */
 export async function recordResults(db: Queryable, results: AttemptResult[]): Promise<Map<string, ChangedDelivery>> {
   const deliveries = bounds(results.map((result) => result.deliveryId));
+  const { name, text } = statementFor(results.map((result) => result.eventId));
   const { rows } = await db.query<ChangedDelivery & { id: string }>({
-    name: 'record-results',
-    text: RECORD,
+    name,
+    text,
     values: [JSON.stringify(results.map(resultRow)), deliveries.low, deliveries.high, ...lateBound(), deliveries.ids],
   });
   return new Map(rows.map((row) => [row.id, row]));

@@ -5,11 +5,15 @@ import { newId } from '../../core/ids.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { migrate } from '../../db/migrate.ts';
+import { DAY_MS, ensurePartitions, partitionName } from '../../db/partitions.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 const BETWEEN = 2000;
+// Events of today are recorded by a statement of their day, older ones by one for all days.
+const TODAY = Date.now();
+const LONG_AGO = TODAY - 40 * DAY_MS;
 
 describe('recording results', () => {
   let pool: Pool;
@@ -17,27 +21,61 @@ describe('recording results', () => {
     const { databaseUrl } = stackAddresses();
     await migrate(databaseUrl);
     pool = createPool(databaseUrl, { max: 4, statementTimeoutMs: 20_000, onError: () => {} });
+    for (const madeAt of [TODAY, LONG_AGO]) await ensurePartitions(pool, madeAt);
   });
   after(() => pool.end());
 
   for (const mode of ['force_generic_plan', 'force_custom_plan', 'auto']) {
-    it(`counts both of two deliveries of an event that finish at the same moment (${mode})`, async () => {
-      const { eventId, deliveryIds } = await eventWithDeliveries(2);
-      const [first, second] = [await connect(mode), await connect(mode)];
-      try {
-        await first.query('begin');
-        await recordResults(first, [success(eventId, deliveryIds[0] ?? '')]);
-        const recording = recordResults(second, [success(eventId, deliveryIds[1] ?? '')]);
-        await until('the second to wait for the first', () => waitsForLock(second));
-        await first.query('commit');
-        expect([...(await recording).keys()]).to.deep.equal([deliveryIds[1]]);
-      } finally {
-        for (const client of [first, second]) client.release(true);
-      }
-      const { rows } = await pool.query('select status, deliveries_succeeded from events where id = $1', [eventId]);
-      expect(rows).to.deep.equal([{ status: 'delivered', deliveries_succeeded: 2 }]);
-    });
+    for (const [age, madeAt] of [
+      ['of today', TODAY],
+      ['from long ago', LONG_AGO],
+    ] as const) {
+      it(`counts both of two deliveries of an event ${age} that finish at the same moment (${mode})`, async () => {
+        const { eventId, deliveryIds } = await eventWithDeliveries(2, madeAt);
+        const [first, second] = [await connect(mode), await connect(mode)];
+        try {
+          await first.query('begin');
+          await recordResults(first, [success(eventId, deliveryIds[0] ?? '')]);
+          const recording = recordResults(second, [success(eventId, deliveryIds[1] ?? '')]);
+          await until('the second to wait for the first', () => waitsForLock(second));
+          await first.query('commit');
+          expect([...(await recording).keys()]).to.deep.equal([deliveryIds[1]]);
+        } finally {
+          for (const client of [first, second]) client.release(true);
+        }
+        expect(await totals(eventId)).to.deep.equal({ status: 'delivered', deliveries_succeeded: 2 });
+      });
+    }
   }
+
+  it('records results of events of several days together', async () => {
+    const events = [await eventWithDeliveries(1), await eventWithDeliveries(1, LONG_AGO)];
+    const changed = await recordResults(
+      pool,
+      events.map(({ eventId, deliveryIds: [deliveryId = ''] }) => success(eventId, deliveryId)),
+    );
+    expect(changed.size).to.equal(2);
+    for (const { eventId } of events) {
+      expect(await totals(eventId)).to.deep.equal({ status: 'delivered', deliveries_succeeded: 1 });
+    }
+  });
+
+  it('opens no partition of events but that of their day, however many there are', async () => {
+    const { eventId, deliveryIds } = await eventWithDeliveries(1);
+    const client = await connect('force_generic_plan');
+    try {
+      await client.query('begin');
+      await recordResults(client, [success(eventId, deliveryIds[0] ?? '')]);
+      const { rows } = await client.query<{ name: string }>(
+        `select c.relname as name from pg_locks l join pg_class c on c.oid = l.relation
+         where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relname ~ '^events_'`,
+      );
+      await client.query('commit');
+      expect(rows).to.deep.equal([{ name: partitionName('events', Math.floor(TODAY / DAY_MS)) }]);
+    } finally {
+      client.release(true);
+    }
+  });
 
   it('reads the deliveries it is given, and not those between the oldest and the newest of them', async () => {
     const oldest = await eventWithDeliveries(1);
@@ -81,9 +119,17 @@ describe('recording results', () => {
     return rows[0]?.waits ?? false;
   }
 
-  async function eventWithDeliveries(count: number): Promise<{ eventId: string; deliveryIds: string[] }> {
-    const [organizationId, sourceId, eventId] = [newId('org'), newId('src'), newId('evt')];
-    const deliveryIds = Array.from({ length: count }, () => newId('dlv'));
+  async function totals(eventId: string): Promise<unknown> {
+    const { rows } = await pool.query('select status, deliveries_succeeded from events where id = $1', [eventId]);
+    return rows[0];
+  }
+
+  async function eventWithDeliveries(
+    count: number,
+    madeAt = TODAY,
+  ): Promise<{ eventId: string; deliveryIds: string[] }> {
+    const [organizationId, sourceId, eventId] = [newId('org'), newId('src'), newId('evt', madeAt)];
+    const deliveryIds = Array.from({ length: count }, () => newId('dlv', madeAt));
     await pool.query(
       `insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size,
                            payload_hash, deliveries_count, received_at, validated_at, queued_at)
