@@ -13,6 +13,7 @@ import { InFlight } from './in-flight.ts';
 import type { Latencies } from './latencies.ts';
 import { divertNew } from './diversion.ts';
 import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
+import { createOutboxVacuum } from './outbox-vacuum.ts';
 import { createPacing } from './pacing.ts';
 import type { Shards } from './shards.ts';
 import { startDelivery } from './start-delivery.ts';
@@ -63,6 +64,7 @@ export function startRelay(deps: RelayDeps): Relay {
   const inFlight = new InFlight(deps.limits);
   const policiesOf = createStartPolicies(deps.hotPool);
   const pacing = createPacing(deps.pool);
+  const vacuum = createOutboxVacuum(deps.pool, deps.log);
   const express = createExpress({
     ...deps,
     startWorkflow: (row, policy, first) => startWorkflow(row, policy, { first }),
@@ -245,6 +247,7 @@ export function startRelay(deps: RelayDeps): Relay {
       inFlight.add(row);
       return true;
     });
+    vacuum.claimed(taken.length);
     return taken;
   }
 
@@ -284,6 +287,7 @@ export function startRelay(deps: RelayDeps): Relay {
       await ended;
       await Promise.all(aside);
       await express.drain();
+      await vacuum.idle();
     },
   };
 }

@@ -35,6 +35,22 @@ describe('lanes', () => {
       .catch((error: Error) => error.name);
   const send = (source: SourceView) => records.accepted(source, '{"order":1}');
 
+  it('leave no index entries behind for claims to step over: the outbox is vacuumed while it is used', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source } = await express({ endpoint });
+    const vacuums = async () => {
+      const { rows } = await yard.pool.query<{ count: number }>(
+        `select vacuum_count as count from pg_stat_user_tables where relname = 'outbox'`,
+      );
+      return rows[0]?.count ?? 0;
+    };
+    const before = await vacuums();
+    await until('a vacuum', async () => {
+      await Promise.all(Array.from({ length: 50 }, () => send(source)));
+      return (await vacuums()) > before;
+    });
+  });
+
   it('is that of the service unless the route names one, and is shown only then', async () => {
     const endpoint = receiver.endpoint(200);
     const { source, route } = await records.pipe(endpoint.url);
