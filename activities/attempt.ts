@@ -37,6 +37,8 @@ export interface AttemptDeps {
   onSlot: (destinationId: string, deliveryId: string) => void;
   /** Learns how quickly each destination answers. */
   observeLatency: (destinationId: string, latencyMs: number) => void;
+  /** Hears that the destination is done with an attempt, whose result is yet to be recorded. */
+  onAnswered: (deliveryId: string) => void;
   headerPrefix: string;
   version: string;
   log: Log;
@@ -85,6 +87,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   });
   if (sent.kind === 'error' && sent.code === 'CLOSED') throw new Error('The worker is shutting down');
   deps.observeLatency(context.destinationId, sent.latency);
+  deps.onAnswered(context.deliveryId);
   // So a clock that is set during the attempt does not end it before it began.
   const completedAt = new Date(startedAt.getTime() + Math.round(performance.now() - began));
   const verdict = judge(sent, route?.expectedResponse ?? null, request.retryDelay, completedAt.getTime());

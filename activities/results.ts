@@ -10,7 +10,7 @@ import type { AttemptRequest } from './types.ts';
 const MAX_GROUP = 128;
 const MAX_QUEUED = 10_000;
 // Results of attempts that end close together share a commit.
-const RECORD_SPACING_MS = 5;
+const RECORD_SPACING_MS = 10;
 // How long a result is kept in memory while PostgreSQL is away, before the attempt is given back to its workflow and
 // made again. Less than the margin the workflow leaves for it.
 const KEEP_RESULT_MS = 30_000;

@@ -1,6 +1,7 @@
 // What the relay has started and whose first result is not recorded yet: the closed loop that keeps starts within slots.
 //
-// A destination may have half as many in flight as places are free, and no more than its own limit. So destinations that
+// A destination may have half as many unanswered as places are free, and no more than its own limit. What it has answered
+// and is being recorded takes a place of the total only: a quick destination would else wait for commits. So destinations that
 // do not answer leave room for others, however many they are: the more places are taken, the fewer each may take, and
 // the last ones go to those that have none. With a fixed limit alone, total / perDestination of them would stop all
 // others. (A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998.)
@@ -9,6 +10,8 @@ import type { OutboxRow } from '../db/hot-path/claim.ts';
 interface Entry {
   row: OutboxRow;
   startedAt: number;
+  /** Whether its destination has answered: it counts no more there. */
+  answered: boolean;
   /** When to ask again whether it is still in the outbox, ms of the clock. */
   checkAt: number;
 }
@@ -40,7 +43,7 @@ export class InFlight {
     return this.#limits.total - this.#entries.size;
   }
 
-  /** How many one destination may have in flight at the moment. */
+  /** How many one destination may have unanswered at the moment. */
   get perDestination(): number {
     return Math.min(this.#limits.perDestination, Math.ceil(this.free / 2));
   }
@@ -58,7 +61,7 @@ export class InFlight {
     return (this.#perDestination.get(destinationId) ?? 0) < this.perDestination;
   }
 
-  /** Destinations that have as much in flight as they may. */
+  /** Destinations that have as much unanswered as they may. */
   fullDestinations(): string[] {
     const most = this.perDestination;
     const full: string[] = [];
@@ -73,18 +76,23 @@ export class InFlight {
   add(row: OutboxRow): void {
     if (this.#entries.has(row.deliveryId)) return;
     const now = this.#now();
-    this.#entries.set(row.deliveryId, { row, startedAt: now, checkAt: now + FIRST_CHECK_MS });
+    this.#entries.set(row.deliveryId, { row, startedAt: now, answered: false, checkAt: now + FIRST_CHECK_MS });
     this.#perDestination.set(row.destinationId, (this.#perDestination.get(row.destinationId) ?? 0) + 1);
   }
 
-  delete(deliveryId: string): boolean {
+  /** Its destination has answered, or will not. */
+  answered(deliveryId: string): void {
     const entry = this.#entries.get(deliveryId);
-    if (!entry) return false;
-    this.#entries.delete(deliveryId);
+    if (!entry || entry.answered) return;
+    entry.answered = true;
     const left = (this.#perDestination.get(entry.row.destinationId) ?? 1) - 1;
     if (left > 0) this.#perDestination.set(entry.row.destinationId, left);
     else this.#perDestination.delete(entry.row.destinationId);
-    return true;
+  }
+
+  delete(deliveryId: string): boolean {
+    this.answered(deliveryId);
+    return this.#entries.delete(deliveryId);
   }
 
   /** Entries that are due for a look; each is due again after a while. */

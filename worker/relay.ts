@@ -52,6 +52,8 @@ export interface RelayDeps {
 export interface Relay {
   /** Tells that there may be new deliveries in the outbox. */
   nudge(): void;
+  /** Tells that a destination has answered an attempt: it may get another one. */
+  answered(deliveryId: string): void;
   /** Tells that a delivery's first result is recorded: its place is free. */
   recorded(deliveryId: string): void;
   /** Tells that an attempt has reserved a slot of its destination's rate limit. */
@@ -279,6 +281,7 @@ export function startRelay(deps: RelayDeps): Relay {
       if (rested >= MIN_REST_MS) wake();
       else setTimeout(() => wake(), MIN_REST_MS - rested).unref();
     },
+    answered: (deliveryId) => inFlight.answered(deliveryId),
     recorded: freePlace,
     slotTaken: pacing.slotTaken,
     async stop() {

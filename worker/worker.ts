@@ -85,6 +85,7 @@ export async function runWorker(
     onSlot: (destinationId, deliveryId) => relay?.slotTaken(destinationId, deliveryId),
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
     version: ownVersion(),
+    onAnswered: (deliveryId) => relay?.answered(deliveryId),
     onRecorded: (deliveryId) => relay?.recorded(deliveryId),
     client,
   };

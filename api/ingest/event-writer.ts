@@ -9,8 +9,8 @@ export type WriteOutcome = { kind: 'stored' } | { kind: 'duplicate'; eventId: st
 const MEBIBYTE = 1024 * 1024;
 // Two groups overlap: while one waits for its commit to reach the disk, the next one is being written.
 const CONCURRENT_GROUPS = 2;
-// More commits a second than this lets through would only take the CPU of others.
-const SPACING_MS = 2;
+// More commits a second than this lets through would only take the CPU of others, and make all of them wait longer.
+const SPACING_MS = 5;
 const GROUP = { maxItems: 256, maxWeight: 16 * MEBIBYTE };
 // What may wait when PostgreSQL is slower than the senders; beyond it, ingest answers 503.
 const QUEUE = { maxQueued: 2000, maxQueuedWeight: 128 * MEBIBYTE };

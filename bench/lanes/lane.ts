@@ -66,6 +66,8 @@ export async function measureLane(
       read: service.counters,
     });
     const memoryMiB = service.memoryMiB();
+    // A service that has run for a while uses the files of PostgreSQL's log again, which begins with its first checkpoint.
+    await service.pool.query('checkpoint');
     const half = await latenciesAt(perSecond / 2);
     const atFixedRate = await latenciesAt(options.fixedRate ?? FIXED_RATE);
     return { perSecond, cost: costPer(deliveries, before, after), memoryMiB, half, atFixedRate };

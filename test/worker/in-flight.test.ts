@@ -58,6 +58,20 @@ describe('what the relay has in flight', () => {
     expect(fill(inFlight, 'dst_1')).to.equal(1);
   });
 
+  it('gives a destination that has answered another delivery, and keeps the answered one until it is recorded', () => {
+    const inFlight = new InFlight({ total: 200, perDestination: 50 });
+    const first = row('dst_1');
+    inFlight.add(first);
+    fill(inFlight, 'dst_1');
+    inFlight.answered(first.deliveryId);
+    inFlight.answered(first.deliveryId);
+    expect(fill(inFlight, 'dst_1')).to.equal(1);
+    expect(inFlight.size).to.equal(51);
+    expect(inFlight.deliveryIds()).to.include(first.deliveryId);
+    expect(inFlight.delete(first.deliveryId)).to.equal(true);
+    expect(inFlight.hasRoom('dst_1'), 'its place at the destination was given back once').to.equal(false);
+  });
+
   it('never has more than its total, and room for a new destination until the last place', () => {
     const limits = fc.record({
       total: fc.integer({ min: 1, max: 40 }),
