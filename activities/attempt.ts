@@ -87,7 +87,6 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   });
   if (sent.kind === 'error' && sent.code === 'CLOSED') throw new Error('The worker is shutting down');
   deps.observeLatency(context.destinationId, sent.latency);
-  deps.onAnswered(context.deliveryId);
   // So a clock that is set during the attempt does not end it before it began.
   const completedAt = new Date(startedAt.getTime() + Math.round(performance.now() - began));
   const verdict = judge(sent, route?.expectedResponse ?? null, request.retryDelay, completedAt.getTime());
@@ -116,6 +115,8 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
     ...answerFacts(sent),
   });
   if (route && isPrimary(context)) deps.openings.ended(route.id, verdict.status === 'delivered', recording);
+  // Only now, when a circuit that this opens is known here: it lets the next delivery to this destination begin.
+  deps.onAnswered(context.deliveryId);
   const recorded = await recording;
   logAttempt(deps.log, context, request, sent, status);
   if (!recorded.changed) return onRecord(deps, request);
