@@ -1,5 +1,6 @@
 // The two lanes: the same delivery, made by its workflow or by the relay, which starts a workflow only for what is left.
 import { expect } from 'chai';
+import { inTransaction } from '../../db/pool.ts';
 import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -7,6 +8,8 @@ import { type DeliveryView, onceMore, Records, type RouteView, type SourceView }
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
+// The default of HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION.
+const PLACES = 50;
 
 describe('lanes', () => {
   let yard: OwnHookyard;
@@ -49,6 +52,20 @@ describe('lanes', () => {
       await Promise.all(Array.from({ length: 50 }, () => send(source)));
       return (await vacuums()) > before;
     });
+  });
+
+  it('send a destination that answers the next deliveries, however long its results take to be recorded', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source } = await express({ endpoint });
+    const eventIds = await inTransaction(yard.pool, async (db) => {
+      // Only the recording of results writes it.
+      await db.query('lock table latency_stats in exclusive mode');
+      const sent = await Promise.all(Array.from({ length: PLACES + 10 }, () => send(source)));
+      await until('all of them to arrive', () => endpoint.requests.length === sent.length);
+      return sent;
+    });
+    for (const eventId of eventIds) await records.deliveryWith('delivered', eventId);
+    expect(endpoint.requests).to.have.length(eventIds.length);
   });
 
   it('is that of the service unless the route names one, and is shown only then', async () => {
