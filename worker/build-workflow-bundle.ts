@@ -6,10 +6,11 @@ import { bundleWorkflowCode, type Logger, type WorkflowBundleWithSourceMap } fro
 
 /** Bundles `workflows/index.ts` in this process. */
 export function bundleNow(logger?: Logger): Promise<WorkflowBundleWithSourceMap> {
+  const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
   return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
-    // Loaded once for all workflows instead of once for each.
-    preloadModules: ['@temporalio/workflow'],
+    workflowsPath,
+    // Loaded once for all workflows instead of once for each; none of them holds a state of its own.
+    preloadModules: ['@temporalio/workflow', workflowsPath],
     logger,
   });
 }

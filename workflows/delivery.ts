@@ -18,7 +18,7 @@ import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/t
 import { retryDelay } from '../core/backoff.ts';
 import { listen, type Wishes } from './delivery-signals.ts';
 import * as texts from './delivery-texts.ts';
-import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
+import type { DeliveryInput, DeliveryResult, DeliveryStatusView, ResumedDelivery } from './messages.ts';
 import { deliveryStatusAttribute, destinationIdAttribute, routeIdAttribute } from './search-attributes.ts';
 
 // What an attempt may take beyond the destination's own deadline: loading, and recording while PostgreSQL restarts.
@@ -38,32 +38,36 @@ type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' }>;
 interface Run extends texts.Facts {
   input: DeliveryInput;
   wishes: Wishes;
+  /** What a cancellation request from outside cancels; the delivery itself runs in a scope that nothing interrupts. */
+  scope: CancellationScope;
   /** DeliveryStatus as it was set last. */
   shown?: string;
 }
 
-export async function delivery(input: DeliveryInput): Promise<DeliveryResult> {
+// Every promise of workflow code costs the worker a stack trace (worker/lean-sandbox.ts), so what all deliveries run through
+// makes few: this function is not async, and only a delivery that resumes waits for what comes before an attempt.
+export function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   const view = initialView(input);
   const run: Run = {
     input,
     view,
     wishes: listen(view),
+    scope: CancellationScope.current(),
     // Looked up when a text needs it: an ordinary delivery needs none of it.
     get belongs() {
       return belongings(input);
     },
   };
   // Nothing below is interrupted half-way: a cancellation request is a wish like the signal `cancel`.
-  const result = await CancellationScope.nonCancellable(() => deliver(run));
-  if (result.status === 'cancelled' && CancellationScope.current().consideredCancelled) {
-    throw new CancelledFailure('The delivery was cancelled');
-  }
-  return result;
+  return CancellationScope.nonCancellable(() => deliver(run));
 }
 
 async function deliver(run: Run): Promise<DeliveryResult> {
-  const { view, wishes } = run;
-  if (await cancelledBeforeResuming(run)) return cancelled(run);
+  const { input, view, wishes } = run;
+  // Where a history was cut later, the run goes on from there.
+  if (input.resumed && input.resumeAt === undefined && (await cancelledBeforeResuming(run, input.resumed))) {
+    return cancelled(run);
+  }
   for (let attempt = view.attempts + 1; ; attempt += 1) {
     const outcome = madeBefore(run, attempt) ?? (await attemptUntilRecorded(run, attempt));
     if (outcome === null) return cancelled(run);
@@ -80,14 +84,12 @@ async function deliver(run: Run): Promise<DeliveryResult> {
 }
 
 /** A delivery whose workflow was lost waits for the rest of the time until its next attempt. @returns whether a cancel came */
-async function cancelledBeforeResuming(run: Run): Promise<boolean> {
-  const { input, view, wishes } = run;
-  // Where a history was cut later, the run goes on from there.
-  if (!input.resumed || input.resumeAt !== undefined) return false;
-  view.lastError = input.resumed.error;
-  view.lastStatusCode = input.resumed.statusCode;
+async function cancelledBeforeResuming(run: Run, resumed: ResumedDelivery): Promise<boolean> {
+  const { view, wishes } = run;
+  view.lastError = resumed.error;
+  view.lastStatusCode = resumed.statusCode;
   showStatus(run, 'retrying');
-  await waitForRetry(run, input.resumed.waitMs);
+  await waitForRetry(run, resumed.waitMs);
   return wishes.cancel;
 }
 
@@ -193,11 +195,13 @@ function showRetrying(run: Run): void {
 }
 
 function finished(run: Run, ending: 'delivered' | 'cancelled' | 'closed'): DeliveryResult {
-  const { view } = run;
+  const { view, scope } = run;
   const routine = ending === 'delivered' && view.attempts === 1;
   view.status = ending;
   setCurrentDetails(texts.ended(run, ending));
   if (!routine) showStatus(run, ending);
+  // Shown as cancelled in Temporal when it was cancelled there.
+  if (ending === 'cancelled' && scope.consideredCancelled) throw new CancelledFailure('The delivery was cancelled');
   return { status: ending, attempts: view.attempts };
 }
 

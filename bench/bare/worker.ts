@@ -1,10 +1,11 @@
 // The process of the bare delivery workflow: a closed loop of eager starts, with the connection, slots and cache of
-// Hookyard's own worker. Driven over IPC: a BareOrder in; out, that the warm-up is over, and how many were completed after it.
+// Hookyard's own worker. Driven over IPC: BareOrders in; out, for each, that the warm-up is over, and how many were completed after it.
 import { fileURLToPath } from 'node:url';
 import { activityInfo } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Pool } from 'undici';
+import { onEndRequest } from '../../core/end-request.ts';
 import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
 import { withLeanSandbox } from '../../worker/lean-sandbox.ts';
 import type { bare } from './workflow.ts';
@@ -72,21 +73,20 @@ const ended = worker.run();
 
 process.on('message', (message: BareOrder) => {
   order = message;
-  void drive().then(async (completed) => {
-    process.send?.({ completed });
-    worker.shutdown();
-    await ended;
-    await connection.close();
-    process.exit(0);
-  });
+  void drive().then((completed) => process.send?.({ completed }));
+});
+onEndRequest(() => {
+  worker.shutdown();
+  void ended.then(() => connection.close()).then(() => process.exit(0));
 });
 process.send?.({ type: 'ready' });
+
+let number = 0;
 
 async function drive(): Promise<number> {
   const from = performance.now() + order.warmUpSeconds * 1000;
   const until = from + order.seconds * 1000;
   let completed = 0;
-  let number = 0;
   const loop = async (): Promise<void> => {
     while (performance.now() < until) {
       number += 1;
@@ -105,7 +105,7 @@ async function drive(): Promise<number> {
     }
   };
   const loops = Promise.all(Array.from({ length: order.inFlight }, loop));
-  await new Promise((resolve) => setTimeout(resolve, from - performance.now()));
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, from - performance.now())));
   process.send?.({ type: 'measuring' });
   await loops;
   return completed;

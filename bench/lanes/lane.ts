@@ -1,7 +1,7 @@
-// One measurement of a lane of Hookyard: saturated, at half of what it reached, and at a rate that is the same everywhere.
+// A lane of Hookyard: saturated, at half of what it reached, and at a rate that is the same everywhere.
 import type { Lane } from '../../core/lane.ts';
 import type { Stack } from '../../local/stack.ts';
-import { type Cost, costPer } from '../support/cost.ts';
+import { costPer } from '../support/cost.ts';
 import { createPipe, drained, type Memory, SECRET, startService } from '../support/service.ts';
 import {
   createSender,
@@ -11,6 +11,7 @@ import {
   saturate,
   sendMany,
 } from '../support/traffic.ts';
+import type { Contender, Saturated } from './in-turn.ts';
 
 /** ms */
 export interface Latencies {
@@ -19,11 +20,7 @@ export interface Latencies {
   endToEnd: Percentiles;
 }
 
-export interface LaneFigures {
-  /** Deliveries per second, saturated. */
-  perSecond: number;
-  /** Per delivery, while saturated. */
-  cost: Cost;
+export interface LaneFigures extends Saturated {
   memoryMiB: Memory;
   half: Latencies;
   atFixedRate: Latencies;
@@ -38,41 +35,81 @@ export const FIXED_RATE = 100;
  */
 export const OUTSTANDING: Record<Lane, number> = { workflow: 100, express: 200 };
 
-/**
- * @param options.paths of the sources that take the load in turn, each used once before; by default one of its own
- * @param options.fixedRate webhooks per second of the last phase; FIXED_RATE by default
- */
+export interface LaneOptions {
+  lane: Lane;
+  body: string;
+  /** Of the sources that take the load in turn, each used once before; by default one of its own. */
+  paths?: string[];
+}
+
+export interface RunningLane extends Contender {
+  memoryMiB(): Memory;
+  /** Latencies at half of what it reached, and at a fixed rate. */
+  measureLatencies(options: {
+    perSecond: number;
+    seconds: number;
+    /** Webhooks per second of the last phase; FIXED_RATE by default. */
+    fixedRate?: number;
+  }): Promise<Pick<LaneFigures, 'half' | 'atFixedRate'>>;
+  stop(): Promise<void>;
+}
+
+/** Starts Hookyard with one lane for everything. */
+export async function startLane(stack: Stack, receiver: Receiver, options: LaneOptions): Promise<RunningLane> {
+  const { lane, body, paths } = options;
+  const service = await startService(stack, { HOOKYARD_LANE: lane });
+  const webhookUrls = paths?.map((path) => service.url + path) ?? [
+    (await createPipe(service, receiver.url)).webhookUrl,
+  ];
+  const { send, close } = createSender(webhookUrls, SECRET, body);
+  const latenciesAt = async (perSecond: number, seconds: number) => {
+    await drained(service);
+    receiver.arrivals.clear();
+    return { perSecond, ...(await measureLatency(send, receiver, perSecond, seconds)) };
+  };
+  await sendMany(send, webhookUrls.length);
+  await drained(service, webhookUrls.length);
+  return {
+    processes: [service.api, service.worker],
+    async saturate(times) {
+      const turn = await saturate(send, receiver, {
+        ...times,
+        outstanding: OUTSTANDING[lane],
+        read: service.counters,
+      });
+      await drained(service);
+      return turn;
+    },
+    memoryMiB: service.memoryMiB,
+    async measureLatencies({ perSecond, seconds, fixedRate = FIXED_RATE }) {
+      // A service that has run for a while uses the files of PostgreSQL's log again, which begins with its first checkpoint.
+      await service.pool.query('checkpoint');
+      return {
+        half: await latenciesAt(perSecond / 2, seconds),
+        atFixedRate: await latenciesAt(fixedRate, seconds),
+      };
+    },
+    async stop() {
+      await close();
+      await service.stop();
+    },
+  };
+}
+
+/** Measures a lane alone: saturated, and its latencies. */
 export async function measureLane(
   stack: Stack,
   receiver: Receiver,
-  options: { lane: Lane; body: string; warmUpSeconds: number; seconds: number; paths?: string[]; fixedRate?: number },
+  options: LaneOptions & { warmUpSeconds: number; seconds: number; fixedRate?: number },
 ): Promise<LaneFigures> {
-  const service = await startService(stack, { HOOKYARD_LANE: options.lane });
-  const webhookUrls = options.paths?.map((path) => service.url + path) ?? [
-    (await createPipe(service, receiver.url)).webhookUrl,
-  ];
-  const { send, close } = createSender(webhookUrls, SECRET, options.body);
-  const latenciesAt = async (perSecond: number) => {
-    await drained(service);
-    receiver.arrivals.clear();
-    return { perSecond, ...(await measureLatency(send, receiver, perSecond, options.seconds)) };
-  };
+  const lane = await startLane(stack, receiver, options);
   try {
-    await sendMany(send, webhookUrls.length);
-    await drained(service, webhookUrls.length);
-    const { perSecond, deliveries, before, after } = await saturate(send, receiver, {
-      outstanding: OUTSTANDING[options.lane],
-      ...options,
-      read: service.counters,
-    });
-    const memoryMiB = service.memoryMiB();
-    // A service that has run for a while uses the files of PostgreSQL's log again, which begins with its first checkpoint.
-    await service.pool.query('checkpoint');
-    const half = await latenciesAt(perSecond / 2);
-    const atFixedRate = await latenciesAt(options.fixedRate ?? FIXED_RATE);
-    return { perSecond, cost: costPer(deliveries, before, after), memoryMiB, half, atFixedRate };
+    const { deliveries, seconds, before, after } = await lane.saturate(options);
+    const perSecond = deliveries / seconds;
+    const memoryMiB = lane.memoryMiB();
+    const latencies = await lane.measureLatencies({ ...options, perSecond });
+    return { perSecond, cost: costPer(deliveries, before, after), memoryMiB, ...latencies };
   } finally {
-    await close();
-    await service.stop();
+    await lane.stop();
   }
 }

@@ -12,9 +12,18 @@ export interface RunningChild {
   ready: { type: 'ready'; url?: string };
   /** What it says next. @throws when it ends before, or says nothing within `deadlineMs` */
   next<T>(deadlineMs: number): Promise<T>;
+  /** Stops it where it is, until it is resumed. */
+  suspend(): void;
+  resume(): void;
   /** SIGTERM, then its exit. */
   stop(): Promise<void>;
 }
+
+// A suspended process would not notice that the bench is gone.
+const suspended = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of suspended) child.kill('SIGCONT');
+});
 
 /** Starts a TypeScript file of this project and waits until it is ready. Its warnings and errors are shown. */
 export async function startProcess(file: string, env: Record<string, string>): Promise<RunningChild> {
@@ -24,12 +33,22 @@ export async function startProcess(file: string, env: Record<string, string>): P
   });
   const exited = once(child, 'exit');
   const next = <T>(deadlineMs: number) => nextMessage<T>(child, exited, file, deadlineMs);
+  const resume = () => {
+    child.kill('SIGCONT');
+    suspended.delete(child);
+  };
   return {
     child,
     pid: child.pid ?? 0,
     ready: await next(READY_DEADLINE_MS),
     next,
+    suspend() {
+      child.kill('SIGSTOP');
+      suspended.add(child);
+    },
+    resume,
     async stop() {
+      resume();
       if (child.exitCode === null) child.kill('SIGTERM');
       await exited;
     },

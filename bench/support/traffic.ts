@@ -119,7 +119,7 @@ export async function saturate<T>(
     seconds: number;
     read: () => Promise<T>;
   },
-): Promise<{ perSecond: number; deliveries: number; before: T; after: T }> {
+): Promise<{ perSecond: number; deliveries: number; seconds: number; before: T; after: T }> {
   const from = performance.now() + options.warmUpSeconds * 1000;
   const until = from + options.seconds * 1000;
   const end = endOf(until);
@@ -145,8 +145,8 @@ export async function saturate<T>(
     const startedAt = performance.now();
     await end;
     const deliveries = receiver.received() - received;
-    const perSecond = deliveries / ((performance.now() - startedAt) / 1000);
-    return { perSecond, deliveries, before, after: await options.read() };
+    const seconds = (performance.now() - startedAt) / 1000;
+    return { perSecond: deliveries / seconds, deliveries, seconds, before, after: await options.read() };
   })();
   // A loop that fails is heard of at once, not at the end.
   const [result] = await Promise.all([measured, loops]);
