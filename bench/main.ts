@@ -17,6 +17,7 @@ import { measureRetries } from './retries.ts';
 import { measureSoak } from './soak.ts';
 import { measureStatements } from './statements.ts';
 import { type BenchOptions, readOptions } from './support/options.ts';
+import { stolenPercent } from './support/stolen.ts';
 import { type Receiver, startReceiver } from './support/traffic.ts';
 import { measureTransforms } from './transforms.ts';
 import { measureWarehouse } from './warehouse.ts';
@@ -69,6 +70,8 @@ try {
   stack = await startStack({ dataDir, postgresPort: 0, temporalPort: 0, uiPort: null, log });
   receiver = await startReceiver();
   await measure(stack, receiver, options);
+  const stolen = stolenPercent();
+  if (stolen !== undefined) console.log(`meanwhile the hypervisor gave ${stolen.toFixed(1)} % of the cores to others`);
 } finally {
   await receiver?.close();
   await stack?.stop();

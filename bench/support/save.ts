@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { stolenPercent } from './stolen.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'bench');
 
@@ -16,6 +17,7 @@ export function saveResults(name: string, results: object, plot?: string): void 
     processor: cpus()[0]?.model ?? 'unknown',
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,
+    stolenPercent: stolenPercent(),
   };
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ');
   const document = { command, measuredAt: new Date().toISOString(), machine, ...results };
