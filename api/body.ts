@@ -60,7 +60,7 @@ async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
     // More may still be coming, so the connection cannot be used again.
     if (error.reason === 'too_large') throw tooLarge(limit, { Connection: 'close' });
     if (error.reason === 'no_room') throw noRoom('nothing was changed, try again in a moment');
-    throw new ApiError(400, 'INVALID_JSON', 'The body ended before its announced length');
+    throw new ApiError(400, 'INVALID_JSON', 'The body ended before its announced length; send it again');
   }
 }
 
@@ -76,6 +76,6 @@ function parseJson(bytes: Buffer): unknown {
     return JSON.parse(decoder.decode(bytes));
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'it is not UTF-8';
-    throw new ApiError(400, 'INVALID_JSON', `The body is not valid JSON: ${reason}`);
+    throw new ApiError(400, 'INVALID_JSON', `The body is not valid JSON: ${reason}; send a JSON object in UTF-8`);
   }
 }
