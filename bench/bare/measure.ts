@@ -5,13 +5,18 @@ import type { Contender } from '../lanes/in-turn.ts';
 import { readCounters } from '../support/cost.ts';
 import { type RunningChild, startProcess } from '../support/processes.ts';
 import { SECRET } from '../support/service.ts';
-import { createSender, type Receiver, saturate } from '../support/traffic.ts';
+import { createSender, measureLatency, type Percentiles, type Receiver, saturate } from '../support/traffic.ts';
 import type { BareOrder } from './worker.ts';
 
 const END_DEADLINE_MS = 60_000;
 
 export interface Limit extends Contender {
   stop(): Promise<void>;
+}
+
+export interface BarePipeline extends Limit {
+  /** From the request to its answer, ms, at a constant rate: what the machine allows to anything that commits first. */
+  measureAck(perSecond: number, seconds: number): Promise<Percentiles>;
 }
 
 /** Starts the bare workflow, which brings its own load. */
@@ -44,7 +49,7 @@ export async function startBarePipeline(
   stack: Stack,
   receiver: Receiver,
   options: { body: string; outstanding: number },
-): Promise<Limit> {
+): Promise<BarePipeline> {
   const env = { DATABASE_URL: stack.databaseUrl, BARE_TARGET: receiver.url };
   const pipeline = await startProcess('bench/bare/pipeline.ts', env);
   const sender = createSender(pipeline.ready.url ?? '', SECRET, options.body);
@@ -52,6 +57,7 @@ export async function startBarePipeline(
   return {
     processes: [pipeline],
     saturate: (times) => saturate(sender.send, receiver, { ...options, ...times, read }),
+    measureAck: async (perSecond, seconds) => (await measureLatency(sender.send, receiver, perSecond, seconds)).ack,
     async stop() {
       await sender.close();
       await pipeline.stop();

@@ -8,7 +8,7 @@ import type { Stack } from '../../local/stack.ts';
 import { type Limit, startBarePipeline, startBareWorkflow } from '../bare/measure.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { saveResults } from '../support/save.ts';
-import type { Receiver } from '../support/traffic.ts';
+import type { Percentiles, Receiver } from '../support/traffic.ts';
 import { type Saturated, saturateInTurn } from './in-turn.ts';
 import { type LaneFigures, OUTSTANDING, startLane } from './lane.ts';
 import { plotLanes } from './plot.ts';
@@ -17,7 +17,8 @@ import { barsOf, report } from './report.ts';
 export interface Round {
   bareWorkflow: Saturated;
   workflow: LaneFigures;
-  barePipeline: Saturated;
+  /** With the time to its answers at half of that, ms. */
+  barePipeline: Saturated & { ackAtHalf: Percentiles };
   express: LaneFigures;
 }
 
@@ -37,46 +38,51 @@ export async function measureLanes(stack: Stack, receiver: Receiver, options: Be
 }
 
 async function measureRound(stack: Stack, receiver: Receiver, options: BenchOptions, label: string): Promise<Round> {
-  const { body } = options;
+  const { body, seconds } = options;
   const common = { stack, receiver, options, label };
-  const [bareWorkflow, workflow] = await measurePair({
-    ...common,
-    lane: 'workflow',
-    limitName: 'the bare workflow',
-    limit: await startBareWorkflow(stack, { body, url: receiver.url, inFlight: BARE_WORKFLOWS_IN_FLIGHT }),
-  });
-  const [barePipeline, express] = await measurePair({
-    ...common,
-    lane: 'express',
-    limitName: 'the bare pipeline',
-    limit: await startBarePipeline(stack, receiver, { body, outstanding: OUTSTANDING.express }),
-  });
+  const bare = await startBareWorkflow(stack, { body, url: receiver.url, inFlight: BARE_WORKFLOWS_IN_FLIGHT });
+  const [bareWorkflow, workflow] = await measurePair(
+    { ...common, lane: 'workflow', limitName: 'the bare workflow', limit: bare },
+    async () => ({}),
+  );
+  const pipeline = await startBarePipeline(stack, receiver, { body, outstanding: OUTSTANDING.express });
+  const [barePipeline, express] = await measurePair(
+    { ...common, lane: 'express', limitName: 'the bare pipeline', limit: pipeline },
+    async ({ perSecond }) => ({ ackAtHalf: await pipeline.measureAck(perSecond / 2, seconds) }),
+  );
   return { bareWorkflow, workflow, barePipeline, express };
 }
 
-/** A lane and its limit in turn, then the latencies of the lane alone. */
-async function measurePair(pair: {
-  stack: Stack;
-  receiver: Receiver;
-  options: BenchOptions;
-  label: string;
-  lane: Lane;
-  limitName: string;
-  limit: Limit;
-}): Promise<[limit: Saturated, lane: LaneFigures]> {
+/** A lane and its limit in turn, then what else is asked of the limit, then the latencies of the lane alone. */
+async function measurePair<More>(
+  pair: {
+    stack: Stack;
+    receiver: Receiver;
+    options: BenchOptions;
+    label: string;
+    lane: Lane;
+    limitName: string;
+    limit: Limit;
+  },
+  measureLimit: (reached: Saturated) => Promise<More>,
+): Promise<[limit: Saturated & More, lane: LaneFigures]> {
   const { stack, receiver, lane: name, limit } = pair;
   const { body, seconds } = pair.options;
   const lane = await startLane(stack, receiver, { lane: name, body });
   try {
     console.log(`${pair.label}: ${pair.limitName} and the lane ${name} in turn, ${seconds} s each`);
-    const reached = await saturateInTurn({ limit, lane }, { warmUpSeconds: WARM_UP_SECONDS, seconds }).finally(() =>
-      limit.stop(),
-    );
+    const reached = await saturateInTurn({ limit, lane }, { warmUpSeconds: WARM_UP_SECONDS, seconds });
     const memoryMiB = lane.memoryMiB();
-    console.log(`${pair.label}: latencies of the lane ${name}, twice ${seconds} s`);
+    console.log(`${pair.label}: latencies, ${seconds} s each`);
+    const more = await measureLimit(reached.limit);
+    for (const process of limit.processes) process.suspend();
     const latencies = await lane.measureLatencies({ perSecond: reached.lane.perSecond, seconds });
-    return [reached.limit, { ...reached.lane, memoryMiB, ...latencies }];
+    return [
+      { ...reached.limit, ...more },
+      { ...reached.lane, memoryMiB, ...latencies },
+    ];
   } finally {
+    await limit.stop();
     await lane.stop();
   }
 }

@@ -34,6 +34,7 @@ export function barsOf(rounds: Round[]): Bar[] {
   ];
 }
 
+const PERCENTILES = ['p50', 'p95', 'p99'] as const satisfies (keyof Percentiles)[];
 const COLUMNS = ['bareWorkflow', 'workflow', 'barePipeline', 'express'] as const;
 const TITLES = ['bare workflow', 'lane workflow', 'bare pipeline', 'lane express'];
 
@@ -76,6 +77,7 @@ export function report(rounds: Round[], bars: Bar[], seconds: number): string {
     ofLanes('memory of the API, MiB', memory('api')),
     '',
     ...latencies('at 50 % of its maximum', rounds, (figures) => figures.half),
+    bareLatency(rounds),
     ...latencies(`at ${FIXED_RATE}/s`, rounds, (figures) => figures.atFixedRate),
     '',
     ...bars.map(barLine),
@@ -87,13 +89,18 @@ function latencies(title: string, rounds: Round[], pick: (figures: LaneFigures) 
   const line = (lane: LaneName) => {
     const all = rounds.map((round) => pick(round[lane]));
     const of = (measure: 'ack' | 'endToEnd') =>
-      (['p50', 'p95', 'p99'] as const satisfies (keyof Percentiles)[])
-        .map((name) => median(all.map((each) => each[measure][name])).toFixed(1))
-        .join(' / ');
+      PERCENTILES.map((name) => median(all.map((each) => each[measure][name])).toFixed(1)).join(' / ');
     const name = `  lane ${lane} (${median(all.map((each) => each.perSecond)).toFixed(1)}/s)`;
     return `${name.padEnd(30)}acknowledged ${of('ack')} ms, end to end ${of('endToEnd')} ms`;
   };
   return [`${title}, p50 / p95 / p99`, line('workflow'), line('express')];
+}
+
+function bareLatency(rounds: Round[]): string {
+  const all = rounds.map((round) => round.barePipeline);
+  const perSecond = median(all.map((each) => each.perSecond)) / 2;
+  const ack = PERCENTILES.map((name) => median(all.map((each) => each.ackAtHalf[name])).toFixed(1)).join(' / ');
+  return `${`  bare pipeline (${perSecond.toFixed(1)}/s)`.padEnd(30)}acknowledged ${ack} ms`;
 }
 
 function row(what: string, cells: string[]): string {
