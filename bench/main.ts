@@ -63,21 +63,37 @@ mkdirSync(parent, { recursive: true });
 const dataDir = mkdtempSync(join(parent, 'bench-'));
 let stack: Stack | undefined;
 let receiver: Receiver | undefined;
-onEndRequest(() => process.exit(130));
+const ending = new AbortController();
+onEndRequest((_reason, count) => {
+  if (count > 1) process.exit(130);
+  console.log('ending the servers; once more to leave them');
+  // A stack that is being started ends itself. Whatever is being measured fails, which nobody needs to be told.
+  ending.abort();
+  void stack?.stop().finally(leave);
+});
 
 try {
   const log = (line: string) => console.log(line);
-  stack = await startStack({ dataDir, postgresPort: 0, temporalPort: 0, uiPort: null, log });
+  stack = await startStack({ dataDir, postgresPort: 0, temporalPort: 0, uiPort: null, signal: ending.signal, log });
   receiver = await startReceiver();
   await measure(stack, receiver, options);
   const stolen = stolenPercent();
   if (stolen !== undefined) console.log(`meanwhile the hypervisor gave ${stolen.toFixed(1)} % of the cores to others`);
+} catch (error) {
+  if (!ending.signal.aborted) {
+    console.error(error);
+    process.exitCode = 1;
+  }
 } finally {
-  await receiver?.close();
+  if (!ending.signal.aborted) await receiver?.close();
   await stack?.stop();
-  rmSync(dataDir, { recursive: true, force: true });
+  leave();
 }
-process.exit(0);
+
+function leave(): void {
+  rmSync(dataDir, { recursive: true, force: true });
+  process.exit(ending.signal.aborted ? 130 : (process.exitCode ?? 0));
+}
 
 function readOptionsOrExit(): ReturnType<typeof readOptions> {
   try {

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Pool } from 'undici';
 import { createBatcher } from '../../core/batcher.ts';
+import { onEndRequest } from '../../core/end-request.ts';
 import { createPool } from '../../db/pool.ts';
 
 const { DATABASE_URL = '', BARE_TARGET = '' } = process.env;
@@ -69,4 +70,4 @@ server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {
   process.send?.({ type: 'ready', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` });
 });
-process.on('SIGTERM', () => process.exit(0));
+onEndRequest(() => process.exit(0));
