@@ -12,11 +12,11 @@ export async function sleepingCircuits(db: Queryable, after: string, limit: numb
   return rows.map((row) => row.id);
 }
 
-/** Has a worker start the workflows of circuits. @returns those that were asleep */
+/** Has a worker start the workflows of circuits, also when one is just about to sleep. @returns those that were asleep */
 export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<string[]> {
   if (routeIds.length === 0) return [];
   const { rows } = await db.query<{ id: string }>(
-    `update circuits set wake_at = now() where route_id = any($1::text[]) and wake_at is null
+    `update circuits set version = version + 1, wake_at = now() where route_id = any($1::text[]) and wake_at is null
      returning route_id as id, pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`,
     [routeIds],
   );
@@ -35,7 +35,7 @@ select r.id, (select organization_id from held_deliveries where route_id = r.id 
 from route r left join circuits known on known.route_id = r.id
 where r.id is not null and (known.route_id is null or (known.state = 'closed' and known.wake_at is null))
 order by r.id
-on conflict (route_id) do update set wake_at = now() where c.state = 'closed' and c.wake_at is null
+on conflict (route_id) do update set version = c.version + 1, wake_at = now() where c.state = 'closed' and c.wake_at is null
 returning route_id as id, pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
 
 /** Has deliveries released that are held by a circuit that is closed, or that is no more. @returns the routes */

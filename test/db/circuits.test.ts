@@ -12,6 +12,7 @@ import {
   type StoredCircuit,
 } from '../../db/circuits.ts';
 import type { Pool } from '../../db/pool.ts';
+import { wakeCircuits, wakeForgottenHolds } from '../../db/sleepers.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const PARALLEL = 16;
@@ -129,5 +130,32 @@ describe('circuits in the database', () => {
     await setWakeTime(pool, made.id, version, null);
     const claimed = await claimDueCircuits(pool, 100);
     expect(claimed.map(({ routeId }) => routeId)).to.include(made.id);
+  });
+
+  it('does not sleep over being woken after the look, by whoever found that its workflow or what it held was forgotten', async () => {
+    for (const [state, wake] of [
+      ['half_open', (id: string) => wakeCircuits(pool, [id])],
+      ['closed', () => wakeForgottenHolds(pool)],
+    ] as const) {
+      const made = await route(1);
+      await pool.query(`insert into circuits (route_id, organization_id, state, version) values ($1, $2, $3, 1)`, [
+        made.id,
+        organizationId,
+        state,
+      ]);
+      await pool.query(
+        `insert into held_deliveries (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow)
+         values ($1, $2, $3, $4, $5, $6, 0, 0, false)`,
+        [made.id, newId('dlv'), organizationId, newId('evt'), sourceId, made.destinationId],
+      );
+      const { version } = await load(made.id);
+      expect(await wake(made.id)).to.deep.equal([made.id]);
+      await setWakeTime(pool, made.id, version, null);
+      const claimed = await claimDueCircuits(pool, 100);
+      expect(
+        claimed.map(({ routeId }) => routeId),
+        state,
+      ).to.include(made.id);
+    }
   });
 });

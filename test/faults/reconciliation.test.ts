@@ -1,7 +1,7 @@
 // PostgreSQL and Temporal disagree, each case planted on real servers: the reconciliation finds and repairs it. It runs every two
 // minutes; here it is run when the disagreement is there, and may take REPAIRED_MS.
 import { expect } from 'chai';
-import { circuitWorkflowId } from '../../workflows/messages.ts';
+import { circuitStatus, circuitWorkflowId } from '../../workflows/messages.ts';
 import { createReplays } from '../../db/replay.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -275,7 +275,11 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       await records.deliveryWith('failed', await records.accepted(pipe.source, '{"order":1}'));
       const eventId = await records.accepted(pipe.source, '{"order":2}');
       const held = await records.deliveryWith('circuit_open', eventId);
-      await until('the circuit to have its workflow', () => workflow(circuitWorkflowId(pipe.route.id)).describe());
+      // Its first look has ended: nothing of it comes after what a test plants.
+      await until('the circuit to have its workflow', async () => {
+        const advice = await workflow(circuitWorkflowId(pipe.route.id)).query(circuitStatus);
+        return advice?.state === 'open';
+      });
       return { ...pipe, endpoint, eventId, held };
     }
 
