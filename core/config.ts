@@ -31,7 +31,7 @@ const list = z.string().transform((text) =>
 const oneOf = <const Choice extends string>(choices: readonly Choice[]) =>
   z.enum(choices, { error: `must be one of ${choices.join(', ')}` });
 
-const onOff = oneOf(['on', 'off']).transform((text) => text === 'on');
+const onOff = oneOf(['on', 'off', '1', '0']).transform((text) => text === 'on' || text === '1');
 
 const slug = z
   .string()

@@ -19,12 +19,13 @@ export interface BarePipeline extends Limit {
   measureAck(perSecond: number, seconds: number): Promise<Percentiles>;
 }
 
-/** Starts the bare workflow, which brings its own load. */
+/** Starts the bare workflow, which brings its own load. @param settings environment variables, those of the lane beside it */
 export async function startBareWorkflow(
   stack: Stack,
   options: Pick<BareOrder, 'url' | 'body' | 'inFlight'>,
+  settings: Record<string, string>,
 ): Promise<Limit> {
-  const env = { TEMPORAL_ADDRESS: stack.temporalAddress, TEMPORAL_NAMESPACE: stack.namespace };
+  const env = { TEMPORAL_ADDRESS: stack.temporalAddress, TEMPORAL_NAMESPACE: stack.namespace, ...settings };
   const worker = await startProcess('bench/bare/worker.ts', env);
   const { read, close } = countersOf(stack, worker);
   return {

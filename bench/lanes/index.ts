@@ -1,5 +1,6 @@
 // npm run bench [-- --seconds 20 --rounds 3 --save]: what a delivery costs in each of the two lanes, beside the limit of that
-// lane: for the lane `workflow` what Temporal costs by itself, for `express` what one durable insert and one request cost.
+// lane: for the lane `workflow` what Temporal costs by itself, for `express` what one durable insert and one request cost. The lane
+// `workflow` and its limit are measured once more with the leaner sandbox.
 //
 // A lane and its limit are saturated in turns of a few seconds, and each ratio is the median of the rounds' own: a machine
 // that changes its speed changes both.
@@ -17,6 +18,8 @@ import { barsOf, report } from './report.ts';
 export interface Round {
   bareWorkflow: Saturated;
   workflow: LaneFigures;
+  leanBareWorkflow: Saturated;
+  leanWorkflow: LaneFigures;
   /** With the time to its answers at half of that, ms. */
   barePipeline: Saturated & { ackAtHalf: Percentiles };
   express: LaneFigures;
@@ -40,17 +43,21 @@ export async function measureLanes(stack: Stack, receiver: Receiver, options: Be
 async function measureRound(stack: Stack, receiver: Receiver, options: BenchOptions, label: string): Promise<Round> {
   const { body, seconds } = options;
   const common = { stack, receiver, options, label };
-  const bare = await startBareWorkflow(stack, { body, url: receiver.url, inFlight: BARE_WORKFLOWS_IN_FLIGHT });
-  const [bareWorkflow, workflow] = await measurePair(
-    { ...common, lane: 'workflow', limitName: 'the bare workflow', limit: bare },
-    async () => ({}),
-  );
+  const measureWorkflows = async (limitName: string, settings: Record<string, string>) => {
+    const load = { body, url: receiver.url, inFlight: BARE_WORKFLOWS_IN_FLIGHT };
+    const limit = await startBareWorkflow(stack, load, settings);
+    return measurePair({ ...common, lane: 'workflow', limitName, limit, settings }, async () => ({}));
+  };
+  const [bareWorkflow, workflow] = await measureWorkflows('the bare workflow', { HOOKYARD_LEAN_SANDBOX: 'off' });
+  const [leanBareWorkflow, leanWorkflow] = await measureWorkflows('with the lean sandbox: the bare workflow', {
+    HOOKYARD_LEAN_SANDBOX: 'on',
+  });
   const pipeline = await startBarePipeline(stack, receiver, { body, outstanding: OUTSTANDING.express });
   const [barePipeline, express] = await measurePair(
     { ...common, lane: 'express', limitName: 'the bare pipeline', limit: pipeline },
     async ({ perSecond }) => ({ ackAtHalf: await pipeline.measureAck(perSecond / 2, seconds) }),
   );
-  return { bareWorkflow, workflow, barePipeline, express };
+  return { bareWorkflow, workflow, leanBareWorkflow, leanWorkflow, barePipeline, express };
 }
 
 /** A lane and its limit in turn, then what else is asked of the limit, then the latencies of the lane alone. */
@@ -63,12 +70,13 @@ async function measurePair<More>(
     lane: Lane;
     limitName: string;
     limit: Limit;
+    settings?: Record<string, string>;
   },
   measureLimit: (reached: Saturated) => Promise<More>,
 ): Promise<[limit: Saturated & More, lane: LaneFigures]> {
-  const { stack, receiver, lane: name, limit } = pair;
+  const { stack, receiver, lane: name, limit, settings } = pair;
   const { body, seconds } = pair.options;
-  const lane = await startLane(stack, receiver, { lane: name, body });
+  const lane = await startLane(stack, receiver, { lane: name, body, settings });
   try {
     console.log(`${pair.label}: ${pair.limitName} and the lane ${name} in turn, ${seconds} s each`);
     const reached = await saturateInTurn({ limit, lane }, { warmUpSeconds: WARM_UP_SECONDS, seconds });

@@ -40,6 +40,8 @@ export interface LaneOptions {
   body: string;
   /** Of the sources that take the load in turn, each used once before; by default one of its own. */
   paths?: string[];
+  /** Environment variables besides the usual ones. */
+  settings?: Record<string, string>;
 }
 
 export interface RunningLane extends Contender {
@@ -56,8 +58,8 @@ export interface RunningLane extends Contender {
 
 /** Starts Hookyard with one lane for everything. */
 export async function startLane(stack: Stack, receiver: Receiver, options: LaneOptions): Promise<RunningLane> {
-  const { lane, body, paths } = options;
-  const service = await startService(stack, { HOOKYARD_LANE: lane });
+  const { lane, body, paths, settings } = options;
+  const service = await startService(stack, { HOOKYARD_LANE: lane, ...settings });
   const webhookUrls = paths?.map((path) => service.url + path) ?? [
     (await createPipe(service, receiver.url)).webhookUrl,
   ];

@@ -7,6 +7,8 @@ import type { Round } from './index.ts';
 const ROWS: [column: keyof Round, title: string][] = [
   ['bareWorkflow', 'bare workflow'],
   ['workflow', 'lane workflow'],
+  ['leanBareWorkflow', 'bare, lean'],
+  ['leanWorkflow', 'workflow, lean'],
   ['barePipeline', 'bare pipeline'],
   ['express', 'lane express'],
 ];
@@ -20,7 +22,7 @@ const LIMIT_FILL = '#bbbbbb';
 const LANE_FILL = '#4477aa';
 
 const WIDTH = 760;
-const HEIGHT = 200;
+const HEIGHT = 256;
 const ROW_HEIGHT = 28;
 const FIRST_ROW = 48;
 const PANELS = { perSecond: 110, cpu: 430 };

@@ -1,4 +1,4 @@
-// The report of the lanes: plain text, one figure a line and one column for each of the four, medians over the rounds.
+// The report of the lanes: plain text, one figure a line and one column for each of the six, medians over the rounds.
 import { cpus } from 'node:os';
 import { type Bar, barLine } from '../support/bars.ts';
 import { type Cost, totalCpuMs } from '../support/cost.ts';
@@ -35,8 +35,13 @@ export function barsOf(rounds: Round[]): Bar[] {
 }
 
 const PERCENTILES = ['p50', 'p95', 'p99'] as const satisfies (keyof Percentiles)[];
-const COLUMNS = ['bareWorkflow', 'workflow', 'barePipeline', 'express'] as const;
-const TITLES = ['bare workflow', 'lane workflow', 'bare pipeline', 'lane express'];
+const COLUMNS = ['bareWorkflow', 'workflow', 'leanBareWorkflow', 'leanWorkflow', 'barePipeline', 'express'] as const;
+const TITLES = ['bare workflow', 'lane workflow', 'bare, lean', 'workflow, lean', 'bare pipeline', 'lane express'];
+const MEASURED_LANES = [
+  ['workflow', 'workflow'],
+  ['leanWorkflow', 'workflow, lean'],
+  ['express', 'express'],
+] as const;
 
 export function report(rounds: Round[], bars: Bar[], seconds: number): string {
   const ofAll = (pick: (figures: Round[keyof Round]) => number, decimals: number) =>
@@ -47,8 +52,8 @@ export function report(rounds: Round[], bars: Bar[], seconds: number): string {
       ofAll((figures) => pick(figures.cost), 2),
     );
   const ofLanes = (what: string, show: (figures: LaneFigures[]) => string) => {
-    const [workflow, express] = (['workflow', 'express'] as const).map((lane) => show(rounds.map((r) => r[lane])));
-    return row(what, ['', workflow ?? '', '', express ?? '']);
+    const shown = MEASURED_LANES.flatMap(([lane]) => ['', show(rounds.map((round) => round[lane]))]);
+    return row(what, shown);
   };
   const memory = (process: 'worker' | 'api') => (lanes: LaneFigures[]) =>
     median(lanes.map((lane) => lane.memoryMiB[process])).toFixed(0);
@@ -86,21 +91,21 @@ export function report(rounds: Round[], bars: Bar[], seconds: number): string {
 }
 
 function latencies(title: string, rounds: Round[], pick: (figures: LaneFigures) => Latencies): string[] {
-  const line = (lane: LaneName) => {
+  const line = ([lane, name]: (typeof MEASURED_LANES)[number]) => {
     const all = rounds.map((round) => pick(round[lane]));
     const of = (measure: 'ack' | 'endToEnd') =>
-      PERCENTILES.map((name) => median(all.map((each) => each[measure][name])).toFixed(1)).join(' / ');
-    const name = `  lane ${lane} (${median(all.map((each) => each.perSecond)).toFixed(1)}/s)`;
-    return `${name.padEnd(30)}acknowledged ${of('ack')} ms, end to end ${of('endToEnd')} ms`;
+      PERCENTILES.map((rank) => median(all.map((each) => each[measure][rank])).toFixed(1)).join(' / ');
+    const head = `  lane ${name} (${median(all.map((each) => each.perSecond)).toFixed(1)}/s)`;
+    return `${head.padEnd(34)}acknowledged ${of('ack')} ms, end to end ${of('endToEnd')} ms`;
   };
-  return [`${title}, p50 / p95 / p99`, line('workflow'), line('express')];
+  return [`${title}, p50 / p95 / p99`, ...MEASURED_LANES.map(line)];
 }
 
 function bareLatency(rounds: Round[]): string {
   const all = rounds.map((round) => round.barePipeline);
   const perSecond = median(all.map((each) => each.perSecond)) / 2;
   const ack = PERCENTILES.map((name) => median(all.map((each) => each.ackAtHalf[name])).toFixed(1)).join(' / ');
-  return `${`  bare pipeline (${perSecond.toFixed(1)}/s)`.padEnd(30)}acknowledged ${ack} ms`;
+  return `${`  bare pipeline (${perSecond.toFixed(1)}/s)`.padEnd(34)}acknowledged ${ack} ms`;
 }
 
 function row(what: string, cells: string[]): string {

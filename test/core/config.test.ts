@@ -102,6 +102,12 @@ describe('settings', () => {
     );
   });
 
+  it('take a switch as a word or as a digit', () => {
+    const read = (text: string) => readSettings({ HOOKYARD_LEAN_SANDBOX: text }).HOOKYARD_LEAN_SANDBOX;
+    expect(['on', '1', 'off', '0'].map(read)).to.deep.equal([true, true, false, false]);
+    expect(() => read('true')).to.throw('HOOKYARD_LEAN_SANDBOX must be one of on, off, 1, 0 (is "true")');
+  });
+
   it('take an empty text as unset', () => {
     expect(readSettings({ HOOKYARD_PORT: '', HOOKYARD_PUBLIC_URL: '' }).HOOKYARD_PORT).to.equal(3000);
   });

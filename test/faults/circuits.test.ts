@@ -1,8 +1,9 @@
 // Circuits when it matters: a long outage with much traffic, several workers, and processes that die at the worst moment.
 import { expect } from 'chai';
 import { circuitWorkflowId } from '../../workflows/messages.ts';
+import { breaker, Circuits, type Switched, switchedEndpoint } from '../support/circuits.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Answer, type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
@@ -10,6 +11,7 @@ import { until } from '../support/until.ts';
 // again 10 s after it should have acted.
 const RECOVERY_MS = 45_000;
 const OUTAGE_EVENTS = 300;
+// As many as `breaker` says.
 const OPENING_EVENTS = 2;
 const RELEASE = { HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: '100' };
 
@@ -17,10 +19,12 @@ describe('circuits under load and faults', function () {
   this.timeout(180_000);
   let yard: OwnHookyard;
   let records: Records;
+  let circuits: Circuits;
   let receiver: Receiver;
   before(async () => {
     [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     records = new Records(yard);
+    circuits = new Circuits(yard, records);
   });
   after(async () => {
     await yard.close();
@@ -30,34 +34,21 @@ describe('circuits under load and faults', function () {
     Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
   );
 
-  interface Line {
+  interface Line extends Switched {
     source: SourceView;
     route: RouteView;
-    endpoint: Endpoint;
-    answer(next: Answer): void;
   }
 
   async function line(route: Record<string, unknown>, retryPolicy: unknown = onceMore(0)): Promise<Line> {
-    const current: Answer = { status: 500 };
-    const endpoint = receiver.endpoint(current);
-    const made = await records.pipe(endpoint.url, {
+    const destination = switchedEndpoint(receiver, 500);
+    const made = await records.pipe(destination.endpoint.url, {
       destination: { retryPolicy },
-      route: {
-        circuitFailureThreshold: OPENING_EVENTS,
-        circuitCooldownSeconds: 3600,
-        circuitProbeSuccessThreshold: 1,
-        ...route,
-      },
+      route: breaker({ circuitProbeSuccessThreshold: 1, ...route }),
     });
-    return { ...made, endpoint, answer: (next) => Object.assign(current, { after: undefined, ...next }) };
+    return { ...made, ...destination };
   }
 
-  const status = (route: RouteView) =>
-    yard.client.get<{ circuitState: string; failureCount: number }>(`/api/routes/${route.id}/circuit-status`);
-  const untilState = (route: RouteView, state: string) =>
-    until(`the circuit to be ${state}`, async () => (await status(route)).circuitState === state, RECOVERY_MS);
-  const configure = (route: RouteView, fields: Record<string, unknown>) =>
-    yard.client.patch(`/api/routes/${route.id}/circuit-config`, fields);
+  const untilState = (route: RouteView, state: string) => circuits.untilState(route, state, RECOVERY_MS);
   const countOf = async (text: string, values: unknown[]) =>
     (await yard.pool.query<{ count: number }>(text, values)).rows[0]?.count ?? 0;
   const heldOf = (route: RouteView) => countOf('select count(*) from held_deliveries where route_id = $1', [route.id]);
@@ -102,7 +93,7 @@ describe('circuits under load and faults', function () {
     expect(historyLength).to.be.lessThan(40);
 
     outage.answer({ status: 200 });
-    await configure(route, { circuitCooldownSeconds: 1 });
+    await circuits.configure(route, { circuitCooldownSeconds: 1 });
     await until('all to be delivered', async () => (await deliveriesIn(route, 'delivered')) === OUTAGE_EVENTS, 120_000);
     expect(await heldOf(route)).to.equal(0);
     const received = await yard.pool.query<{ id: string }>(
@@ -129,14 +120,14 @@ describe('circuits under load and faults', function () {
     // What was on its way when it opened ends; then all 40 are held.
     await until('all to be held', async () => (await heldOf(both.route)) === 40, RECOVERY_MS);
     const attempts = both.endpoint.requests.length;
-    expect((await status(both.route)).failureCount, 'every attempt counts once').to.equal(attempts);
+    expect((await circuits.status(both.route)).failureCount, 'every attempt counts once').to.equal(attempts);
     const runs = await until('the workflow to be listed', async () => {
       const { count } = await yard.temporal.workflow.count(`WorkflowId = "${circuitWorkflowId(both.route.id)}"`);
       return count > 0 && count;
     });
     expect(runs).to.equal(1);
     both.answer({ status: 200 });
-    await yard.client.post(`/api/routes/${both.route.id}/reset-circuit`);
+    await circuits.reset(both.route);
     await until('all to be delivered', async () => (await deliveriesIn(both.route, 'delivered')) === 40, RECOVERY_MS);
     expect(both.endpoint.requests.length).to.equal(attempts + 40);
   });
@@ -149,12 +140,12 @@ describe('circuits under load and faults', function () {
     await until('it to be held', async () => (await heldOf(lost.route)) === 1);
     const before = lost.endpoint.requests.length;
     lost.answer({ status: 200, after: new Promise(() => undefined) });
-    await configure(lost.route, { circuitCooldownSeconds: 1 });
+    await circuits.configure(lost.route, { circuitCooldownSeconds: 1 });
     await until('the probe to arrive', () => lost.endpoint.requests.length === before + 1);
     await worker.kill();
     lost.answer({ status: 200 });
     await yard.startWorker();
-    await until('the circuit to close', async () => (await status(lost.route)).circuitState === 'closed', RECOVERY_MS);
+    await untilState(lost.route, 'closed');
     expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 1 });
     expect(lost.endpoint.requests.length).to.equal(before + 2);
   });
@@ -167,7 +158,7 @@ describe('circuits under load and faults', function () {
     await sendMany(cut.source, 200);
     await until('all to be held', async () => (await heldOf(cut.route)) === 200, RECOVERY_MS);
     cut.answer({ status: 200 });
-    await yard.client.post(`/api/routes/${cut.route.id}/reset-circuit`);
+    await circuits.reset(cut.route);
     await until('the release to have begun', () => cut.endpoint.requests.length > before + 10);
     await worker.kill();
     await yard.startWorker(RELEASE);
@@ -177,7 +168,7 @@ describe('circuits under load and faults', function () {
 
   it('starts the workflow of an open circuit again that was terminated', async () => {
     await yard.startWorker();
-    const gone = await line({ circuitCooldownSeconds: 2 });
+    const gone = await line({ circuitCooldownSeconds: 8 });
     await open(gone);
     const handle = yard.temporal.workflow.getHandle(circuitWorkflowId(gone.route.id));
     await until('it to run', async () => (await handle.describe()).historyLength > 5);

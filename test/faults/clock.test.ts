@@ -87,11 +87,12 @@ describe('a clock that is set while everything is under way', function () {
         route: { circuitFailureThreshold: 1, circuitCooldownSeconds: 3, circuitProbeSuccessThreshold: 2 },
       }),
     ]);
-    const retried = await records.accepted(retry.source, BODY);
     const paced = [await records.accepted(slot.source, BODY), await records.accepted(slot.source, BODY)];
     await records.deliveryWith('failed', await records.accepted(circuit.source, BODY));
     const held = [await records.accepted(circuit.source, BODY), await records.accepted(circuit.source, BODY)];
     const filed = await warehouse.send([BODY]);
+    // Last: it waits for its retry only so long.
+    const retried = await records.accepted(retry.source, BODY);
     await records.deliveryWith('retrying', retried);
     return { retry: [retried], 'slot of a rate limit': paced, circuit: held, file: filed };
   }

@@ -1,0 +1,157 @@
+// What a circuit keeps from its destination leaves it by another way than probes: failover destinations, a reset, the end of
+// its route, a cancel.
+import { expect } from 'chai';
+import { circuitWorkflowId, resetCircuit } from '../../workflows/messages.ts';
+import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+describe('what a circuit holds', () => {
+  let yard: Hookyard;
+  let records: Records;
+  let circuits: Circuits;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+    circuits = new Circuits(yard, records);
+  });
+  after(() => Promise.all([yard.close(), receiver.close()]));
+
+  const untilStatus = (eventId: string, wanted: string) => records.deliveryWith(wanted, eventId);
+  const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);
+
+  it('fails over at once while it is open, and sends new deliveries as probes when it is half-open', async () => {
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const backup = receiver.endpoint(200);
+    const failover = await records.destination(backup.url, { name: 'Backup' });
+    const { source, route, destination } = await circuits.opened(
+      endpoint,
+      { failoverDestinationIds: [failover.id], failoverAfterAttempts: 50, circuitProbeSuccessThreshold: 1 },
+      onceMore(3, 3_600_000),
+    );
+    const seen = endpoint.requests.length;
+    const eventId = await send(source);
+    const event = await records.eventWith('delivered', eventId);
+    expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
+    const [primary, second] = await records.deliveries(eventId);
+    expect(primary).to.include({ status: 'failed_over', attemptCount: 0, destinationId: destination.id });
+    expect(primary?.error).to.contain('circuit');
+    expect(second).to.include({ status: 'delivered', failoverOf: primary?.id, destinationId: failover.id });
+    const arrived = backup.requests.find(({ headers }) => headers['x-hookyard-event-id'] === eventId);
+    expect(arrived?.headers).to.include({
+      'x-hookyard-failover': 'true',
+      'x-hookyard-original-destination': destination.id,
+    });
+    expect(arrived?.headers['x-hookyard-failure-reason']).to.contain('circuit');
+    expect(endpoint.requests).to.have.length(seen);
+    answer({ status: 200 });
+    await circuits.configure(route, { circuitCooldownSeconds: 1 });
+    await circuits.untilState(route, 'half_open');
+    await untilStatus(await send(source), 'delivered');
+    await circuits.untilState(route, 'closed');
+    expect(endpoint.requests).to.have.length(seen + 1);
+  });
+
+  it('hands over what failed when it opened, without waiting for the retry', async () => {
+    const { endpoint } = switchedEndpoint(receiver, 500);
+    const backup = receiver.endpoint(200);
+    const failover = await records.destination(backup.url, { name: 'Backup' });
+    const { failures, route } = await circuits.opened(
+      endpoint,
+      { failoverDestinationIds: [failover.id], failoverAfterAttempts: 50 },
+      onceMore(3, 3_600_000),
+    );
+    // One of them opened it. The other waits for its retry, unless both were recorded together.
+    const opener = await until('the one that opened it to be delivered', async () => {
+      const events = await Promise.all(failures.map((id) => records.event(id)));
+      return events.find((event) => event.status === 'delivered')?.id;
+    });
+    expect(backup.requests.map(({ headers }) => headers['x-hookyard-event-id'])).to.include(opener);
+    await circuits.reset(route);
+  });
+
+  it('hands over what it holds when the route gets a failover destination', async () => {
+    const { endpoint } = switchedEndpoint(receiver, 500);
+    const { source, route } = await circuits.opened(endpoint);
+    const waiting = [await send(source), await send(source)];
+    await Promise.all(waiting.map((id) => untilStatus(id, 'circuit_open')));
+    const backup = receiver.endpoint(200);
+    const failover = await records.destination(backup.url, { name: 'Backup' });
+    await yard.client.patch(`/api/routes/${route.id}`, { failoverDestinationIds: [failover.id] });
+    await Promise.all(waiting.map((id) => records.eventWith('delivered', id)));
+    expect(backup.requests).to.have.length(2);
+  });
+
+  it('never counts attempts of failover destinations', async () => {
+    const { endpoint } = switchedEndpoint(receiver, 500);
+    const backup = receiver.endpoint(500);
+    const failover = await records.destination(backup.url, { name: 'Backup' });
+    const { source, route } = await records.pipe(endpoint.url, {
+      route: breaker({ circuitFailureThreshold: 3, failoverDestinationIds: [failover.id], failoverAfterAttempts: 1 }),
+    });
+    await records.eventWith('failed', await send(source));
+    await records.eventWith('failed', await send(source));
+    expect(backup.requests).to.have.length(2);
+    expect(await circuits.status(route)).to.include({ circuitState: 'closed', failureCount: 2 });
+  });
+
+  it('can be reset during a probe; the probe ends as an ordinary attempt', async () => {
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const { source, route, failures } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 3 });
+    const eventId = await send(source);
+    await untilStatus(eventId, 'circuit_open');
+    const { answer: later, letGo } = answerLater(500);
+    answer(later);
+    await circuits.configure(route, { circuitCooldownSeconds: 1 });
+    await until('the probe to arrive', () => endpoint.requests.length === failures.length + 1);
+    expect(await circuits.reset(route)).to.include({ circuitState: 'closed' });
+    letGo();
+    await untilStatus(eventId, 'failed');
+    await until('the failure to be counted', async () => (await circuits.status(route)).failureCount === 1);
+    expect(await circuits.status(route)).to.include({ circuitState: 'closed' });
+  });
+
+  it('can be reset from the Temporal UI by a signal', async () => {
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const { source, route } = await circuits.opened(endpoint);
+    const eventId = await send(source);
+    await untilStatus(eventId, 'circuit_open');
+    answer({ status: 200 });
+    await until('the workflow of the circuit', () => circuits.workflowStatus(route));
+    await yard.temporal.workflow.getHandle(circuitWorkflowId(route.id)).signal(resetCircuit);
+    await untilStatus(eventId, 'delivered');
+    expect(await circuits.status(route)).to.include({ circuitState: 'closed' });
+  });
+
+  it('releases what it holds when its route is deleted, and forgets the circuit', async () => {
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const { source, route } = await circuits.opened(endpoint);
+    const eventId = await send(source);
+    await untilStatus(eventId, 'circuit_open');
+    answer({ status: 200 });
+    await yard.client.delete(`/api/routes/${route.id}`);
+    await untilStatus(eventId, 'delivered');
+    await circuits.ended(route);
+    const { rows } = await yard.pool.query('select from circuits where route_id = $1', [route.id]);
+    expect(rows).to.have.length(0);
+  });
+
+  it('lets a held delivery be cancelled, and refuses to retry it with a hint', async () => {
+    const { endpoint } = switchedEndpoint(receiver, 500);
+    const { source, route } = await circuits.opened(endpoint);
+    const eventId = await send(source);
+    const { id } = await untilStatus(eventId, 'circuit_open');
+    const refused = await yard.client.request('POST', `/api/deliveries/${id}/retry`);
+    expect(refused.status).to.equal(409);
+    expect(refused.body).to.include({ code: 'INVALID_STATE' });
+    expect((refused.body as { message: string }).message).to.contain('reset-circuit');
+    await yard.client.post(`/api/deliveries/${id}/cancel`);
+    await records.eventWith('failed', eventId);
+    const { rows } = await yard.pool.query('select from held_deliveries where route_id = $1', [route.id]);
+    expect(rows).to.have.length(0);
+    await circuits.reset(route);
+  });
+});
