@@ -8,10 +8,12 @@ import { Pool } from 'undici';
 import { onEndRequest } from '../../core/end-request.ts';
 import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
 import { withLeanSandbox } from '../../worker/lean-sandbox.ts';
+import { waitFor } from '../support/wait.ts';
 import type { bare } from './workflow.ts';
 
 const TASK_QUEUE = 'bare';
 const SLOTS = 500;
+const QUIET_DEADLINE_MS = 30_000;
 
 export interface BareOrder {
   url: string;
@@ -108,5 +110,10 @@ async function drive(): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, from - performance.now())));
   process.send?.({ type: 'measuring' });
   await loops;
+  await waitFor(
+    'every bare workflow ended',
+    async () => worker.getStatus().numCachedWorkflows === 0,
+    QUIET_DEADLINE_MS,
+  );
   return completed;
 }

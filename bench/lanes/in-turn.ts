@@ -14,7 +14,7 @@ export interface Turn {
 export interface Contender {
   /** Suspended while it is another one's turn. */
   processes: RunningChild[];
-  /** Saturates it, and resolves when nothing of that is left to be done. */
+  /** Saturates it, and resolves when nothing of that is left to be done: a workflow task of a suspended process would time out. */
   saturate(times: { warmUpSeconds: number; seconds: number }): Promise<Turn>;
 }
 

@@ -2,7 +2,7 @@
 import type { Lane } from '../../core/lane.ts';
 import type { Stack } from '../../local/stack.ts';
 import { costPer } from '../support/cost.ts';
-import { createPipe, drained, type Memory, SECRET, startService } from '../support/service.ts';
+import { createPipe, drained, type Memory, quiet, SECRET, startService } from '../support/service.ts';
 import {
   createSender,
   measureLatency,
@@ -79,7 +79,7 @@ export async function startLane(stack: Stack, receiver: Receiver, options: LaneO
         outstanding: OUTSTANDING[lane],
         read: service.counters,
       });
-      await drained(service);
+      await quiet(service);
       return turn;
     },
     memoryMiB: service.memoryMiB,
