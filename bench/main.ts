@@ -17,6 +17,7 @@ import { measureRetries } from './retries.ts';
 import { measureSoak } from './soak.ts';
 import { measureStatements } from './statements.ts';
 import { type BenchOptions, readOptions } from './support/options.ts';
+import { killProcesses } from './support/processes.ts';
 import { stolenPercent } from './support/stolen.ts';
 import { type Receiver, startReceiver } from './support/traffic.ts';
 import { measureTransforms } from './transforms.ts';
@@ -69,6 +70,7 @@ onEndRequest((_reason, count) => {
   console.log('ending the servers; once more to leave them');
   // A stack that is being started ends itself. Whatever is being measured fails, which nobody needs to be told.
   ending.abort();
+  killProcesses();
   void stack?.stop().finally(leave);
 });
 

@@ -8,6 +8,9 @@ export class StartupError extends Error {
   }
 }
 
+/** A port was free when it was chosen, and taken when a server wanted to listen on it. */
+export class PortTakenError extends StartupError {}
+
 /** Takes one line of progress for the user. */
 export type Log = (line: string) => void;
 

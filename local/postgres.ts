@@ -7,7 +7,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { diskFull, errorCode, type Log, oneLine, StartupError } from './errors.ts';
+import { diskFull, errorCode, type Log, oneLine, PortTakenError, StartupError } from './errors.ts';
 import { readPid, stopLeftover } from './leftovers.ts';
 import { findServerUser, runAs, type ServerUser } from './postgres-user.ts';
 import { type Child, type Service, startChild, startService } from './process.ts';
@@ -192,7 +192,7 @@ async function ready(child: Child, url: string): Promise<boolean | undefined> {
 function explain(output: string, what: string, dataDir: string): StartupError {
   if (/No space left on device|Disk quota exceeded/.test(output)) return diskFull(dataDir);
   if (/could not (bind|create any TCP)|Address already in use/.test(output)) {
-    return new StartupError(
+    return new PortTakenError(
       `${what}'s port is taken by another program; stop it, or set POSTGRES_PORT to another port.`,
     );
   }

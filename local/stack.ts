@@ -5,7 +5,7 @@ import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { defaultNamespace, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { ensureNamespace, searchAttributeColumns } from '../temporal-config/namespace.ts';
 import { type Binaries, ensureBinaries } from './binaries.ts';
-import { explainFileError, type Log, oneLine, phase, StartupError } from './errors.ts';
+import { explainFileError, type Log, oneLine, PortTakenError, phase, StartupError } from './errors.ts';
 import { stopLeftovers } from './leftovers.ts';
 import { lockDataDir } from './lock.ts';
 import { claimPort } from './ports.ts';
@@ -60,6 +60,8 @@ export interface Stack {
 /** Names of the children in the order they are ended. */
 const endOrder = ['api', 'worker', 'temporal-ui', 'temporal', 'postgres'];
 const leftoverGraceMs = 10_000;
+// So often ports are chosen anew when another program was quicker; two stacks that start side by side may meet once.
+const mostTries = 3;
 
 /**
  * Starts what is not given from outside.
@@ -77,7 +79,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     await stopLeftovers(dataDir, endOrder, leftoverGraceMs, options.log);
     await options.onLocked?.();
-    const started = await startParts({ ...options, dataDir }, parts);
+    const started = await startOnFreePorts({ ...options, dataDir }, parts);
     return { ...started, dataDir, stop, ...handles(parts) };
   } catch (error) {
     await stop();
@@ -125,6 +127,19 @@ function openDataDir(path: string): string {
     return realpathSync(dataDir);
   } catch (error) {
     throw explainFileError(error, dataDir);
+  }
+}
+
+/** Between the choice of a port and a server that listens on it, another program may take it. */
+async function startOnFreePorts(options: StackOptions, parts: Parts) {
+  for (let left = mostTries - 1; ; left -= 1) {
+    try {
+      return await startParts(options, parts);
+    } catch (error) {
+      if (!(error instanceof PortTakenError) || left === 0) throw error;
+      options.log('a port was taken meanwhile; starting the servers on others');
+      await stopParts(parts);
+    }
   }
 }
 

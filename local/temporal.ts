@@ -4,7 +4,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { WITHOUT_PROXY } from '../temporal-config/connection.ts';
-import { type Log, oneLine, phase, StartupError } from './errors.ts';
+import { type Log, oneLine, PortTakenError, phase, StartupError } from './errors.ts';
 import { freePorts, isFree } from './ports.ts';
 import { type Child, type Service, startChild, startService } from './process.ts';
 import { updateTemporalSchemas } from './temporal-schema.ts';
@@ -158,7 +158,7 @@ async function ready(child: Child, address: string): Promise<boolean | undefined
 function explain(output: string, ended: boolean, dataDir: string): StartupError {
   const log = `${dataDir}/logs/temporal.log`;
   if (/address already in use/.test(output)) {
-    return new StartupError(
+    return new PortTakenError(
       `The Temporal server's port is taken by another program; stop it, or set TEMPORAL_PORT to another port (see ${log}).`,
     );
   }

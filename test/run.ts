@@ -23,10 +23,7 @@ const turns = chooseParts(process.argv.slice(2));
 
 const running = new Set<ChildProcess>();
 const ending = new AbortController();
-onEndRequest((_reason, count) => {
-  ending.abort(new StartupError('the tests were ended before they began'));
-  for (const mocha of running) mocha.kill(count === 1 ? 'SIGTERM' : 'SIGKILL');
-});
+onEndRequest((_reason, count) => endAll(count === 1 ? 'SIGTERM' : 'SIGKILL'));
 
 try {
   mkdirSync(testData, { recursive: true });
@@ -34,7 +31,7 @@ try {
   // Once for all stacks, which start side by side: on a machine that is new it takes minutes, and shows how far it is.
   await ensureBinaries({ ui: false, signal: ending.signal, log });
   const codes: number[] = [];
-  for (const parts of turns) if (!ending.signal.aborted) codes.push(...(await Promise.all(parts.map(runPart))));
+  for (const parts of turns) if (!ending.signal.aborted) codes.push(...(await runTogether(parts)));
   process.exitCode = Math.max(...codes);
 } catch (error) {
   console.error(error instanceof StartupError ? error.message : error);
@@ -79,6 +76,25 @@ function chosenLane(): Lane {
   const lane = process.env.HOOKYARD_LANE ?? 'workflow';
   if (lane === 'workflow' || lane === 'express') return lane;
   throw new Error(`HOOKYARD_LANE must be workflow or express, not ${lane}`);
+}
+
+function endAll(signal: 'SIGTERM' | 'SIGKILL'): void {
+  ending.abort(new StartupError('the tests were ended before they began'));
+  for (const mocha of running) mocha.kill(signal);
+}
+
+/** Runs parts side by side. @throws what kept one from running, when the others have ended too and left no servers */
+async function runTogether(parts: Part[]): Promise<number[]> {
+  const failures: unknown[] = [];
+  const run = (part: Part) =>
+    runPart(part).catch((error: unknown) => {
+      failures.push(error);
+      endAll('SIGTERM');
+      return 1;
+    });
+  const codes = await Promise.all(parts.map(run));
+  if (failures.length > 0) throw failures[0];
+  return codes;
 }
 
 async function runPart(part: Part): Promise<number> {

@@ -19,11 +19,13 @@ export interface RunningChild {
   stop(): Promise<void>;
 }
 
-// A suspended process would not notice that the bench is gone.
-const suspended = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of suspended) child.kill('SIGCONT');
-});
+const running = new Set<ChildProcess>();
+
+/** Kills what was started and has not ended: a bench that is over needs nothing of it, and a suspended process would not notice. */
+export function killProcesses(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+process.on('exit', killProcesses);
 
 /** Starts a TypeScript file of this project and waits until it is ready. Its warnings and errors are shown. */
 export async function startProcess(file: string, env: Record<string, string>): Promise<RunningChild> {
@@ -31,24 +33,18 @@ export async function startProcess(file: string, env: Record<string, string>): P
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  const exited = once(child, 'exit');
+  running.add(child);
+  const exited = once(child, 'exit').finally(() => running.delete(child));
   const next = <T>(deadlineMs: number) => nextMessage<T>(child, exited, file, deadlineMs);
-  const resume = () => {
-    child.kill('SIGCONT');
-    suspended.delete(child);
-  };
   return {
     child,
     pid: child.pid ?? 0,
     ready: await next(READY_DEADLINE_MS),
     next,
-    suspend() {
-      child.kill('SIGSTOP');
-      suspended.add(child);
-    },
-    resume,
+    suspend: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
     async stop() {
-      resume();
+      child.kill('SIGCONT');
       if (child.exitCode === null) child.kill('SIGTERM');
       await exited;
     },
