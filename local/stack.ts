@@ -60,7 +60,7 @@ export interface Stack {
 /** Names of the children in the order they are ended. */
 const endOrder = ['api', 'worker', 'temporal-ui', 'temporal', 'postgres'];
 const leftoverGraceMs = 10_000;
-// So often ports are chosen anew when another program was quicker; two stacks that start side by side may meet once.
+// So often the servers are started when another program was quicker at a port; two stacks that start side by side may meet.
 const mostTries = 3;
 
 /**
