@@ -3,7 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import { cancelOfDeletedDestination } from '../db/deleted-destinations.ts';
-import { isTransientDatabaseError, type Pool } from '../db/pool.ts';
+import { isTransientDatabaseError } from '../db/database-errors.ts';
+import type { Pool } from '../db/pool.ts';
 import { purgeStep } from '../db/source-purges.ts';
 
 const ROUND_MS = 20_000;

@@ -4,7 +4,8 @@ import type { Log } from '../core/log.ts';
 import { countAttempts } from '../db/circuits.ts';
 import { type AttemptContext, loadAttempts } from '../db/hot-path/load-attempts.ts';
 import { type AttemptResult, type ChangedDelivery, recordResults } from '../db/hot-path/record-results.ts';
-import { isTransientDatabaseError, type Pool } from '../db/pool.ts';
+import { isTransientDatabaseError } from '../db/database-errors.ts';
+import type { Pool } from '../db/pool.ts';
 import type { AttemptRequest } from './types.ts';
 
 const MAX_GROUP = 128;

@@ -1,6 +1,6 @@
 // Errors as the API answers them (interface.md, "Errors"): one class to throw, one place that renders.
 import { STATUS_CODES } from 'node:http';
-import { isTransientDatabaseError } from '../db/pool.ts';
+import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { AppContext, Next } from './context.ts';
 
 /** One thing wrong with one member of a request; `path` is dotted: `retryPolicy.maxRetries`. */

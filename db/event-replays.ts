@@ -2,6 +2,7 @@
 // their pages.
 import { MAX_OPEN_REPLAYS } from '../core/event-replay.ts';
 import { idTime, isId, newId } from '../core/ids.ts';
+import { isStatementTimeout } from './database-errors.ts';
 import { type EventFilter, idRange, MATCHING, matchingValues } from './history/events.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
 
@@ -81,8 +82,6 @@ export function countExpired(db: Queryable, selection: EventSelection): Promise<
   );
 }
 
-const QUERY_CANCELED = '57014'; // the statement timeout of the pool (PostgreSQL manual, appendix A)
-
 async function count(db: Queryable, selection: EventSelection, matching: string): Promise<number> {
   try {
     const { rows } = await db.query<{ total: number }>(
@@ -91,7 +90,7 @@ async function count(db: Queryable, selection: EventSelection, matching: string)
     );
     return rows[0]?.total ?? 0;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === QUERY_CANCELED) throw new FilterTooBroadError();
+    if (isStatementTimeout(error)) throw new FilterTooBroadError();
     throw error;
   }
 }

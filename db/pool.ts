@@ -77,20 +77,3 @@ async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) 
     client.release(broken);
   }
 }
-
-// Classes of PostgreSQL errors after which the same statement may succeed later: connection lost, server shutting
-// down or starting, too many connections, out of memory or disk, deadlock (PostgreSQL manual, appendix A).
-const TRANSIENT_CLASSES = ['08', '53', '57', '40'];
-const TRANSIENT_NODE_CODES = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'];
-const TRANSIENT_MESSAGES = /timeout|terminated|Connection ended|not queryable|server closed/i;
-
-/** Whether a database error says that the database is away or saturated, rather than that the statement is wrong. */
-export function isTransientDatabaseError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? String(error.code) : '';
-  if (TRANSIENT_NODE_CODES.includes(code)) return true;
-  if (/^[0-9A-Z]{5}$/.test(code)) return TRANSIENT_CLASSES.includes(code.slice(0, 2));
-  if (error instanceof AggregateError) return error.errors.some(isTransientDatabaseError);
-  if (error.cause !== undefined) return isTransientDatabaseError(error.cause);
-  return TRANSIENT_MESSAGES.test(error.message);
-}

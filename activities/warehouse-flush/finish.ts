@@ -2,7 +2,7 @@
 // notifications come out as for HTTP destinations.
 import { latencyClass } from '../../core/latency-classes.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
-import { isTransientDatabaseError } from '../../db/pool.ts';
+import { isTransientDatabaseError } from '../../db/database-errors.ts';
 import { type BatchUnderWay, endBatch, findBatch, type OpenMember, openMembers } from '../../db/warehouse-batches.ts';
 import { failoverTargets, newFailover } from '../failover.ts';
 import type { BatchReference } from '../types.ts';

@@ -1,7 +1,8 @@
 // Writes accepted events: concurrent requests share a statement and a commit, and each is answered after that commit.
 import { type Batcher, createBatcher } from '../../core/batcher.ts';
 import { findFirstEvent, type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
-import { isTransientDatabaseError, type Pool } from '../../db/pool.ts';
+import { isTransientDatabaseError } from '../../db/database-errors.ts';
+import type { Pool } from '../../db/pool.ts';
 
 /** What became of an event: stored, a repeat of an earlier one, or routed by a configuration that has changed since. */
 export type WriteOutcome = { kind: 'stored' } | { kind: 'duplicate'; eventId: string } | { kind: 'stale' };

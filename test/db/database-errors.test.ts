@@ -1,0 +1,73 @@
+// What errors of the database mean, as they really arrive: from PostgreSQL itself, and in the forms of Node and node-postgres.
+import { expect } from 'chai';
+import {
+  isConnectionLost,
+  isReadOnlyServer,
+  isStatementTimeout,
+  isTransientDatabaseError,
+  isUniqueViolation,
+  isWriteConflict,
+} from '../../db/database-errors.ts';
+import { createPool } from '../../db/pool.ts';
+import { stackAddresses } from '../support/stack.ts';
+
+const withCode = (code: string, message = 'failed') => Object.assign(new Error(message), { code });
+
+describe('errors of the database', () => {
+  const transient = [
+    ['08006', '25006', '40001', '40P01', '53100', '53200', '53300', '55P03', '57014', '57P01', '57P03', '58030'],
+    ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+  ].flat();
+  for (const code of transient) {
+    it(`${code} may pass`, () => {
+      expect(isTransientDatabaseError(withCode(code))).to.equal(true);
+      expect(isTransientDatabaseError(new Error('wrapped', { cause: withCode(code) }))).to.equal(true);
+      expect(isTransientDatabaseError(new AggregateError([withCode(code)]))).to.equal(true);
+    });
+  }
+
+  for (const code of ['22021', '22P02', '22P05', '23502', '23505', '42601', '42P01', '54000']) {
+    it(`${code} is about the statement or its values`, () => {
+      expect(isTransientDatabaseError(withCode(code, 'a timeout in the text changes nothing'))).to.equal(false);
+    });
+  }
+
+  it('what node-postgres says without a code may pass', () => {
+    const messages = [
+      'Connection terminated unexpectedly',
+      'timeout exceeded when trying to connect',
+      'Query read timeout',
+      'Client has encountered a connection error and is not queryable',
+    ];
+    for (const message of messages) expect(isTransientDatabaseError(new Error(message)), message).to.equal(true);
+  });
+
+  it('after a lost connection nobody knows of the commit, after an answer one does', () => {
+    const lost = [withCode('ECONNRESET'), withCode('57P01'), new Error('Connection terminated unexpectedly')];
+    for (const error of lost) expect(isConnectionLost(error), error.message).to.equal(true);
+    for (const code of ['ECONNREFUSED', '57014', '40P01'])
+      expect(isConnectionLost(withCode(code)), code).to.equal(false);
+  });
+
+  it('names what PostgreSQL answers', async () => {
+    const { databaseUrl } = stackAddresses();
+    const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: 5000, onError: () => {} });
+    const failureOf = (statement: string) =>
+      pool.query(statement).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    try {
+      const table = 'errors_test_table';
+      expect(isReadOnlyServer(await failureOf(`begin read only; create table ${table} (id int)`))).to.equal(true);
+      await pool.query('rollback');
+      expect(isStatementTimeout(await failureOf('set statement_timeout = 1; select pg_sleep(1)'))).to.equal(true);
+      await pool.query('reset statement_timeout');
+      await pool.query(`create temp table ${table} (id int primary key)`);
+      expect(isUniqueViolation(await failureOf(`insert into ${table} values (1), (1)`))).to.equal(true);
+      expect(isWriteConflict(await failureOf("do $$ begin raise sqlstate '40P01'; end $$"))).to.equal(true);
+    } finally {
+      await pool.end();
+    }
+  });
+});
