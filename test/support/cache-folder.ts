@@ -1,10 +1,10 @@
 // Programs that tests need and npm does not bring are installed once, in the cache folder that also holds Temporal.
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
+import { cacheFolder as folderOfPrograms } from '../../local/cache-folder.ts';
 import { phase } from '../../local/errors.ts';
 
-export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookyard');
+export const cacheFolder = folderOfPrograms();
 
 /**
  * Fills a folder of the cache unless it is there; it appears only when it is complete.

