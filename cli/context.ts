@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Client, createClient } from 'hookyard/client';
+import { servedUrl } from '../local/served-url.ts';
 import { usage } from './errors.ts';
 import { createOutput, type Output } from './output.ts';
 
@@ -26,13 +27,14 @@ export interface Context {
 /** @throws CliError when the address is none, or the time-out no number */
 export function contextOf(command: Command): Context {
   const options = command.optsWithGlobals<GlobalOptions>();
-  const url = serviceUrl(options);
+  const address = serviceAddress(options);
+  const { url } = address;
   const seconds = Number(options.timeout ?? 30);
   if (!(seconds > 0 && seconds <= 3600))
     throw usage(`--timeout must be seconds between 0 and 3600, not ${options.timeout}`);
   const client = createClient({
     url,
-    apiKey: apiKey(options, url),
+    apiKey: apiKey(options, address),
     timeoutMs: seconds * 1000,
     maxWaitMs: seconds * 1000,
     userAgent: `hookyard-cli/${VERSION}`,
@@ -40,14 +42,33 @@ export function contextOf(command: Command): Context {
   return { client, output: createOutput(options.json === true), url };
 }
 
-/** `--url`, `HOOKYARD_URL`, the service's own `HOOKYARD_PUBLIC_URL`, else where `npm start` listens. */
-export function serviceUrl({ url }: GlobalOptions): string {
+export interface ServiceAddress {
+  url: string;
+  /** What it was taken from, for the lines that tell it. */
+  from: string;
+  /** Whether it is where the service of our data folder listens. */
+  ofDataFolder: boolean;
+}
+
+/** `--url`, `HOOKYARD_URL`, the service's own settings, where the service of the data folder listens, else its default. */
+export function serviceAddress({ url }: GlobalOptions): ServiceAddress {
   const { HOOKYARD_URL, HOOKYARD_PUBLIC_URL, HOOKYARD_PORT } = process.env;
-  const chosen = url || HOOKYARD_URL || HOOKYARD_PUBLIC_URL || `http://localhost:${HOOKYARD_PORT || 3000}`;
-  if (!/^https?:$/.test(URL.parse(chosen)?.protocol ?? '')) {
-    throw usage(`"${chosen}" is not the address of a service: it must start with http:// or https://`);
+  if (url) return checked(url, '--url');
+  if (HOOKYARD_URL) return checked(HOOKYARD_URL, 'HOOKYARD_URL');
+  if (HOOKYARD_PUBLIC_URL) return checked(HOOKYARD_PUBLIC_URL, 'HOOKYARD_PUBLIC_URL');
+  // Port 0 is chosen freely, at every start.
+  if (Number(HOOKYARD_PORT)) return checked(`http://localhost:${HOOKYARD_PORT}`, 'HOOKYARD_PORT');
+  const folder = dataFolder();
+  const served = servedUrl(folder);
+  if (served) return { ...checked(served, `the service that runs on ${folder}`), ofDataFolder: true };
+  return checked('http://localhost:3000', `the default, as no service runs on ${folder}`);
+}
+
+function checked(address: string, from: string): ServiceAddress {
+  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? '')) {
+    throw usage(`"${address}" is not the address of a service: it must start with http:// or https://`);
   }
-  return chosen.replace(/\/+$/, '');
+  return { url: address.replace(/\/+$/, ''), from, ofDataFolder: false };
 }
 
 /** The data folder of `npm start`, which runs in the project's folder. */
@@ -55,11 +76,11 @@ export function dataFolder(): string {
   return resolve(project, process.env.HOOKYARD_DATA_DIR || './data');
 }
 
-function apiKey(options: GlobalOptions, url: string): string | undefined {
+function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): string | undefined {
   const given = options.apiKey || process.env.HOOKYARD_API_KEY;
   if (given) return given;
   // The key of this machine's service is for this machine's service only.
-  if (!['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)) return undefined;
+  if (!ofDataFolder && !['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)) return undefined;
   try {
     return readFileSync(join(dataFolder(), 'keys', 'api-key'), 'utf8').trim();
   } catch {

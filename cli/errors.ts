@@ -1,6 +1,7 @@
 // What a command ends with: one line that says what to do next, and an exit code that a script can act on.
 import { CommanderError } from 'commander';
 import { HookyardError } from 'hookyard/client';
+import type { ServiceAddress } from './context.ts';
 
 /** The exit codes; docs/cli.md documents them. */
 export const EXIT = { ok: 0, refused: 1, usage: 2, notFound: 3, auth: 4, unavailable: 5 } as const;
@@ -27,8 +28,8 @@ export interface Ending {
   body: Record<string, unknown>;
 }
 
-/** @param url of the service, for the lines that tell where it was looked for */
-export function endingOf(error: unknown, url: string): Ending {
+/** @param address of the service, for the lines that tell where it was looked for */
+export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | 'from'>): Ending {
   // Commander has printed what is wrong, or the help or version that was asked for.
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage, line: '', body: {} };
   if (error instanceof CliError)
@@ -36,7 +37,7 @@ export function endingOf(error: unknown, url: string): Ending {
   if (error instanceof HookyardError) {
     // The API's advice on 401 is for those who write requests.
     const message = error.status === 401 ? error.message.replace(/;.*/, '') : error.message;
-    const line = `${message}${adviceOn(error, url)}`;
+    const line = `${message}${adviceOn(error, address)}`;
     const { status, code, details, requestId } = error;
     return { exitCode: exitCodeOf(error), line, body: { message: error.message, status, code, details, requestId } };
   }
@@ -60,14 +61,17 @@ const LISTED = {
   delivery: 'deliveries',
 };
 
-function adviceOn({ status, code, requestId, message }: HookyardError, url: string): string {
+function adviceOn(
+  { status, code, requestId, message }: HookyardError,
+  { url, from }: Pick<ServiceAddress, 'url' | 'from'>,
+): string {
   const kind = status === 404 ? /^There is no (\w+) with id/.exec(message)?.[1] : undefined;
   if (kind !== undefined && Object.hasOwn(LISTED, kind)) {
     return `; hookyard ${LISTED[kind as keyof typeof LISTED]} list shows those there are`;
   }
   if (status === 401) return '; give a key with --api-key or HOOKYARD_API_KEY';
   if (code === 'UNREACHABLE')
-    return `; is the service running (npm start)? Another address is given with --url or HOOKYARD_URL`;
+    return `; is the service running (npm start)? The address comes from ${from}; another is given with --url or HOOKYARD_URL`;
   if (status !== null && status >= 500 && requestId !== null) return ` (request ${requestId} in the log of ${url})`;
   return '';
 }

@@ -11,13 +11,16 @@ import { addRoutes } from './commands/routes.ts';
 import { addSend } from './commands/send.ts';
 import { addSources } from './commands/sources.ts';
 import { addWhoami } from './commands/whoami.ts';
-import { type GlobalOptions, serviceUrl, VERSION } from './context.ts';
+import { type GlobalOptions, type ServiceAddress, serviceAddress, VERSION } from './context.ts';
 import { endingOf } from './errors.ts';
 
 const program = new Command('hookyard')
   .description('Receives, routes and delivers webhooks: everything the management API does, from a terminal.')
   .version(VERSION)
-  .option('--url <address>', 'of the service (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; else http://localhost:3000)')
+  .option(
+    '--url <address>',
+    'of the service (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; else that of this folder, http://localhost:3000)',
+  )
   .option('--api-key <key>', 'whr_... (HOOKYARD_API_KEY; for this machine data/keys/api-key)')
   .option('--timeout <seconds>', 'deadline of each request to the service, and of the waits between repeats (30)')
   .option('--json', 'print the result as JSON on stdout, errors as JSON on stderr')
@@ -58,15 +61,15 @@ try {
   await program.parseAsync();
 } catch (error) {
   const options = program.opts<GlobalOptions>();
-  const { exitCode, line, body } = endingOf(error, urlOrNothing(options));
+  const { exitCode, line, body } = endingOf(error, addressOrNothing(options));
   if (line !== '') process.stderr.write(options.json ? `${JSON.stringify({ error: body })}\n` : `hookyard: ${line}\n`);
   process.exitCode = exitCode;
 }
 
-function urlOrNothing(options: GlobalOptions): string {
+function addressOrNothing(options: GlobalOptions): Pick<ServiceAddress, 'url' | 'from'> {
   try {
-    return serviceUrl(options);
+    return serviceAddress(options);
   } catch {
-    return '';
+    return { url: '', from: '' };
   }
 }

@@ -1,13 +1,10 @@
 // Which processes belong to a data folder. A pid alone proves nothing (it may have been given to another program since), so a
-// process counts as ours only when its command line, read with ps, names the data folder.
-import { execFile } from 'node:child_process';
+// process counts as ours only when its command line names the data folder.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Log } from './errors.ts';
 import { waitFor } from './wait.ts';
-
-const run = promisify(execFile);
 
 const pidFolder = (dataDir: string) => join(dataDir, 'run');
 const pidFile = (dataDir: string, name: string) => join(pidFolder(dataDir), `${name}.pid`);
@@ -34,14 +31,26 @@ export function readPid(file: string): number | undefined {
 }
 
 /** The command line of a running process, or `undefined` when there is no such process (or it is a zombie). */
-export async function commandLine(pid: number): Promise<string | undefined> {
+export function commandLine(pid: number): string | undefined {
   try {
-    const { stdout } = await run('ps', ['-p', String(pid), '-ww', '-o', 'stat=,args=']);
-    const [, state = '', args = ''] = /^\s*(\S+)\s+(.*)$/s.exec(stdout.trimEnd()) ?? [];
-    return state === '' || state.startsWith('Z') ? undefined : args;
+    return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
   } catch {
     return undefined;
   }
+}
+
+// Small images have no ps, and outside of UTF-8 locales ps prints ? for what is not ASCII (proc_pid_stat(5), proc_pid_cmdline(5)).
+function fromProc(pid: number): string | undefined {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [state] = stat.slice(stat.lastIndexOf(')') + 2);
+  if (state === 'Z' || state === 'X') return undefined;
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').replaceAll('\0', ' ');
+}
+
+function fromPs(pid: number): string | undefined {
+  const line = execFileSync('ps', ['-p', String(pid), '-ww', '-o', 'stat=,args='], { encoding: 'utf8' });
+  const [, state = '', args = ''] = /^\s*(\S+)\s+(.*)$/s.exec(line.trimEnd()) ?? [];
+  return state === '' || state.startsWith('Z') ? undefined : args;
 }
 
 /**
@@ -63,17 +72,17 @@ export async function stopLeftovers(dataDir: string, order: string[], graceMs: n
 
 /** Ends one left-over process if it is alive and its command line names the data folder. */
 export async function stopLeftover(dataDir: string, name: string, pid: number, graceMs: number, log: Log) {
-  if (!(await belongs(pid, dataDir))) return;
+  if (!belongs(pid, dataDir)) return;
   log(`ending ${name} (pid ${pid}), left over from an earlier run`);
   send(pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
-  const gone = async () => ((await belongs(pid, dataDir)) ? undefined : true);
+  const gone = async () => (belongs(pid, dataDir) ? undefined : true);
   if (await waitFor(gone, graceMs)) return;
   send(pid, name === 'postgres' ? 'SIGQUIT' : 'SIGKILL');
   await waitFor(gone, 5_000);
 }
 
-async function belongs(pid: number, dataDir: string): Promise<boolean> {
-  const args = await commandLine(pid);
+function belongs(pid: number, dataDir: string): boolean {
+  const args = commandLine(pid);
   return args !== undefined && (args.includes(`${dataDir}/`) || args.includes(`${dataDir} `) || args.endsWith(dataDir));
 }
 

@@ -15,8 +15,8 @@ interface Holder {
  * @throws StartupError when another process runs this data folder
  */
 export async function lockDataDir(dataDir: string): Promise<() => void> {
-  const file = join(dataDir, 'run', 'supervisor.lock');
-  const own = JSON.stringify({ pid: process.pid, args: (await commandLine(process.pid)) ?? '' } satisfies Holder);
+  const file = lockFile(dataDir);
+  const own = JSON.stringify({ pid: process.pid, args: commandLine(process.pid) ?? '' } satisfies Holder);
   for (let tries = 0; tries < 20; tries++) {
     try {
       writeFileSync(file, own, { flag: 'wx' });
@@ -24,16 +24,16 @@ export async function lockDataDir(dataDir: string): Promise<() => void> {
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error;
     }
-    await removeStale(file, dataDir);
+    removeStale(file, dataDir);
   }
   throw new StartupError(`The lock ${file} cannot be taken; remove it if no other Hookyard runs on this data folder.`);
 }
 
-async function removeStale(file: string, dataDir: string): Promise<void> {
+function removeStale(file: string, dataDir: string): void {
   const seen = read(file);
   if (seen === undefined) return; // given back in between
   const holder = parse(seen);
-  if (holder && holder.pid !== process.pid && (await commandLine(holder.pid)) === holder.args) {
+  if (holder && holder.pid !== process.pid && runs(holder)) {
     throw new StartupError(
       `Hookyard already runs on ${dataDir} (pid ${holder.pid}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
     );
@@ -52,6 +52,19 @@ async function removeStale(file: string, dataDir: string): Promise<void> {
   } finally {
     rmSync(aside, { force: true });
   }
+}
+
+/** True when a process runs this data folder now. */
+export function isLocked(dataDir: string): boolean {
+  const holder = parse(read(lockFile(dataDir)) ?? '');
+  return holder !== undefined && runs(holder);
+}
+
+const lockFile = (dataDir: string) => join(dataDir, 'run', 'supervisor.lock');
+
+/** A pid alone proves nothing: another program may have it by now. */
+function runs({ pid, args }: Holder): boolean {
+  return commandLine(pid) === args;
 }
 
 function read(file: string): string | undefined {

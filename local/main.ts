@@ -8,6 +8,7 @@ import { firstSteps } from './first-steps.ts';
 import { keepUp } from './keep-up.ts';
 import { claimPort } from './ports.ts';
 import { type Role, startRole } from './role.ts';
+import { forgetUrl, recordUrl } from './served-url.ts';
 import { type Stack, startStack } from './stack.ts';
 
 // On one machine the first receiver is usually on the same machine; anything more stays refused (see the address guard).
@@ -55,6 +56,7 @@ async function start(settings: Settings): Promise<void> {
     signal: ending.signal,
     log,
     async onLocked() {
+      forgetUrl(settings.HOOKYARD_DATA_DIR);
       apiPort = await claimPort(settings.HOOKYARD_PORT, 'HOOKYARD_PORT', 'the API', settings.HOOKYARD_HOST);
     },
     async onDatabase(url) {
@@ -63,10 +65,12 @@ async function start(settings: Settings): Promise<void> {
   });
   try {
     await startRoles(settings, stack, apiPort);
+    recordUrl(stack.dataDir, roles.api?.url ?? '');
     if (prepared) printReady(settings, stack, prepared);
     failure = await untilEnd(stack);
     if (failure) throw failure;
   } finally {
+    forgetUrl(stack.dataDir);
     await stopRoles(settings);
     await stack.stop();
     log('everything has ended');

@@ -30,15 +30,20 @@ export interface PostgresPrograms {
 
 /**
  * Paths of the programs. As root they are copied once for each version, when the user cannot run them where they are.
+ * @param places where the copy may go, best first
  * @throws StartupError when there is no place where it can
  */
-export async function postgresPrograms(user: ServerUser, log: Log): Promise<PostgresPrograms> {
+export async function postgresPrograms(
+  user: ServerUser,
+  log: Log,
+  places: string[] = [cacheFolder(), sharedCache],
+): Promise<PostgresPrograms> {
   const installed = await installedPrograms();
   if (!user.another) return installed;
   const problem = await tryOut(installed, user);
   if (problem === undefined) return installed;
   const problems = [problem];
-  for (const place of [cacheFolder(), sharedCache]) {
+  for (const place of places) {
     const copied = await copyTo(place, installed, user, log);
     if (typeof copied !== 'string') return copied;
     problems.push(copied);

@@ -38,11 +38,25 @@ describe('what an earlier run left', () => {
     const { child, pid } = await startProcess(`--config-file=${dataDir}/server.yaml`);
     recordPid(dataDir, 'temporal', pid);
     await stop();
-    expect(child.exitCode !== null || child.signalCode !== null || (await commandLine(pid)) === undefined).to.equal(
-      true,
-    );
+    expect(child.exitCode !== null || child.signalCode !== null || commandLine(pid) === undefined).to.equal(true);
     expect(lines.at(-1)).to.equal(`ending temporal (pid ${pid}), left over from an earlier run`);
     expect(existsSync(join(dataDir, 'run', 'temporal.pid'))).to.equal(false);
+  });
+
+  it('ends one of a data folder whose name is not ASCII, in any locale', async () => {
+    const folder = join(dataDir, 'Bürö in Łódź');
+    mkdirSync(join(folder, 'run'), { recursive: true });
+    const { pid } = await startProcess(`--config-file=${folder}/server.yaml`);
+    recordPid(folder, 'temporal', pid);
+    const { LC_ALL } = process.env;
+    process.env.LC_ALL = 'C';
+    try {
+      await stopLeftovers(folder, [], 1_000, () => {});
+    } finally {
+      if (LC_ALL === undefined) delete process.env.LC_ALL;
+      else process.env.LC_ALL = LC_ALL;
+    }
+    expect(commandLine(pid)).to.equal(undefined);
   });
 
   it('kills one that does not end when asked', async () => {
@@ -50,7 +64,7 @@ describe('what an earlier run left', () => {
     const { pid } = await startProcess(`--config-file=${dataDir}/server.yaml`, script);
     recordPid(dataDir, 'temporal', pid);
     await stop();
-    expect(await commandLine(pid)).to.equal(undefined);
+    expect(commandLine(pid)).to.equal(undefined);
   });
 
   it('leaves a process alone that got the recorded pid but is not of this data folder', async () => {
@@ -59,14 +73,14 @@ describe('what an earlier run left', () => {
     recordPid(dataDir, 'temporal', pid);
     recordPid(dataDir, 'temporal-ui', sibling);
     await stop();
-    expect(await commandLine(pid)).to.be.a('string');
-    expect(await commandLine(sibling)).to.be.a('string');
+    expect(commandLine(pid)).to.be.a('string');
+    expect(commandLine(sibling)).to.be.a('string');
     expect(existsSync(join(dataDir, 'run', 'temporal.pid'))).to.equal(false);
   });
 
   it('refuses a data folder that a running process holds', async () => {
     const { pid } = await startProcess('supervisor');
-    const holder = { pid, args: await commandLine(pid) };
+    const holder = { pid, args: commandLine(pid) };
     writeFileSync(join(dataDir, 'run', 'supervisor.lock'), JSON.stringify(holder));
     const error = await lockDataDir(dataDir).then(
       () => undefined,

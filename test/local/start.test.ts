@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -6,9 +6,9 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { waitFor } from '../../local/wait.ts';
+import { processesOf, Run, START_DEADLINE_MS } from '../support/npm-start.ts';
 
 const project = join(import.meta.dirname, '..', '..');
-const startDeadlineMs = 120_000;
 
 describe('npm start', () => {
   let dataDir: string;
@@ -27,7 +27,7 @@ describe('npm start', () => {
   });
 
   const start = (settings: Record<string, string> = {}) => {
-    const run = new Run({ HOOKYARD_DATA_DIR: dataDir, ...settings });
+    const run = new Run(project, dataDir, settings);
     runs.push(run);
     return run;
   };
@@ -64,7 +64,7 @@ describe('npm start', () => {
     for (const text of [first.output.replaceAll(apiKey, ''), ...logged]) {
       for (const secret of [apiKey, ...others]) expect(text).to.not.include(secret);
     }
-  }).timeout(3 * startDeadlineMs);
+  }).timeout(3 * START_DEADLINE_MS);
 
   it('starts again after kill -9 of everything, and takes one Ctrl-C that arrives twice as one', async () => {
     const first = start();
@@ -81,7 +81,7 @@ describe('npm start', () => {
     expect(await second.exitCode()).to.equal(0);
     expect(second.output).not.to.contain('ending at once');
     expect(processesOf(dataDir)).to.deep.equal([]);
-  }).timeout(3 * startDeadlineMs);
+  }).timeout(3 * START_DEADLINE_MS);
 
   it('starts again when only the supervisor was killed, ending what it left', async () => {
     const first = start();
@@ -96,7 +96,7 @@ describe('npm start', () => {
     second.child.kill('SIGTERM');
     expect(await second.exitCode()).to.equal(0);
     expect(processesOf(dataDir)).to.deep.equal([]);
-  }).timeout(3 * startDeadlineMs);
+  }).timeout(3 * START_DEADLINE_MS);
 
   it('starts a role, PostgreSQL or Temporal again when it is killed', async () => {
     const run = start();
@@ -112,7 +112,7 @@ describe('npm start', () => {
     run.child.kill('SIGTERM');
     expect(await run.exitCode()).to.equal(0);
     expect(processesOf(dataDir)).to.deep.equal([]);
-  }).timeout(3 * startDeadlineMs);
+  }).timeout(3 * START_DEADLINE_MS);
 
   it('ends with the reason when PostgreSQL cannot be brought back', async () => {
     const run = start();
@@ -122,7 +122,7 @@ describe('npm start', () => {
     expect(await run.exitCode()).to.equal(1);
     expect(run.problems().at(-1)).to.match(/^hookyard: PostgreSQL cannot be kept running: .*pg_control/);
     expect(processesOf(dataDir)).to.deep.equal([]);
-  }).timeout(2 * startDeadlineMs);
+  }).timeout(2 * START_DEADLINE_MS);
 
   it('refuses unknown and wrong variables, one line each', async () => {
     const run = start({ HOOKYARD_PROT: '3000', HOOKYARD_PLAN: 'gold' });
@@ -131,7 +131,7 @@ describe('npm start', () => {
     expect(run.problems()[0]).to.match(/^hookyard: HOOKYARD_PROT is not a setting/);
     expect(run.problems()[1]).to.match(/^hookyard: HOOKYARD_PLAN /);
     expect(existsSync(dataDir)).to.equal(false);
-  }).timeout(startDeadlineMs);
+  }).timeout(START_DEADLINE_MS);
 
   for (const variable of ['HOOKYARD_PORT', 'POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT']) {
     it(`names ${variable} when that port is taken`, async () => {
@@ -147,7 +147,7 @@ describe('npm start', () => {
       } finally {
         other.close();
       }
-    }).timeout(startDeadlineMs);
+    }).timeout(START_DEADLINE_MS);
   }
 
   it('names HOOKYARD_DATA_DIR when the folder cannot be made', async () => {
@@ -157,7 +157,7 @@ describe('npm start', () => {
     expect(await run.exitCode()).to.equal(1);
     expect(run.problems()).to.have.length(1);
     expect(run.problems()[0]).to.contain('set HOOKYARD_DATA_DIR');
-  }).timeout(startDeadlineMs);
+  }).timeout(START_DEADLINE_MS);
 
   it('names DATABASE_URL and TEMPORAL_ADDRESS when those servers cannot be reached', async () => {
     const database = start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
@@ -167,79 +167,8 @@ describe('npm start', () => {
     expect(await temporal.exitCode()).to.equal(1);
     expect(temporal.problems()[0]).to.match(/^hookyard: Temporal at 127\.0\.0\.1:1 cannot be reached/);
     expect(processesOf(dataDir)).to.deep.equal([]);
-  }).timeout(startDeadlineMs);
+  }).timeout(START_DEADLINE_MS);
 });
-
-/** One `npm start` (without npm's own process), on free ports unless told otherwise. */
-class Run {
-  readonly child: ChildProcess;
-  output = '';
-  private errors = '';
-  private readonly exited: Promise<number | null>;
-
-  constructor(settings: Record<string, string>) {
-    const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(HOOKYARD_|TEMPORAL_|DATABASE_URL$)/.test(name),
-    );
-    const ports = { HOOKYARD_PORT: '0', POSTGRES_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
-    this.child = spawn(process.execPath, ['local/bootstrap.js', 'local/main.ts'], {
-      cwd: project,
-      env: { ...Object.fromEntries(inherited), npm_lifecycle_event: '', LOG_LEVEL: 'warn', ...ports, ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.child.stdout?.on('data', (chunk) => (this.output += String(chunk)));
-    this.child.stderr?.on('data', (chunk) => (this.errors += String(chunk)));
-    this.exited = new Promise((resolve) => this.child.once('exit', resolve));
-  }
-
-  /** Waits until the last of the first steps is printed. */
-  async ready(): Promise<void> {
-    const ended = this.exited.then(() => true);
-    const printed = async () => this.output.includes('/ingest/default/orders') || undefined;
-    const stopped = await Promise.race([ended, waitFor(printed, startDeadlineMs).then(() => false)]);
-    if (stopped || !(await printed()))
-      throw new Error(`npm start did not become ready:\n${this.output}\n${this.errors}`);
-  }
-
-  exitCode(): Promise<number | null> {
-    return this.exited;
-  }
-
-  problems(): string[] {
-    return this.errors.trim().split('\n');
-  }
-
-  printedCommands(): string {
-    return this.output
-      .split('\n')
-      .filter((line) => /^(SOURCE=|DESTINATION=|curl )/.test(line))
-      .join('\n');
-  }
-
-  supervisorPid(): number {
-    const holder: { pid: number } = JSON.parse(readFileSync(this.lockFile(), 'utf8'));
-    return holder.pid;
-  }
-
-  async kill(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    this.child.kill('SIGTERM');
-    await this.exited;
-  }
-
-  private lockFile(): string {
-    return join(project, '.test-data', `start-${process.pid}`, 'run', 'supervisor.lock');
-  }
-}
-
-/** Every process whose command line names the folder: what a start has to end. */
-function processesOf(folder: string): number[] {
-  const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,stat=,args='], { encoding: 'utf8' }).split('\n');
-  return lines
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([pid, state = '', ...args]) => pid && !state.startsWith('Z') && args.join(' ').includes(folder))
-    .map(([pid]) => Number(pid));
-}
 
 function runInShell(commands: string): void {
   execFileSync('sh', ['-e'], { input: commands, encoding: 'utf8' });
