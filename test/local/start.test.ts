@@ -41,6 +41,8 @@ describe('npm start', () => {
       expect(statSync(join(dataDir, 'keys', 'api-key')).mode & 0o777).to.equal(0o600);
       runInShell(first.printedCommands().replaceAll('127.0.0.1:4000', `127.0.0.1:${receiver.port}`));
       expect(await waitFor(async () => receiver.bodies[0], 20_000)).to.equal('{"order":42}');
+      // The port was chosen freely; commands of this folder find it.
+      expect(whoami(dataDir)).to.include(first.printedUrl());
 
       const second = start();
       expect(await second.exitCode()).to.equal(1);
@@ -53,6 +55,7 @@ describe('npm start', () => {
     first.child.kill('SIGTERM');
     expect(await first.exitCode()).to.equal(0);
     expect(processesOf(dataDir)).to.deep.equal([]);
+    expect(existsSync(join(dataDir, 'run', 'url'))).to.equal(false);
     // The API key is printed once, for its owner to use; no other secret is, and none at all is in a log.
     const [apiKey = '', ...others] = ['keys/api-key', 'keys/encryption-keys', 'postgres-password'].map((name) =>
       readFileSync(join(dataDir, name), 'utf8').trim().replace(/^\w+:/, ''),
@@ -172,6 +175,13 @@ describe('npm start', () => {
 
 function runInShell(commands: string): void {
   execFileSync('sh', ['-e'], { input: commands, encoding: 'utf8' });
+}
+
+/** What `hookyard whoami` prints when nothing but the data folder is named. */
+function whoami(dataDir: string): string {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKYARD_'));
+  const env = { ...Object.fromEntries(inherited), HOOKYARD_DATA_DIR: dataDir };
+  return execFileSync(process.execPath, [join(project, 'cli', 'hookyard.js'), 'whoami'], { env, encoding: 'utf8' });
 }
 
 async function startReceiver(): Promise<{ server: Server; port: number; bodies: string[] }> {

@@ -63,6 +63,11 @@ export class Run {
       .join('\n');
   }
 
+  /** Where the API listens, as it told. */
+  printedUrl(): string {
+    return /^ {2}API +(\S+)$/m.exec(this.output)?.[1] ?? '';
+  }
+
   supervisorPid(): number {
     const holder: { pid: number } = JSON.parse(readFileSync(join(this.dataDir, 'run', 'supervisor.lock'), 'utf8'));
     return holder.pid;

@@ -1,0 +1,76 @@
+// Where the command line looks for the service when nothing names it: in the data folder of npm start.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { lockDataDir } from '../../local/lock.ts';
+import { recordUrl } from '../../local/served-url.ts';
+import { type CommandLine, commandLine } from '../support/cli.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+describe('the address of the service', () => {
+  let organization: TestOrganization;
+  let cli: CommandLine;
+  let folder: string;
+  let unlock: () => void;
+  before(async () => {
+    organization = await createOrganization();
+    cli = commandLine(organization);
+    folder = mkdtempSync(join(tmpdir(), 'hookyard-address-'));
+    for (const name of ['run', 'keys']) mkdirSync(join(folder, name));
+    writeFileSync(join(folder, 'keys', 'api-key'), `${organization.token}\n`);
+    // As npm start does: this process runs the folder.
+    unlock = await lockDataDir(folder);
+    recordUrl(folder, organization.api.url);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Runs a command in an environment that names nothing but the data folder. */
+  const inFolder = (args: string[], env: Record<string, string> = {}) =>
+    cli.run(args, {
+      env: { HOOKYARD_URL: undefined, HOOKYARD_API_KEY: undefined, HOOKYARD_DATA_DIR: folder, ...env },
+    });
+
+  it('is that of the service which runs on the data folder, with its key', async () => {
+    const { code, stdout, stderr } = await inFolder(['whoami']);
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.include(organization.api.url);
+    // Port 0 is no port: it says that any will do.
+    expect(await inFolder(['whoami'], { HOOKYARD_PORT: '0' })).to.include({ code: 0 });
+  });
+
+  it('is what the options or the environment say, which is told when nobody answers there', async () => {
+    const nobody = 'http://127.0.0.1:9';
+    for (const [args, env, from] of [
+      [['--url', nobody], {}, '--url'],
+      [[], { HOOKYARD_URL: nobody }, 'HOOKYARD_URL'],
+      [[], { HOOKYARD_PUBLIC_URL: nobody }, 'HOOKYARD_PUBLIC_URL'],
+      [[], { HOOKYARD_PORT: '9' }, 'HOOKYARD_PORT'],
+    ] as [string[], Record<string, string>, string][]) {
+      const { code, stderr } = await inFolder(['whoami', '--timeout', '1', ...args], env);
+      expect([code, stderr]).to.satisfy(
+        ([, text]: [number, string]) => code === 5 && text.includes(`The address comes from ${from}; another is given`),
+        stderr,
+      );
+    }
+  });
+
+  it('is told with the data folder when its service does not answer', async () => {
+    recordUrl(folder, 'http://127.0.0.1:9');
+    const { code, stderr } = await inFolder(['whoami', '--timeout', '1']);
+    recordUrl(folder, organization.api.url);
+    expect(code).to.equal(5);
+    expect(stderr).to.include(`The address comes from the service that runs on ${folder};`);
+  });
+
+  it('is the default again when the service of the folder has ended or was killed', async () => {
+    const lock = join(folder, 'run', 'supervisor.lock');
+    const held = readFileSync(lock, 'utf8');
+    unlock();
+    for (const left of ['', '{"pid": 12', JSON.stringify({ ...JSON.parse(held), pid: 2 ** 22 + 1 })]) {
+      if (left !== '') writeFileSync(lock, left);
+      const { stderr } = await inFolder(['whoami', '--timeout', '1']);
+      expect(stderr).to.not.include(organization.api.url);
+    }
+  });
+});
