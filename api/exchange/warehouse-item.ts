@@ -40,13 +40,11 @@ export interface WarehouseItem {
   redacted: boolean;
 }
 
-export const itemSchema = createWarehouseSchema
-  .omit({ enabled: true })
-  .extend({ description: field.description.optional(), isActive: field.enabled.optional() });
+export const itemSchema = createWarehouseSchema.omit({ enabled: true }).extend({ isActive: field.enabled.optional() });
 
 /** Checks an item as the create endpoint checks its body. @throws ApiError 400 */
 export function readWarehouseItem(type: WarehouseType, given: unknown): WarehouseItem {
-  const { isActive: enabled, config, fieldMapping, name, ...optional } = check(itemSchema, given, 'It');
+  const { isActive: enabled, config, fieldMapping, name, type: _known, ...optional } = check(itemSchema, given, 'It');
   // A file that knows only the interface's members has no config at all.
   const whole = config === undefined || config === REDACTED;
   const secret = WAREHOUSE_SECRET_FIELD[type];

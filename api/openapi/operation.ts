@@ -57,7 +57,7 @@ export const TAGS = {
   Sources: 'Each source has a public address that receives webhooks.',
   Destinations: 'Where webhooks are delivered: HTTP endpoints and warehouses (flat family).',
   'Organization destinations':
-    'The HTTP destinations of the same store, with fewer members (organization-scoped family).',
+    'The HTTP destinations of the same store, with the same members (organization-scoped family).',
   Routes: 'Which source goes to which destinations, and how.',
   Filters: 'Conditions that several routes share.',
   Transforms: 'Code that makes of an event what is sent.',

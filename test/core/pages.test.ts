@@ -15,8 +15,8 @@ describe('The pages', () => {
   // A link to a section leads to the first one of its name.
   it('have no section twice', () => {
     for (const page of pages) {
-      const text = readFileSync(join(project, page), 'utf8').replaceAll(/^```[^]*?^```/gm, '');
-      const titles = text.match(/^#{1,6} .*$/gm) ?? [];
+      const text = readFileSync(join(project, page), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+      const titles = [...text.matchAll(/^#{1,6} .*$/gm)].map(([title]) => title);
       const twice = titles.filter((title, index) => titles.indexOf(title) !== index);
       expect(twice, page).to.deep.equal([]);
     }
