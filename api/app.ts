@@ -8,6 +8,7 @@ import { renderErrors } from './errors.ts';
 import { mountDestinationExchange } from './exchange/destinations.ts';
 import { mountRouteExchange } from './exchange/routes.ts';
 import { idempotency } from './idempotency.ts';
+import { nameIgnored } from './ignored.ts';
 import type { DoorState } from './ingest/backlog.ts';
 import { mountDescription, mountPage } from './openapi/serve.ts';
 import { rateLimit } from './rate-limit.ts';
@@ -83,6 +84,8 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   if (perMinute !== undefined) router.use(rateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   router.use(idempotency(deps));
+  // Within `idempotency`, which keeps the header with the answer.
+  router.use(nameIgnored);
   mountAuth(router);
   mountApiKeys(router, deps);
   mountSources(router, deps);

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Client, createClient } from 'hookyard/client';
 import { usage } from './errors.ts';
+import { tellIgnored } from './ignored.ts';
 import { createOutput, type Output } from './output.ts';
 
 const project = dirname(import.meta.dirname);
@@ -30,14 +31,16 @@ export function contextOf(command: Command): Context {
   const seconds = Number(options.timeout ?? 30);
   if (!(seconds > 0 && seconds <= 3600))
     throw usage(`--timeout must be seconds between 0 and 3600, not ${options.timeout}`);
+  const output = createOutput(options.json === true);
   const client = createClient({
     url,
     apiKey: apiKey(options, url),
     timeoutMs: seconds * 1000,
     maxWaitMs: seconds * 1000,
     userAgent: `hookyard-cli/${VERSION}`,
+    onIgnored: tellIgnored(output),
   });
-  return { client, output: createOutput(options.json === true), url };
+  return { client, output, url };
 }
 
 /** `--url`, `HOOKYARD_URL`, the service's own `HOOKYARD_PUBLIC_URL`, else where `npm start` listens. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { type ErrorCodes, errorResponses, isRepeatable, managementErrors } from './errors.ts';
-import { idempotencyKey, idempotentReplayed, pathParameter, requestId } from './members.ts';
+import { idempotencyKey, idempotentReplayed, ignoredNames, pathParameter, requestId } from './members.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -98,7 +98,7 @@ export function toOperationObject(operation: Operation): ZodOpenApiOperationObje
     }),
     ...(operation.takesAnything && { requestBody: anything }),
     responses: {
-      [`${answer.status}`]: toResponse(answer, isRepeatable(operation)),
+      [`${answer.status}`]: toResponse(answer, family, isRepeatable(operation)),
       ...(answer.mayBeKnown && { '304': notModified }),
       ...errorResponses(errors),
     },
@@ -120,12 +120,14 @@ const anything: ZodOpenApiOperationObject['requestBody'] = {
 
 function toResponse(
   { description, schema, content, headers, leadsTo }: Answer,
+  family: Operation['family'],
   repeatable: boolean,
 ): ZodOpenApiResponseObject {
   return {
     description,
     headers: z.object({
       'X-Request-Id': requestId,
+      ...(family === 'management' && { 'X-Ignored': ignoredNames }),
       ...(repeatable && { 'Idempotent-Replayed': idempotentReplayed }),
       ...headers,
     }),

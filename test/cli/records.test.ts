@@ -207,6 +207,18 @@ describe('hookyard on the command line', () => {
     ]);
   });
 
+  it('says on stderr what the service ignored', async () => {
+    const data = '{"retryPolicy": {"maxRetry": 1}, "\\u001b[2Jx": 1}';
+    const ran = await cli.run(['destinations', 'create', 'Misspelt', 'https://m.example/', '--data', data, '--json']);
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect(JSON.parse(ran.stdout)).to.include({ name: 'Misspelt' });
+    expect(ran.stderr.split('\n')).to.deep.equal([
+      'hookyard: The service does not know the member retryPolicy.maxRetry and ignored it; did you mean retryPolicy.maxRetries?',
+      'hookyard: The service does not know the member x and ignored it',
+      '',
+    ]);
+  });
+
   it('takes the key from an option, and from the data folder for a service of this machine', async () => {
     const keys = join(folder, 'keys');
     mkdirSync(keys);
