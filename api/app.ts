@@ -23,6 +23,7 @@ import { mountEventReplays } from './resources/event-replays.ts';
 import { mountEvents } from './resources/events.ts';
 import { mountFilters } from './resources/filters.ts';
 import { mountHealth } from './resources/health.ts';
+import { mountLeases } from './resources/leases.ts';
 import { mountOrganizationDestinations } from './resources/organization-destinations.ts';
 import { mountReplays } from './resources/replays.ts';
 import { mountRouteCircuit } from './resources/route-circuit.ts';
@@ -98,6 +99,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountOrganizationDestinations(router, deps);
   mountRoutes(router, deps);
   mountRouteCircuit(router, deps);
+  mountLeases(router, deps);
   mountFilters(router, deps);
   mountSchemas(router, deps);
   mountTransforms(router, deps);

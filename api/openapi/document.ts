@@ -10,6 +10,7 @@ import { eventOperations } from './events.ts';
 import { withExamples } from './examples.ts';
 import { exchangeOperations } from './exchange.ts';
 import { ingestOperations } from './ingest.ts';
+import { leaseOperation } from './leases.ts';
 import { namedRecordOperations } from './named-records.ts';
 import { type Operation, TAGS, toOperationObject } from './operation.ts';
 import { organizationDestinationOperations } from './organization-destinations.ts';
@@ -26,6 +27,7 @@ const operations: Operation[] = [
   ...organizationDestinationOperations,
   ...routeOperations,
   ...exchangeOperations,
+  leaseOperation,
   ...namedRecordOperations,
   ...eventOperations,
   ...deliveryOperations,

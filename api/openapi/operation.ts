@@ -59,6 +59,7 @@ export const TAGS = {
   'Organization destinations':
     'The HTTP destinations of the same store, with the same members (organization-scoped family).',
   Routes: 'Which source goes to which destinations, and how.',
+  Leases: 'Records that are removed unless somebody renews them.',
   Filters: 'Conditions that several routes share.',
   Transforms: 'Code that makes of an event what is sent.',
   Schemas: 'JSON Schemas that payloads must match.',
