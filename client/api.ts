@@ -1456,6 +1456,19 @@ export interface Operations {
       }>;
     };
   }, options?: CallOptions): Promise<RouteImportResult>;
+  /** Let records live for some time only */
+  renewLeases(input: {
+    body: {
+      /** Of sources, destinations and routes; those that do not exist are passed over. */
+      ids: Array<string>;
+      /** From now on; null lets them live for ever again. */
+      seconds: number | null;
+    };
+  }, options?: CallOptions): Promise<{
+    /** Of those that there are. */
+    ids: Array<string>;
+    expiresAt: Timestamp | null;
+  }>;
   /** List filters */
   listFilters(input?: {
     /** Which page, from 1 on. */
@@ -1861,6 +1874,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   importDestinations: 'POST /api/destinations/import',
   exportRoutes: 'GET /api/routes/export',
   importRoutes: 'POST /api/routes/import',
+  renewLeases: 'POST /api/leases',
   listFilters: 'GET /api/filters',
   createFilter: 'POST /api/filters',
   getFilter: 'GET /api/filters/{id}',

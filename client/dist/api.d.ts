@@ -1394,6 +1394,19 @@ export interface Operations {
             }>;
         };
     }, options?: CallOptions): Promise<RouteImportResult>;
+    /** Let records live for some time only */
+    renewLeases(input: {
+        body: {
+            /** Of sources, destinations and routes; those that do not exist are passed over. */
+            ids: Array<string>;
+            /** From now on; null lets them live for ever again. */
+            seconds: number | null;
+        };
+    }, options?: CallOptions): Promise<{
+        /** Of those that there are. */
+        ids: Array<string>;
+        expiresAt: Timestamp | null;
+    }>;
     /** List filters */
     listFilters(input?: {
         /** Which page, from 1 on. */
