@@ -1,8 +1,10 @@
-// What deleting sources and destinations leaves to be done, in the background and at half speed: after every step it rests for as
-// long as the step took, so that at most one connection and half of its time are spent on it, however slow the machine is.
+// Removes records whose leases have expired, and what deleting sources and destinations leaves to be done, in the background and at
+// half speed: after every step it rests for as long as the step took, so that at most one connection and half of its time are
+// spent on it, however slow the machine is.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import { cancelOfDeletedDestination } from '../db/deleted-destinations.ts';
+import { removeExpired } from '../db/leases.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { Pool } from '../db/pool.ts';
 import { purgeStep } from '../db/source-purges.ts';
@@ -18,9 +20,10 @@ const ERROR_PAUSE_MS = 1000;
  */
 export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
   const until = performance.now() + ROUND_MS;
+  const hasMoreExpired = await repeat(() => expireStep(pool, log), until, log);
   const hasMoreToCancel = await repeat(() => cancelStep(pool, log), until, log);
   const hasMoreToRemove = await repeat(() => removeStep(pool, log), until, log);
-  return hasMoreToCancel || hasMoreToRemove;
+  return hasMoreExpired || hasMoreToCancel || hasMoreToRemove;
 }
 
 /** @returns true when time ran out before `step` said that nothing is left */
@@ -37,6 +40,14 @@ async function repeat(step: () => Promise<boolean>, until: number, log: Log): Pr
     if (performance.now() > until) return true;
     await delay(performance.now() - began);
   }
+}
+
+async function expireStep(pool: Pool, log: Log): Promise<boolean> {
+  const step = await removeExpired(pool);
+  if (step === null) return false;
+  if (step.removed.length + step.kept.length > 0)
+    log.info(step, 'records were removed because nobody renewed their leases; sources with routes of others were kept');
+  return true;
 }
 
 async function cancelStep(pool: Pool, log: Log): Promise<boolean> {

@@ -8,6 +8,7 @@ import { renderErrors } from './errors.ts';
 import { mountDestinationExchange } from './exchange/destinations.ts';
 import { mountRouteExchange } from './exchange/routes.ts';
 import { idempotency } from './idempotency.ts';
+import { nameIgnored } from './ignored.ts';
 import type { DoorState } from './ingest/backlog.ts';
 import { mountDescription, mountPage } from './openapi/serve.ts';
 import { rateLimit } from './rate-limit.ts';
@@ -22,6 +23,7 @@ import { mountEventReplays } from './resources/event-replays.ts';
 import { mountEvents } from './resources/events.ts';
 import { mountFilters } from './resources/filters.ts';
 import { mountHealth } from './resources/health.ts';
+import { mountLeases } from './resources/leases.ts';
 import { mountOrganizationDestinations } from './resources/organization-destinations.ts';
 import { mountReplays } from './resources/replays.ts';
 import { mountRouteCircuit } from './resources/route-circuit.ts';
@@ -83,6 +85,8 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   if (perMinute !== undefined) router.use(rateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   router.use(idempotency(deps));
+  // Within `idempotency`, which keeps the header with the answer.
+  router.use(nameIgnored);
   mountAuth(router);
   mountApiKeys(router, deps);
   mountSources(router, deps);
@@ -95,6 +99,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   mountOrganizationDestinations(router, deps);
   mountRoutes(router, deps);
   mountRouteCircuit(router, deps);
+  mountLeases(router, deps);
   mountFilters(router, deps);
   mountSchemas(router, deps);
   mountTransforms(router, deps);

@@ -1,5 +1,6 @@
 // Cross-origin requests of browsers to the management API (Fetch standard, "CORS protocol"), off unless origins are set.
 import type { AppContext, Next } from './context.ts';
+import { IGNORED_HEADER } from './ignored.ts';
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE';
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, X-Request-Id';
@@ -10,6 +11,7 @@ const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
   'Retry-After',
   'WWW-Authenticate',
+  IGNORED_HEADER,
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',

@@ -13,6 +13,7 @@ import {
 import { bufferBody } from './body.ts';
 import { type ApiDeps, callerOf, type Context, type Next, organizationId } from './context.ts';
 import { ApiError, errorBody, invalid } from './errors.ts';
+import { IGNORED_HEADER } from './ignored.ts';
 
 const HEADER = 'idempotency-key';
 const MAX_KEY_LENGTH = 255;
@@ -65,17 +66,23 @@ async function run(ctx: Context, deps: Deps, claim: Claim, next: Next): Promise<
   const renewing = setInterval(() => renewClaim(deps.pool, claim).catch(() => undefined), RENEW_MS);
   try {
     await next();
-    await settle(ctx, deps, claim, { status: ctx.status, headers: {}, body: bodyText(ctx.body) });
+    await settle(ctx, deps, claim, { status: ctx.status, headers: keptHeaders(ctx), body: bodyText(ctx.body) });
   } catch (error) {
-    await settle(ctx, deps, claim, error instanceof ApiError ? answerOf(error) : null);
+    await settle(ctx, deps, claim, error instanceof ApiError ? answerOf(ctx, error) : null);
     throw error;
   } finally {
     clearInterval(renewing);
   }
 }
 
-function answerOf(error: ApiError): KeptAnswer {
-  return { status: error.status, headers: error.headers, body: JSON.stringify(errorBody(error)) };
+function answerOf(ctx: Context, error: ApiError): KeptAnswer {
+  const headers = { ...keptHeaders(ctx), ...error.headers };
+  return { status: error.status, headers, body: JSON.stringify(errorBody(error)) };
+}
+
+function keptHeaders(ctx: Context): Record<string, string> {
+  const ignored = ctx.response.get(IGNORED_HEADER);
+  return ignored === '' ? {} : { [IGNORED_HEADER]: ignored };
 }
 
 function bodyText(body: unknown): string | null {

@@ -82,7 +82,7 @@ function testFile(
   const key = objectKey({
     id: newId('bat'),
     events: [event],
-    prefix: normalPrefix(`${prefix}/${FOLDER}`),
+    prefix: `${normalPrefix(prefix)}/${FOLDER}`,
     partitionBy,
     fileFormat,
   });

@@ -1,8 +1,10 @@
 // Turns what zod finds wrong into the API's 400: the message names the first offending field and what it must be.
-import type { z } from 'zod';
+import { z } from 'zod';
+import { type UnknownMember, unknownMembers } from '../core/unknown-members.ts';
 import { readJson } from './body.ts';
 import type { AppContext } from './context.ts';
 import { ApiError, type ErrorDetail } from './errors.ts';
+import { nearestOf, noteIgnored, type Place } from './ignored.ts';
 
 /** Adds an issue that carries a code of the interface (INVALID_URL, ...) instead of VALIDATION_ERROR. */
 export function refuse(
@@ -15,13 +17,27 @@ export function refuse(
 }
 
 /**
- * Checks a value against a schema.
+ * Checks the body of a request, or a value in it, against a schema. Members that the schema does not know are ignored and named in
+ * the answer (ignored.ts); a strict object refuses them.
  * @param what names the value itself in messages about it as a whole: `The body`
  * @throws ApiError 400; an issue with a code of its own wins over the others (decisions, "validation error")
  */
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+  return checkIn('body', schema, value, what);
+}
+
+function checkIn<Schema extends z.ZodType>(
+  place: Place,
+  schema: Schema,
+  value: unknown,
+  what: string,
+): z.output<Schema> {
   const unstorable = findUnstorable(value, []);
   if (unstorable) throw problem([unstorable], what);
+  const unknown = unknownMembers(schema, value);
+  const refused = unknown.filter(({ isRefused }) => isRefused);
+  if (refused.length > 0) throw problem(refused.slice(0, MAX_DETAILS).map(refusalOf), what);
+  noteIgnored(place, unknown);
   const parsed = schema.safeParse(value, { error: explain });
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map((issue) => ({
@@ -50,10 +66,40 @@ export async function parseOptionalBody<Schema extends z.ZodType>(
 
 /** Checks the query parameters of a request. @throws ApiError 400 */
 export function parseQuery<Schema extends z.ZodType>(ctx: AppContext, schema: Schema): z.output<Schema> {
-  return check(schema, { ...ctx.query }, 'The query');
+  return checkIn('query', schema, { ...ctx.query }, 'The query');
 }
 
+/**
+ * Reads and checks the body of a request that acts on what the body chooses. Its schema is strict, and a query is refused too: by a
+ * misspelt name, or a filter in the wrong place, it would act on more than was meant.
+ * @throws ApiError 400, 413, 415
+ */
+export async function parseChoice<Schema extends z.ZodType>(
+  ctx: AppContext,
+  schema: Schema,
+  isOptional: 'optional' | 'required' = 'required',
+): Promise<z.output<Schema>> {
+  parseQuery(ctx, noQuery);
+  return isOptional === 'optional' ? parseOptionalBody(ctx, schema) : parseBody(ctx, schema);
+}
+
+const noQuery = z.strictObject({});
+
 type Issue = { path: readonly PropertyKey[]; message: string };
+
+// Details that one answer has of names that are not known.
+const MAX_DETAILS = 20;
+
+function refusalOf(member: UnknownMember): Issue {
+  const nearest = nearestOf(member);
+  const hint =
+    nearest === null
+      ? member.known.length > 0
+        ? `; known are ${member.known.join(', ')}`
+        : ''
+      : `; did you mean ${nearest}?`;
+  return { path: member.path, message: `is not known here${hint}` };
+}
 
 function problem(issues: Issue[], what: string, code: unknown = 'VALIDATION_ERROR'): ApiError {
   const details: ErrorDetail[] = issues.map((issue) => ({

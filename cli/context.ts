@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { type Client, createClient } from 'hookyard/client';
 import { servedUrl } from '../local/served-url.ts';
 import { usage } from './errors.ts';
+import { tellIgnored } from './ignored.ts';
 import { createOutput, type Output } from './output.ts';
 
 const project = dirname(import.meta.dirname);
@@ -32,14 +33,16 @@ export function contextOf(command: Command): Context {
   const seconds = Number(options.timeout ?? 30);
   if (!(seconds > 0 && seconds <= 3600))
     throw usage(`--timeout must be seconds between 0 and 3600, not ${options.timeout}`);
+  const output = createOutput(options.json === true);
   const client = createClient({
     url,
     apiKey: apiKey(options, address),
     timeoutMs: seconds * 1000,
     maxWaitMs: seconds * 1000,
     userAgent: `hookyard-cli/${VERSION}`,
+    onIgnored: tellIgnored(output),
   });
-  return { client, output: createOutput(options.json === true), url };
+  return { client, output, url };
 }
 
 export interface ServiceAddress {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Client, HttpDestinationSummary, Route, Source, WarehouseDestinationSummary } from 'hookyard/client';
 import { notFound, usage } from './errors.ts';
+import { cell } from './output.ts';
 
 /** `--data`: the members of a record that have no option of their own. */
 export function withData(command: Command): Command {
@@ -16,7 +17,11 @@ export function withData(command: Command): Command {
 export function dataOf(text: string | undefined): Record<string, unknown> {
   if (text === undefined) return {};
   const json = text === '-' ? readInput('/dev/stdin') : text.startsWith('@') ? readInput(text.slice(1)) : text;
-  const value = parseJson(json, '--data');
+  const isWritten = json === text;
+  const advice = isWritten
+    ? `write it in single quotes, --data '{"name": "CRM"}', or in a file, --data @file`
+    : 'correct it';
+  const value = parseJson(json, isWritten ? '--data' : `--data ${text}`, advice);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw usage('--data must be a JSON object: {"name": ...}');
   return value as Record<string, unknown>;
@@ -31,11 +36,14 @@ export function readInput(name: string): string {
   }
 }
 
-export function parseJson(text: string, what: string): unknown {
+/** @param advice what to do when it is none */
+export function parseJson(text: string, what: string, advice: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw usage(`${what} is not JSON: ${(error as Error).message}`);
+    // The parser quotes the text, line ends and all.
+    const reason = cell((error as Error).message);
+    throw usage(text.trim() === '' ? `${what} is empty; ${advice}` : `${what} is not JSON: ${reason}; ${advice}`);
   }
 }
 

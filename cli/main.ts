@@ -13,6 +13,7 @@ import { addSources } from './commands/sources.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { type GlobalOptions, type ServiceAddress, serviceAddress, VERSION } from './context.ts';
 import { endingOf } from './errors.ts';
+import { watchOutput } from './output.ts';
 
 const program = new Command('hookyard')
   .description('Receives, routes and delivers webhooks: everything the management API does, from a terminal.')
@@ -51,11 +52,7 @@ addKeys(program);
 addOrganizations(program);
 addWhoami(program);
 
-// Reading `hookyard ... | head` to its end is the reader's choice, no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit();
-  throw error;
-});
+watchOutput();
 
 try {
   await program.parseAsync();

@@ -53,6 +53,24 @@ export function createOutput(json: boolean): Output {
   };
 }
 
+// What happens when nobody reads the output any more: `hookyard ... | head`, or the terminal is gone. That is no failure.
+let whenUnread: () => void = () => process.exit();
+
+/** Does something else than end at once when nobody reads the output any more. */
+export function onUnread(handler: () => void): void {
+  whenUnread = handler;
+}
+
+/** Looks after stdout and stderr, from the start of the program on. */
+export function watchOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+      whenUnread();
+    });
+  }
+}
+
 const STATUS_STYLES: Record<string, Style> = {
   delivered: 'green',
   completed: 'green',

@@ -18,16 +18,28 @@ export interface HmacConfig {
   prefix?: string;
 }
 
-/** The event that is sent when none is named. */
-export const DEFAULT_EVENTS: Readonly<Record<Provider, string>> = {
-  github: 'push',
-  stripe: 'payment_intent.succeeded',
-  slack: 'app_mention',
-  hmac: 'order.paid',
-  plain: 'order.paid',
+const ORDER_EVENTS: readonly [string, ...string[]] = ['order.paid', 'order.created', 'order.cancelled'];
+
+/** The events that there are samples of; the first is sent when none is named. */
+export const EVENTS: Readonly<Record<Provider, readonly [string, ...string[]]>> = {
+  github: ['push', 'pull_request', 'issues', 'ping'],
+  stripe: [
+    'payment_intent.succeeded',
+    'payment_intent.payment_failed',
+    'charge.refunded',
+    'checkout.session.completed',
+    'customer.created',
+    'customer.subscription.updated',
+    'customer.subscription.deleted',
+    'invoice.paid',
+    'invoice.payment_failed',
+  ],
+  slack: ['app_mention', 'message', 'url_verification'],
+  hmac: ORDER_EVENTS,
+  plain: ORDER_EVENTS,
 };
 
-/** The body of a provider's event; other events than the default one get the provider's envelope with a small content. */
+/** The body of one of the provider's events. */
 export function sampleBody(provider: Provider, event: string, now: Date): unknown {
   switch (provider) {
     case 'github':
@@ -139,7 +151,7 @@ function githubBody(event: string, now: Date): unknown {
       pull_request: { ...issue, merged: false, head: { ref: 'topic' }, base: { ref: 'main' } },
     },
   };
-  return { ...(bodies[event] ?? { action: 'created' }), ...common };
+  return { ...bodies[event], ...common };
 }
 
 // https://docs.stripe.com/api/events/object

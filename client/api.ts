@@ -97,6 +97,8 @@ export type DestinationImportItem = {
   name: string;
   /** An http:// or https:// address without credentials; HTTPS is recommended. */
   url: string;
+  type?: 'http';
+  description?: string | null;
   /** Unique in the organization; stands for the id in export files. */
   slug?: string;
   method?: 'POST' | 'PUT' | 'PATCH';
@@ -108,18 +110,16 @@ export type DestinationImportItem = {
   timeoutMs?: number;
   rateLimitPerMinute?: number | null;
   retryPolicy?: RetryPolicyInput;
-  description?: string | null;
   isActive?: boolean;
-  type?: 'http';
 } | {
   name: string;
+  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
+  description?: string | null;
   /** Unique in the organization; stands for the id in export files. */
   slug?: string;
   config?: unknown;
   fieldMapping?: unknown;
-  description?: string | null;
   isActive?: boolean;
-  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
 };
 
 export type Accepted = {
@@ -243,6 +243,7 @@ export type HttpDestination = {
   /** ms; null without a recent attempt that was answered */
   avgLatency: number | null;
   deliveriesCount: number;
+  description: string | null;
   slug: string;
   method: 'POST' | 'PUT' | 'PATCH';
   headers: Record<string, string>;
@@ -282,6 +283,7 @@ export type WarehouseDestination = {
   /** ms; null without a recent attempt that was answered */
   avgLatency: number | null;
   deliveriesCount: number;
+  description: string | null;
   slug: string;
   method: 'POST' | 'PUT' | 'PATCH';
   headers: Record<string, string>;
@@ -382,36 +384,6 @@ export type Batch = {
   frozenAt: Timestamp | null;
   writtenAt: Timestamp | null;
   finishedAt: Timestamp | null;
-};
-
-export type OrganizationDestinationSummary = {
-  id: string;
-  name: string;
-  url: string;
-  enabled: boolean;
-  /** percent; null without a recent delivery */
-  successRate: number | null;
-  /** ms; null without a recent attempt that was answered */
-  avgLatency: number | null;
-  deliveriesCount: number;
-};
-
-export type OrganizationDestination = {
-  id: string;
-  name: string;
-  url: string;
-  enabled: boolean;
-  /** percent; null without a recent delivery */
-  successRate: number | null;
-  /** ms; null without a recent attempt that was answered */
-  avgLatency: number | null;
-  deliveriesCount: number;
-  description: string | null;
-  headers: Record<string, string>;
-  retryPolicy: RetryPolicy;
-  lastDeliveryAt: Timestamp | null;
-  createdAt: Timestamp;
-  updatedAt: Timestamp;
 };
 
 export type Route = {
@@ -1031,6 +1003,8 @@ export interface Operations {
       name: string;
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url: string;
+      type?: 'http';
+      description?: string | null;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       method?: 'POST' | 'PUT' | 'PATCH';
@@ -1044,9 +1018,10 @@ export interface Operations {
       rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
       enabled?: boolean;
-      type?: 'http';
     } | {
       name: string;
+      type: 's3';
+      description?: string | null;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       enabled?: boolean;
@@ -1057,9 +1032,10 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
-      type: 's3';
     } | {
       name: string;
+      type: 'r2';
+      description?: string | null;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       enabled?: boolean;
@@ -1070,9 +1046,10 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
-      type: 'r2';
     } | {
       name: string;
+      type: 'gcs';
+      description?: string | null;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       enabled?: boolean;
@@ -1083,9 +1060,10 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
-      type: 'gcs';
     } | {
       name: string;
+      type: 'azure_blob';
+      description?: string | null;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       enabled?: boolean;
@@ -1096,7 +1074,6 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
-      type: 'azure_blob';
     };
   }, options?: CallOptions): Promise<Destination>;
   /** Get a destination */
@@ -1110,7 +1087,8 @@ export interface Operations {
       name?: string;
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url?: string;
-      type?: string;
+      type?: 'http';
+      description?: string | null;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       method?: 'POST' | 'PUT' | 'PATCH';
@@ -1126,6 +1104,7 @@ export interface Operations {
     } | {
       name?: string;
       type?: string;
+      description?: string | null;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       enabled?: boolean;
@@ -1187,7 +1166,7 @@ export interface Operations {
     /** The organization of the key; `GET /api/auth/me` tells it. */
     orgId?: string;
   }, options?: CallOptions): Promise<{
-    data: Array<OrganizationDestinationSummary>;
+    data: Array<HttpDestinationSummary>;
     pagination: Pagination;
   }>;
   /** Create an HTTP destination */
@@ -1198,19 +1177,29 @@ export interface Operations {
       name: string;
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url: string;
+      type?: 'http';
       description?: string | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+      /** What it holds depends on `authType`. */
+      authConfig?: BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | NoAuth | null;
+      signingSecret?: string | null;
+      timeoutMs?: number;
+      rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
       enabled?: boolean;
     };
-  }, options?: CallOptions): Promise<OrganizationDestination>;
+  }, options?: CallOptions): Promise<HttpDestination>;
   /** Get an HTTP destination */
   getOrganizationDestination(input: {
     /** The organization of the key; `GET /api/auth/me` tells it. */
     orgId?: string;
     id: string;
-  }, options?: CallOptions): Promise<OrganizationDestination>;
+  }, options?: CallOptions): Promise<HttpDestination>;
   /** Update an HTTP destination */
   updateOrganizationDestination(input: {
     /** The organization of the key; `GET /api/auth/me` tells it. */
@@ -1220,13 +1209,22 @@ export interface Operations {
       name?: string;
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url?: string;
+      type?: 'http';
       description?: string | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+      authConfig?: Record<string, unknown> | null;
+      signingSecret?: string | null;
+      timeoutMs?: number;
+      rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
       enabled?: boolean;
     };
-  }, options?: CallOptions): Promise<OrganizationDestination>;
+  }, options?: CallOptions): Promise<HttpDestination>;
   /** Delete an HTTP destination */
   deleteOrganizationDestination(input: {
     /** The organization of the key; `GET /api/auth/me` tells it. */
@@ -1391,6 +1389,10 @@ export interface Operations {
   /** Import destinations */
   importDestinations(input: {
     body: {
+      /** The file's own; ignored. */
+      exportedAt?: unknown;
+      /** The file's own; ignored. */
+      organizationSlug?: unknown;
       /** What happens to an item that is there already. */
       conflictStrategy: 'skip' | 'rename' | 'overwrite';
       /** Says what would happen, and changes nothing. */
@@ -1413,6 +1415,10 @@ export interface Operations {
   /** Import routes */
   importRoutes(input: {
     body: {
+      /** The file's own; ignored. */
+      exportedAt?: unknown;
+      /** The file's own; ignored. */
+      organizationSlug?: unknown;
       /** What happens to an item that is there already. */
       conflictStrategy: 'skip' | 'rename' | 'overwrite';
       /** Says what would happen, and changes nothing. */
@@ -1450,6 +1456,19 @@ export interface Operations {
       }>;
     };
   }, options?: CallOptions): Promise<RouteImportResult>;
+  /** Let records live for some time only */
+  renewLeases(input: {
+    body: {
+      /** Of sources, destinations and routes; those that do not exist are passed over. */
+      ids: Array<string>;
+      /** From now on; null lets them live for ever again. */
+      seconds: number | null;
+    };
+  }, options?: CallOptions): Promise<{
+    /** Of those that there are. */
+    ids: Array<string>;
+    expiresAt: Timestamp | null;
+  }>;
   /** List filters */
   listFilters(input?: {
     /** Which page, from 1 on. */
@@ -1855,6 +1874,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   importDestinations: 'POST /api/destinations/import',
   exportRoutes: 'GET /api/routes/export',
   importRoutes: 'POST /api/routes/import',
+  renewLeases: 'POST /api/leases',
   listFilters: 'GET /api/filters',
   createFilter: 'POST /api/filters',
   getFilter: 'GET /api/filters/{id}',

@@ -1,5 +1,6 @@
 // One call over fetch: its deadline, its repeats, and its answer or error.
 import { type Detail, HookyardError } from './errors.ts';
+import { type Ignored, readIgnored } from './ignored.ts';
 
 /** How one call differs from the others. */
 export interface CallOptions {
@@ -25,6 +26,7 @@ export interface Settings {
   maxWaitMs: number;
   userAgent: string | undefined;
   fetch: typeof fetch;
+  onIgnored: ((ignored: Ignored) => void) | undefined;
 }
 
 interface Call {
@@ -87,9 +89,10 @@ async function sendOnce(
 ): Promise<unknown> {
   const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
   const deadline = AbortSignal.timeout(timeoutMs);
-  const what = `${call.method} ${settings.url}${call.path.split('?')[0]}`;
-  try {
-    const response = await settings.fetch(settings.url + call.path, {
+  const path = call.path.split('?')[0];
+  const what = `${call.method} ${settings.url}${path}`;
+  const response = await guarded(() =>
+    settings.fetch(settings.url + call.path, {
       method: call.method,
       headers: {
         Accept: 'application/json, */*;q=0.1',
@@ -102,17 +105,26 @@ async function sendOnce(
       // Followed, a POST would become a GET and the key would go to another place.
       redirect: 'manual',
       signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
-    });
-    return await readAnswer(response, what, idempotencyKey);
-  } catch (error) {
-    if (error instanceof HookyardError) throw error;
-    options.signal?.throwIfAborted();
-    if (deadline.aborted) {
-      const message = `${what} was not answered within ${timeoutMs / 1000} s`;
-      throw new HookyardError(message, { code: 'TIMEOUT', idempotencyKey, cause: error });
+    }),
+  );
+  const ignored = readIgnored(`${call.method} ${path}`, response.headers.get('x-ignored'));
+  // Outside of `guarded`: what the caller's function throws is the caller's.
+  if (ignored) settings.onIgnored?.(ignored);
+  return guarded(() => readAnswer(response, what, idempotencyKey));
+
+  async function guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof HookyardError) throw error;
+      options.signal?.throwIfAborted();
+      if (deadline.aborted) {
+        const message = `${what} was not answered within ${timeoutMs / 1000} s`;
+        throw new HookyardError(message, { code: 'TIMEOUT', idempotencyKey, cause: error });
+      }
+      const message = `${what} cannot be reached (${reasonOf(error)})`;
+      throw new HookyardError(message, { code: 'UNREACHABLE', idempotencyKey, cause: error });
     }
-    const message = `${what} cannot be reached (${reasonOf(error)})`;
-    throw new HookyardError(message, { code: 'UNREACHABLE', idempotencyKey, cause: error });
   }
 }
 

@@ -1,10 +1,12 @@
 // The client of the management API: a method per operation of docs/openapi.json, typed by it. Needs nothing but fetch.
 import { type Operations, operations, type Pagination } from './api.ts';
 import { type CallOptions, type Settings, send } from './http.ts';
+import type { Ignored } from './ignored.ts';
 
 export type * from './api.ts';
 export { type Detail, HookyardError } from './errors.ts';
 export type { CallOptions, RawAnswer } from './http.ts';
+export type { Ignored, IgnoredName } from './ignored.ts';
 
 export interface ClientOptions {
   /** Where the service is, for example `https://hooks.example.com`; a path is kept. */
@@ -21,6 +23,8 @@ export interface ClientOptions {
   userAgent?: string;
   /** Instead of the runtime's own. */
   fetch?: typeof fetch;
+  /** Called when the service did not know parts of a request and ignored them: a misspelt filter, for example. */
+  onIgnored?: (ignored: Ignored) => void;
 }
 
 type Page<Item> = { data: Item[]; pagination: Pagination };
@@ -54,6 +58,7 @@ export function createClient(options: ClientOptions): Client {
     maxWaitMs: options.maxWaitMs ?? 60_000,
     userAgent: options.userAgent,
     fetch: options.fetch ?? ((...args) => fetch(...args)),
+    onIgnored: options.onIgnored,
   };
   let organization: Promise<string> | undefined;
   /** The organization of the key, asked for once; a failed question is asked again. */

@@ -47,10 +47,9 @@ export interface HttpItem {
   redacted: { authConfig: boolean; signingSecret: boolean };
 }
 
-export const itemSchema = createDestinationSchema.omit({ enabled: true }).extend({
-  description: field.description.optional(),
-  isActive: field.enabled.optional(),
-});
+export const itemSchema = createDestinationSchema
+  .omit({ enabled: true })
+  .extend({ isActive: field.enabled.optional() });
 
 /** Checks an item as the create endpoint checks its body. @param plan of the organization @throws ApiError 400, 403 */
 export function readDestinationItem(plan: string, given: unknown): DestinationItem {
@@ -64,7 +63,7 @@ export function readDestinationItem(plan: string, given: unknown): DestinationIt
   };
   if (redacted.authConfig) delete members.authConfig;
   if (redacted.signingSecret) delete members.signingSecret;
-  const { isActive: enabled, ...rest } = check(itemSchema, members, 'It');
+  const { isActive: enabled, type: _known, ...rest } = check(itemSchema, members, 'It');
   const { name, url, ...optional } = rest;
   return { type, input: { name, url, ...field.sent({ ...optional, enabled }) }, redacted };
 }

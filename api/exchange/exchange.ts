@@ -6,6 +6,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
+import { within } from '../ignored.ts';
 import { violates } from '../records.ts';
 import { check } from '../validation.ts';
 
@@ -51,6 +52,8 @@ export interface ImportRequest {
 
 /** What an import says beside its items. */
 export const optionsSchema = z.object({
+  exportedAt: z.unknown().optional().meta({ description: "The file's own; ignored." }),
+  organizationSlug: z.unknown().optional().meta({ description: "The file's own; ignored." }),
   conflictStrategy: z
     .enum(['skip', 'rename', 'overwrite'])
     .meta({ description: 'What happens to an item that is there already.' }),
@@ -61,6 +64,12 @@ export const optionsSchema = z.object({
     .meta({ description: "The file's own; a newer major version is refused.", examples: ['1.0'] }),
 });
 
+const itemCount = z.array(z.null()).max(MAX_ITEMS);
+const envelopes = {
+  destinations: z.object({ destinations: itemCount, ...optionsSchema.shape }),
+  routes: z.object({ routes: itemCount, ...optionsSchema.shape }),
+};
+
 /**
  * Reads the body of an import. The members of an export file's envelope are allowed in it and ignored.
  * @throws ApiError 400, 413, 415; 400 also for a file of a newer major version
@@ -70,8 +79,7 @@ export async function readImport(ctx: Context, member: Member): Promise<ImportRe
   const items = isObject(body) ? body[member] : undefined;
   // The items are checked one by one afterwards, so that a bad one is told by its name.
   const envelope = isObject(body) && Array.isArray(items) ? { ...body, [member]: items.map(() => null) } : body;
-  check(z.object({ [member]: z.array(z.null()).max(MAX_ITEMS) }), envelope, 'The body');
-  const { conflictStrategy, validateOnly, version } = check(optionsSchema, envelope, 'The body');
+  const { conflictStrategy, validateOnly, version } = check(envelopes[member], envelope, 'The body');
   if (Number(/^\s*(\d+)/.exec(String(version))?.[1] ?? 0) > MAJOR_VERSION) {
     throw invalid('version', `must be ${MAJOR_VERSION}.x: this Hookyard cannot read newer files`);
   }
@@ -101,12 +109,12 @@ export async function checkItems<T>(
     const place = `${member}[${index}]`;
     const name = isObject(item) && typeof item.name === 'string' ? item.name : place;
     const label = name === place ? place : `${place} ${JSON.stringify(name.slice(0, 255))}`;
-    index += 1;
     try {
-      checked.push({ label, name, item: read(item) });
+      checked.push({ label, name, item: within([member, index], () => read(item)) });
     } catch (error) {
       checked.push({ label, name, problems: problemsOf(error, label) });
     }
+    index += 1;
   });
   return checked;
 }

@@ -3,7 +3,7 @@
 import { WAREHOUSE_SECRET_FIELD, type WarehouseType } from '../../core/warehouse/config.ts';
 import { openWarehouseConfig } from '../../db/warehouse-config.ts';
 import type { ApiDeps } from '../context.ts';
-import { createWarehouseSchema } from '../resources/destination-schema.ts';
+import { createDestinationSchema, createWarehouseSchema } from '../resources/destination-schema.ts';
 import {
   changedWarehouse,
   checkConfig,
@@ -40,13 +40,27 @@ export interface WarehouseItem {
   redacted: boolean;
 }
 
-export const itemSchema = createWarehouseSchema
-  .omit({ enabled: true })
-  .extend({ description: field.description.optional(), isActive: field.enabled.optional() });
+export const itemSchema = createWarehouseSchema.omit({ enabled: true }).extend({ isActive: field.enabled.optional() });
+
+// A file holds them of every type.
+const httpMembers = new Set(
+  Object.keys(createDestinationSchema.shape).filter((name) => !Object.hasOwn(createWarehouseSchema.shape, name)),
+);
+
+function withoutHttpMembers(given: unknown): unknown {
+  return isObject(given) ? Object.fromEntries(Object.entries(given).filter(([name]) => !httpMembers.has(name))) : given;
+}
 
 /** Checks an item as the create endpoint checks its body. @throws ApiError 400 */
 export function readWarehouseItem(type: WarehouseType, given: unknown): WarehouseItem {
-  const { isActive: enabled, config, fieldMapping, name, ...optional } = check(itemSchema, given, 'It');
+  const {
+    isActive: enabled,
+    config,
+    fieldMapping,
+    name,
+    type: _known,
+    ...optional
+  } = check(itemSchema, withoutHttpMembers(given), 'It');
   // A file that knows only the interface's members has no config at all.
   const whole = config === undefined || config === REDACTED;
   const secret = WAREHOUSE_SECRET_FIELD[type];

@@ -57,9 +57,10 @@ const warehouseIdentity = {
   name: text('Data lake'),
   url: z.literal(''),
 };
+export const httpSummary = z.object({ ...httpIdentity, ...recentTotals }).meta({ id: 'HttpDestinationSummary' });
 const summary = z
   .discriminatedUnion('type', [
-    z.object({ ...httpIdentity, ...recentTotals }).meta({ id: 'HttpDestinationSummary' }),
+    httpSummary,
     z.object({ ...warehouseIdentity, config: shownConfig }).meta({ id: 'WarehouseDestinationSummary' }),
   ])
   .meta({ id: 'DestinationSummary' });
@@ -81,6 +82,7 @@ export const httpMembers = {
 
 const commonMembers = {
   ...recentTotals,
+  description: text('Of the sales team').nullable(),
   ...httpMembers,
   authConfig: z
     .record(z.string(), z.string())
@@ -90,9 +92,10 @@ const commonMembers = {
   lastDeliveryAt: timestamp.nullable(),
   ...stamps,
 };
+export const httpDestination = z.object({ ...httpIdentity, ...commonMembers }).meta({ id: 'HttpDestination' });
 const destination = z
   .discriminatedUnion('type', [
-    z.object({ ...httpIdentity, ...commonMembers }).meta({ id: 'HttpDestination' }),
+    httpDestination,
     z
       .object({ ...warehouseIdentity, ...commonMembers, ...warehouseMembers })
       .meta({ id: 'WarehouseDestination', description: 'Members that are for HTTP only have their defaults.' }),
@@ -112,10 +115,8 @@ const authConfig = z
   .optional()
   .meta({ description: 'What it holds depends on `authType`.', examples: [{ token: 'the token of the CRM' }] });
 
-const createBody = z.union([
-  createDestinationSchema.extend({ type: z.literal('http').optional(), authConfig }),
-  ...createWarehouseBodies,
-]);
+export const createHttpBody = createDestinationSchema.extend({ authConfig });
+const createBody = z.union([createHttpBody, ...createWarehouseBodies]);
 const updateBody = z.union([updateDestinationSchema, updateWarehouseBody]);
 
 export const health = z

@@ -10,6 +10,7 @@ import { eventOperations } from './events.ts';
 import { withExamples } from './examples.ts';
 import { exchangeOperations } from './exchange.ts';
 import { ingestOperations } from './ingest.ts';
+import { leaseOperation } from './leases.ts';
 import { namedRecordOperations } from './named-records.ts';
 import { type Operation, TAGS, toOperationObject } from './operation.ts';
 import { organizationDestinationOperations } from './organization-destinations.ts';
@@ -26,6 +27,7 @@ const operations: Operation[] = [
   ...organizationDestinationOperations,
   ...routeOperations,
   ...exchangeOperations,
+  leaseOperation,
   ...namedRecordOperations,
   ...eventOperations,
   ...deliveryOperations,
@@ -36,7 +38,8 @@ const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each
 
 * Credentials: an API key, \`Authorization: Bearer whr_...\`. It belongs to one organization, which it selects on paths
   without an organization. \`GET\` needs its scope \`read\`, everything else \`write\`.
-* Bodies are JSON. Members and query parameters that are not known are ignored; answers may get more members.
+* Bodies are JSON. Members and query parameters that are not known are ignored, and named in the header \`X-Ignored\` of the
+  answer; replays and bulk requests refuse them. Answers may get more members.
 * Lists are newest first, in pages. Times are ISO 8601 UTC, latencies whole milliseconds.
 * An error has \`error\`, \`message\` and, mostly, a \`code\`. Records of other organizations are answered like ones that
   do not exist.`;

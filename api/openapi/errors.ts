@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { requestId } from './members.ts';
+import { ignoredNames, requestId } from './members.ts';
 import type { Operation } from './operation.ts';
 
 /** Stands for an error without a code: the interface names none for it. */
@@ -35,6 +35,7 @@ const retryAfter = seconds.meta({
 const number = (description: string, id: string) => seconds.meta({ description, examples: ['60'], header: { id } });
 
 const HEADERS: Record<number, Record<string, z.ZodType>> = {
+  400: { 'X-Ignored': ignoredNames },
   401: {
     'WWW-Authenticate': z
       .literal('Bearer')

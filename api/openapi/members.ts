@@ -105,6 +105,18 @@ export const idempotentReplayed = z
     header: { id: 'IdempotentReplayed' },
   });
 
+export const ignoredNames = z
+  .string()
+  .optional()
+  .meta({
+    description:
+      'Which query parameters and members of the body were ignored because nothing of their name is known here, as a list of ' +
+      'RFC 9651: the dotted name, `in` which it was, and the known name that is `nearest`, if any. Names are percent-encoded ' +
+      'where they are not plain ASCII. At most 8 are named; `more;count=` is how many others there were.',
+    examples: ['"destnationId";in=query;nearest="destinationId"'],
+    header: { id: 'Ignored' },
+  });
+
 const orgId = text(exampleId('org'), 'The organization of the key; `GET /api/auth/me` tells it.').meta({
   param: { in: 'path', name: 'orgId', id: 'OrganizationId' },
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { type ErrorCodes, errorResponses, isRepeatable, managementErrors } from './errors.ts';
-import { idempotencyKey, idempotentReplayed, pathParameter, requestId } from './members.ts';
+import { idempotencyKey, idempotentReplayed, ignoredNames, pathParameter, requestId } from './members.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -57,8 +57,9 @@ export const TAGS = {
   Sources: 'Each source has a public address that receives webhooks.',
   Destinations: 'Where webhooks are delivered: HTTP endpoints and warehouses (flat family).',
   'Organization destinations':
-    'The HTTP destinations of the same store, with fewer members (organization-scoped family).',
+    'The HTTP destinations of the same store, with the same members (organization-scoped family).',
   Routes: 'Which source goes to which destinations, and how.',
+  Leases: 'Records that are removed unless somebody renews them.',
   Filters: 'Conditions that several routes share.',
   Transforms: 'Code that makes of an event what is sent.',
   Schemas: 'JSON Schemas that payloads must match.',
@@ -98,7 +99,7 @@ export function toOperationObject(operation: Operation): ZodOpenApiOperationObje
     }),
     ...(operation.takesAnything && { requestBody: anything }),
     responses: {
-      [`${answer.status}`]: toResponse(answer, isRepeatable(operation)),
+      [`${answer.status}`]: toResponse(answer, family, isRepeatable(operation)),
       ...(answer.mayBeKnown && { '304': notModified }),
       ...errorResponses(errors),
     },
@@ -120,12 +121,14 @@ const anything: ZodOpenApiOperationObject['requestBody'] = {
 
 function toResponse(
   { description, schema, content, headers, leadsTo }: Answer,
+  family: Operation['family'],
   repeatable: boolean,
 ): ZodOpenApiResponseObject {
   return {
     description,
     headers: z.object({
       'X-Request-Id': requestId,
+      ...(family === 'management' && { 'X-Ignored': ignoredNames }),
       ...(repeatable && { 'Idempotent-Replayed': idempotentReplayed }),
       ...headers,
     }),

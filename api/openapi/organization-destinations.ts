@@ -1,31 +1,14 @@
 // Destinations of the organization-scoped family in the API's description; their handlers are in
 // ../resources/organization-destinations.ts.
-import { z } from 'zod';
 import { listSchema } from '../resources/destination-record.ts';
-import * as organization from '../resources/organization-destinations.ts';
-import { customHeaders, health, retryPolicy } from './destinations.ts';
-import { flag, idOf, listOf, recentTotals, stamps, text, timestamp } from './members.ts';
+import { updateDestinationSchema } from '../resources/destination-schema.ts';
+import { createHttpBody, health, httpDestination, httpSummary } from './destinations.ts';
+import { NO_CODE } from './errors.ts';
+import { listOf } from './members.ts';
 import type { Operation } from './operation.ts';
 
-const summaryMembers = {
-  id: idOf('dst'),
-  name: text('CRM'),
-  url: text('https://example.com/hooks'),
-  enabled: flag(true),
-  ...recentTotals,
-};
-const destination = z
-  .object({
-    ...summaryMembers,
-    description: text('Of the sales team').nullable(),
-    headers: customHeaders,
-    retryPolicy,
-    lastDeliveryAt: timestamp.nullable(),
-    ...stamps,
-  })
-  .meta({ id: 'OrganizationDestination' });
-
 const base = '/api/organizations/{orgId}/destinations';
+const refused = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 409: ['DUPLICATE_SLUG'] };
 const common = { tag: 'Organization destinations', idOf: ['dst'] } as const;
 
 export const organizationDestinationOperations: Operation[] = [
@@ -39,7 +22,7 @@ export const organizationDestinationOperations: Operation[] = [
     answer: {
       status: 200,
       description: 'One page, newest first.',
-      schema: listOf(z.object(summaryMembers).meta({ id: 'OrganizationDestinationSummary' })),
+      schema: listOf(httpSummary),
     },
   },
   {
@@ -49,16 +32,16 @@ export const organizationDestinationOperations: Operation[] = [
     operationId: 'createOrganizationDestination',
     summary: 'Create an HTTP destination',
     body: {
-      schema: organization.createSchema,
+      schema: createHttpBody,
       examples: { plain: { name: 'CRM', url: 'https://example.com/hooks', description: 'Of the sales team' } },
     },
     answer: {
       status: 201,
       description: 'The destination.',
-      schema: destination,
+      schema: httpDestination,
       leadsTo: ['getOrganizationDestination', 'updateOrganizationDestination', 'deleteOrganizationDestination'],
     },
-    errors: { 400: ['INVALID_URL'] },
+    errors: refused,
   },
   {
     ...common,
@@ -66,7 +49,7 @@ export const organizationDestinationOperations: Operation[] = [
     path: `${base}/{id}`,
     operationId: 'getOrganizationDestination',
     summary: 'Get an HTTP destination',
-    answer: { status: 200, description: 'The destination.', schema: destination },
+    answer: { status: 200, description: 'The destination.', schema: httpDestination },
   },
   {
     ...common,
@@ -75,9 +58,9 @@ export const organizationDestinationOperations: Operation[] = [
     operationId: 'updateOrganizationDestination',
     summary: 'Update an HTTP destination',
     description: 'Members that are not sent stay as they are.',
-    body: { schema: organization.updateSchema, examples: { pause: { enabled: false } } },
-    answer: { status: 200, description: 'The destination as it is now.', schema: destination },
-    errors: { 400: ['INVALID_URL'] },
+    body: { schema: updateDestinationSchema, examples: { pause: { enabled: false } } },
+    answer: { status: 200, description: 'The destination as it is now.', schema: httpDestination },
+    errors: refused,
   },
   {
     ...common,

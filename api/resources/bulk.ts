@@ -5,13 +5,13 @@ import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/ids.ts';
 import { deleteDestinations } from '../../db/delivery-commands.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
-import { parseBody } from '../validation.ts';
+import { parseChoice } from '../validation.ts';
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
-export const destinationsSchema = z.object({ ids });
-export const routesSchema = z.object({ routeIds: ids });
-export const pauseSchema = z.object({ routeIds: ids, isActive: z.boolean() });
+export const destinationsSchema = z.strictObject({ ids });
+export const routesSchema = z.strictObject({ routeIds: ids });
+export const pauseSchema = z.strictObject({ routeIds: ids, isActive: z.boolean() });
 
 export function mountBulk(router: ApiRouter, deps: ApiDeps): void {
   router.delete('/api/destinations/bulk', (ctx) => removeDestinations(ctx, deps));
@@ -20,7 +20,7 @@ export function mountBulk(router: ApiRouter, deps: ApiDeps): void {
 }
 
 async function removeDestinations(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, destinationsSchema);
+  const body = await parseChoice(ctx, destinationsSchema);
   const { deleted, cancelled } = await deleteDestinations(
     deps.pool,
     organizationId(ctx),
@@ -42,7 +42,7 @@ with chosen as materialized (
 select id, name from chosen order by array_position($2::text[], id)`;
 
 async function pauseRoutes(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { routeIds, isActive } = await parseBody(ctx, pauseSchema);
+  const { routeIds, isActive } = await parseChoice(ctx, pauseSchema);
   const { rows } = await deps.pool.query<{ id: string; name: string }>(PAUSE, [
     organizationId(ctx),
     wellFormed(routeIds, 'rte'),
@@ -60,7 +60,7 @@ with chosen as materialized (
 select id, name from chosen order by array_position($2::text[], id)`;
 
 async function removeRoutes(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { routeIds } = await parseBody(ctx, routesSchema);
+  const { routeIds } = await parseChoice(ctx, routesSchema);
   const { rows } = await deps.pool.query<{ id: string; name: string }>(REMOVE_ROUTES, [
     organizationId(ctx),
     wellFormed(routeIds, 'rte'),

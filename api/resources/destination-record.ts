@@ -6,7 +6,7 @@ import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { deleteDestinations } from '../../db/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
-import { destinationHealth, type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
+import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
 import { z } from 'zod';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -14,6 +14,7 @@ import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { type DestinationIds, findDestination, httpDestinations, isoTime, requireId } from '../records.ts';
 import { check, parseQuery } from '../validation.ts';
+import { summarizeDestination } from './destination-view.ts';
 import { type changedWarehouse, httpDefaults, type newWarehouse } from './destination-warehouse.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
@@ -141,13 +142,8 @@ export async function removeDestination(ctx: Context, deps: ApiDeps, ids: Destin
   ctx.status = 204;
 }
 
-/** Answers one page of destinations, newest first, each as the family of the path summarizes it. */
-export async function listDestinations(
-  ctx: Context,
-  deps: ApiDeps,
-  ids: DestinationIds,
-  summary: (destination: Destination, totals: DestinationTotals) => object,
-): Promise<void> {
+/** Answers one page of the destinations that the family of the path knows, newest first. */
+export async function listDestinations(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
   const query = parseQuery(ctx, listSchema);
   const pattern = query.search && containsPattern(query.search);
   const [destinations, total] = await entityManager(ctx, deps).findAndCount(
@@ -162,15 +158,10 @@ export async function listDestinations(
   const listed = destinations.map(({ id }) => id);
   const totals = await destinationTotals(deps.pool, listed, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
   ctx.body = listAnswer(
-    destinations.map((destination) => summary(destination, totals.get(destination.id))),
+    destinations.map((destination) => summarizeDestination(deps, destination, totals.get(destination.id))),
     total,
     query,
   );
-}
-
-/** What became of a destination's deliveries lately. */
-export async function totalsOf(deps: ApiDeps, { id }: Destination): Promise<DestinationTotals> {
-  return (await destinationTotals(deps.pool, [id], deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS)).get(id);
 }
 
 /** Answers the health object of the destination of the path. */

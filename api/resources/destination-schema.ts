@@ -1,4 +1,5 @@
-// What a destination of the flat family may hold (interface.md, "Destination (flat family)").
+// What a destination may hold. An HTTP destination holds the same in both families, so that no member is dropped in one of them
+// (interface.md, "Destination (flat family)" and "Destination (organization-scoped family)").
 import { z } from 'zod';
 import { AUTH_TYPES } from '../../core/auth-config.ts';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
@@ -8,7 +9,11 @@ import * as field from './fields.ts';
 
 const MAX_RATE_PER_MINUTE = 1_000_000;
 
+/** Of a type other than the stored one. */
+export const UNCHANGEABLE = 'cannot be changed after creation';
+
 const changeable = {
+  description: field.description.optional(),
   slug: field.slug.optional(),
   method: z.enum(['POST', 'PUT', 'PATCH']).optional(),
   headers: field.headers.optional(),
@@ -23,23 +28,33 @@ const changeable = {
 };
 /** The member by which the create endpoint tells which other members there are. */
 export const typeSchema = z.looseObject({ type: z.enum(['http', ...WAREHOUSE_TYPES]).default('http') });
-export const createDestinationSchema = z.object({ name: field.name, url: field.url, ...changeable });
+export const createDestinationSchema = z.object({
+  name: field.name,
+  url: field.url,
+  type: z.literal('http', 'must be http; a warehouse is made at /api/destinations').optional(),
+  ...changeable,
+});
 export const updateDestinationSchema = z.object({
   name: field.name.optional(),
   url: field.url.optional(),
-  type: z.string().optional(),
+  type: z.literal('http', UNCHANGEABLE).optional(),
   ...changeable,
 });
 
 // What is for HTTP only is dropped. `config` and `fieldMapping` are checked by destination-warehouse.ts: by the type, over
 // what is stored, and with errors that carry no code.
 const warehouseMembers = {
+  description: field.description.optional(),
   slug: field.slug.optional(),
   enabled: field.enabled.optional(),
   config: z.unknown().optional(),
   fieldMapping: z.unknown().optional(),
 };
-export const createWarehouseSchema = z.object({ name: field.name, ...warehouseMembers });
+export const createWarehouseSchema = z.object({
+  name: field.name,
+  type: z.enum(WAREHOUSE_TYPES),
+  ...warehouseMembers,
+});
 export const updateWarehouseSchema = z.object({
   name: field.name.optional(),
   type: z.string().optional(),

@@ -1,12 +1,10 @@
 // Destinations, flat family (interface.md, "Destinations, flat family").
 import { z } from 'zod';
-import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
 import type { Destination } from '../../db/entities.ts';
-import type { DestinationTotals } from '../../db/history/statistics.ts';
 import { readJson } from '../body.ts';
 import { type ApiDeps, type ApiRouter, callerOf, type Context, entityManager, param } from '../context.ts';
 import { invalid } from '../errors.ts';
-import { everyDestination, findDestination, isoTime } from '../records.ts';
+import { everyDestination, findDestination } from '../records.ts';
 import { check, parseOptionalBody } from '../validation.ts';
 import {
   changedDestination,
@@ -18,7 +16,6 @@ import {
   removeDestination,
   showHealth,
   storeDestination,
-  totalsOf,
   updateDestination,
 } from './destination-record.ts';
 import {
@@ -26,26 +23,19 @@ import {
   createWarehouseSchema,
   requirePlan,
   typeSchema,
+  UNCHANGEABLE,
   updateDestinationSchema,
   updateWarehouseSchema,
 } from './destination-schema.ts';
-import {
-  changedWarehouse,
-  isWarehouse,
-  newWarehouse,
-  refuseConfig,
-  showWarehouse,
-  testWarehouse,
-} from './destination-warehouse.ts';
+import { showDestination } from './destination-view.ts';
+import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, testWarehouse } from './destination-warehouse.ts';
 import * as field from './fields.ts';
 
 export const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
 
 export function mountDestinations(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/destinations';
-  router.get(base, (ctx) =>
-    listDestinations(ctx, deps, everyDestination, (destination, totals) => summary(deps, destination, totals)),
-  );
+  router.get(base, (ctx) => listDestinations(ctx, deps, everyDestination));
   router.post(base, (ctx) => create(ctx, deps));
   router.get(`${base}/:id`, (ctx) => get(ctx, deps));
   router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
@@ -58,7 +48,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { slug, record } = newRecord(ctx, deps, await readJson(ctx));
   const destination = await storeDestination(ctx, deps, slug, record);
   ctx.status = 201;
-  ctx.body = await show(deps, destination);
+  ctx.body = await showDestination(deps, destination);
 }
 
 function newRecord(ctx: Context, deps: ApiDeps, body: unknown): { slug?: string; record: NewDestination } {
@@ -75,7 +65,7 @@ function newRecord(ctx: Context, deps: ApiDeps, body: unknown): { slug?: string;
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = await show(deps, await findDestination(entityManager(ctx, deps), param(ctx, 'id')));
+  ctx.body = await showDestination(deps, await findDestination(entityManager(ctx, deps), param(ctx, 'id')));
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -86,12 +76,12 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     body,
     'The body',
   );
-  if (type !== undefined && type !== found.type) throw invalid('type', 'cannot be changed after creation');
+  if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
   if (!isWarehouse(found)) refuseConfig(body);
   const patch = field.sent(sent);
   const change = (stored: Destination) =>
     isWarehouse(stored) ? changedWarehouse(deps, stored, patch) : changedDestination(deps, stored, patch);
-  ctx.body = await show(deps, await updateDestination(ctx, deps, everyDestination, patch.slug, change));
+  ctx.body = await showDestination(deps, await updateDestination(ctx, deps, everyDestination, patch.slug, change));
 }
 
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -109,42 +99,4 @@ async function test(ctx: Context, deps: ApiDeps): Promise<void> {
     },
     payload,
   );
-}
-
-async function show(deps: ApiDeps, destination: Destination) {
-  const totals = await totalsOf(deps, destination);
-  const signingSecret = openSigningSecret(deps, destination);
-  return {
-    ...identity(destination),
-    ...recentTotals(totals),
-    ...(isWarehouse(destination) && showWarehouse(deps, destination)),
-    slug: destination.slug,
-    method: destination.method,
-    headers: destination.headers,
-    authType: destination.authType,
-    authConfig: redactAuthConfig(destination.authType, openAuthConfig(deps, destination)),
-    signingSecret: signingSecret === null ? null : redactSecret(signingSecret),
-    timeoutMs: destination.timeoutMs,
-    rateLimitPerMinute: destination.rateLimitPerMinute ?? null,
-    retryPolicy: destination.retryPolicy,
-    lastDeliveryAt: isoTime(totals.lastDeliveryAt),
-    createdAt: isoTime(destination.createdAt),
-    updatedAt: isoTime(destination.updatedAt),
-  };
-}
-
-/** As lists show it (interface.md, "Destinations, flat family"). */
-function summary(deps: ApiDeps, destination: Destination, totals: DestinationTotals) {
-  return {
-    ...identity(destination),
-    ...(isWarehouse(destination) ? { config: showWarehouse(deps, destination).config } : recentTotals(totals)),
-  };
-}
-
-function identity({ id, name, type, url, enabled }: Destination) {
-  return { id, name, type, url, enabled };
-}
-
-function recentTotals({ successRate, avgLatency, deliveriesCount }: DestinationTotals) {
-  return { successRate, avgLatency, deliveriesCount };
 }

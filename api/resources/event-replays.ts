@@ -18,12 +18,12 @@ import { type ApiDeps, type ApiRouter, type Context, entityManager, organization
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { isoTime, requireId } from '../records.ts';
-import { parseBody, parseQuery } from '../validation.ts';
+import { parseChoice, parseQuery } from '../validation.ts';
 import { eventFilter, eventFilterParams } from './events.ts';
 
 const MAX_DESTINATIONS = 100;
 
-export const createSchema = z.object({
+export const createSchema = z.strictObject({
   ...eventFilterParams,
   all: z.boolean().optional(),
   destinationIds: z.array(z.string()).min(1).max(MAX_DESTINATIONS).optional(),
@@ -43,7 +43,7 @@ export function mountEventReplays(router: ApiRouter, deps: ApiDeps): void {
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createSchema);
+  const body = await parseChoice(ctx, createSchema);
   requireChoice(body);
   const em = entityManager(ctx, deps);
   await requireDestinations(em, body.destinationIds ?? []);

@@ -1,11 +1,11 @@
-// Destinations, organization-scoped family: the http destinations of the same store, with this family's members. A
-// warehouse has no place in it: its id is unknown here (decisions, "The two destination families").
-import { z } from 'zod';
+// Destinations, organization-scoped family: the http destinations of the same store, with the same members. A warehouse has no
+// place in it: its id is unknown here (decisions, "The two destination families").
+import type { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';
-import type { DestinationTotals } from '../../db/history/statistics.ts';
+import { readJson } from '../body.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
-import { findDestination, httpDestinations, isoTime } from '../records.ts';
-import { parseBody } from '../validation.ts';
+import { findDestination, httpDestinations } from '../records.ts';
+import { check } from '../validation.ts';
 import {
   changedDestination,
   listDestinations,
@@ -13,23 +13,16 @@ import {
   removeDestination,
   showHealth,
   storeDestination,
-  totalsOf,
   updateDestination,
 } from './destination-record.ts';
+import { createDestinationSchema, updateDestinationSchema } from './destination-schema.ts';
+import { showDestination } from './destination-view.ts';
+import { refuseConfig } from './destination-warehouse.ts';
 import * as field from './fields.ts';
-
-const changeable = {
-  description: field.description.optional(),
-  headers: field.headers.optional(),
-  retryPolicy: field.retryPolicy.optional(),
-  enabled: field.enabled.optional(),
-};
-export const createSchema = z.object({ name: field.name, url: field.url, ...changeable });
-export const updateSchema = z.object({ name: field.name.optional(), url: field.url.optional(), ...changeable });
 
 export function mountOrganizationDestinations(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/organizations/:orgId/destinations';
-  router.get(base, (ctx) => listDestinations(ctx, deps, httpDestinations, summary));
+  router.get(base, (ctx) => listDestinations(ctx, deps, httpDestinations));
   router.post(base, (ctx) => create(ctx, deps));
   router.get(`${base}/:id`, (ctx) => get(ctx, deps));
   router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
@@ -38,43 +31,29 @@ export function mountOrganizationDestinations(router: ApiRouter, deps: ApiDeps):
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const record = newDestination(deps, organizationId(ctx), await parseBody(ctx, createSchema));
-  const destination = await storeDestination(ctx, deps, undefined, record);
+  const input = await readMembers(ctx, createDestinationSchema);
+  const record = newDestination(deps, organizationId(ctx), input);
+  const destination = await storeDestination(ctx, deps, input.slug, record);
   ctx.status = 201;
-  ctx.body = await show(deps, destination);
+  ctx.body = await showDestination(deps, destination);
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = await show(deps, await findDestination(entityManager(ctx, deps), param(ctx, 'id'), httpDestinations));
+  const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'), httpDestinations);
+  ctx.body = await showDestination(deps, destination);
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const patch = field.sent(await parseBody(ctx, updateSchema));
+  const { type: _same, ...members } = await readMembers(ctx, updateDestinationSchema);
+  const patch = field.sent(members);
   const change = (stored: Destination) => changedDestination(deps, stored, patch);
-  ctx.body = await show(deps, await updateDestination(ctx, deps, httpDestinations, undefined, change));
+  const destination = await updateDestination(ctx, deps, httpDestinations, patch.slug, change);
+  ctx.body = await showDestination(deps, destination);
 }
 
-async function show(deps: ApiDeps, destination: Destination) {
-  const totals = await totalsOf(deps, destination);
-  return {
-    ...summary(destination, totals),
-    description: destination.description ?? null,
-    headers: destination.headers,
-    retryPolicy: destination.retryPolicy,
-    lastDeliveryAt: isoTime(totals.lastDeliveryAt),
-    createdAt: isoTime(destination.createdAt),
-    updatedAt: isoTime(destination.updatedAt),
-  };
-}
-
-function summary(destination: Destination, totals: DestinationTotals) {
-  return {
-    id: destination.id,
-    name: destination.name,
-    url: destination.url,
-    enabled: destination.enabled,
-    successRate: totals.successRate,
-    avgLatency: totals.avgLatency,
-    deliveriesCount: totals.deliveriesCount,
-  };
+async function readMembers<Schema extends z.ZodType>(ctx: Context, schema: Schema): Promise<z.output<Schema>> {
+  const body = await readJson(ctx);
+  const members = check(schema, body, 'The body');
+  refuseConfig(body);
+  return members;
 }

@@ -5,13 +5,13 @@ import { existingEventIds } from '../../db/history/events.ts';
 import { createReplays, PayloadExpiredError, type ReplayResult, UnroutableDestinationError } from '../../db/replay.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
-import { parseBody, parseOptionalBody } from '../validation.ts';
+import { parseChoice } from '../validation.ts';
 import { payloadExpired, requireEvent } from './events.ts';
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
-export const replaySchema = z.object({ destinationIds: ids.optional() });
-export const bulkSchema = z.object({ eventIds: ids, destinationIds: ids.optional() });
+export const replaySchema = z.strictObject({ destinationIds: ids.optional() });
+export const bulkSchema = z.strictObject({ eventIds: ids, destinationIds: ids.optional() });
 
 export function mountReplays(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/organizations/:orgId/events';
@@ -21,14 +21,14 @@ export function mountReplays(router: ApiRouter, deps: ApiDeps): void {
 }
 
 async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { destinationIds } = await parseOptionalBody(ctx, replaySchema);
+  const { destinationIds } = await parseChoice(ctx, replaySchema, 'optional');
   const event = await requireEvent(ctx, deps);
   const { deliveriesCreated } = await create(ctx, deps, [event.id], destinationIds);
   ctx.body = { message: describe(deliveriesCreated), deliveriesCreated };
 }
 
 async function bulkReplay(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { eventIds, destinationIds } = await parseBody(ctx, bulkSchema);
+  const { eventIds, destinationIds } = await parseChoice(ctx, bulkSchema);
   const known = eventIds.filter((id) => isId('evt', id));
   const existing = await existingEventIds(deps.pool, organizationId(ctx), known);
   const { deliveriesCreated, eventsQueued } = await create(ctx, deps, existing, destinationIds);

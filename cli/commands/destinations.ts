@@ -1,6 +1,6 @@
 // hookyard destinations: where webhooks go.
 import type { Command } from 'commander';
-import type { Client } from 'hookyard/client';
+import type { Client, Route } from 'hookyard/client';
 import { contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import {
@@ -15,6 +15,7 @@ import {
   withEnabled,
   withPages,
 } from '../input.ts';
+import { cell } from '../output.ts';
 import { secretOf } from '../secret.ts';
 import { showDone, showPage, showRecord } from './show.ts';
 
@@ -79,12 +80,16 @@ export function addDestinations(program: Command): void {
     });
   destinations
     .command('delete <destination>')
-    .description('takes it out of all routes; its history is kept')
+    .description('takes it out of all routes, and tells which lead nowhere then; its history is kept')
     .action(async (name: string, _options, command: Command) => {
       const context = contextOf(command);
       const id = await findDestination(context.client, name);
+      const emptied: Route[] = [];
+      for await (const route of context.client.each('listRoutes', { destinationId: id }))
+        if (route.destinationIds.length === 1) emptied.push(route);
       await context.client.deleteDestination({ id });
-      showDone(context, { deleted: id }, `${name} is deleted`);
+      showDone(context, { deleted: id, emptiedRoutes: emptied.map((route) => route.id) }, `${name} is deleted`);
+      for (const route of emptied) context.output.note(withoutDestination(route));
     });
   destinations
     .command('test <destination>')
@@ -97,6 +102,12 @@ export function addDestinations(program: Command): void {
       showDone(context, result, `${result.message} (${result.latency} ms)`);
       if (!result.success) process.exitCode = EXIT.refused;
     });
+}
+
+/** Webhooks go on being accepted and stored, so nobody else tells that they go nowhere. */
+function withoutDestination({ id, name }: Route): string {
+  const quoted = cell(name);
+  return `The route ${quoted} (${id}) leads nowhere now; hookyard routes update ${id} --to <destination>, or hookyard routes delete ${id}`;
 }
 
 function withDestinationOptions(command: Command): Command {

@@ -11,6 +11,8 @@ interface ImportOptions {
   onConflict: 'skip' | 'rename' | 'overwrite';
   dryRun?: boolean;
 }
+const EXPORT_ADVICE = 'give a file that hookyard export wrote';
+
 type Envelope = { destinations?: unknown[]; routes?: unknown[] };
 
 const kind = () => new Argument('<kind>').choices(['destinations', 'routes']);
@@ -53,7 +55,7 @@ export function addExchange(program: Command): void {
     .option('--dry-run', 'only check')
     .action(async (what: Kind, file: string, options: ImportOptions, command: Command) => {
       const context = contextOf(command);
-      const envelope = parseJson(readInput(file), file) as Envelope | null;
+      const envelope = parseJson(readInput(file), file, EXPORT_ADVICE) as Envelope | null;
       if (!Array.isArray(envelope?.[what]))
         throw usage(`${file} holds no ${what}: it must be a file that hookyard export ${what} wrote`);
       const body = { ...envelope, conflictStrategy: options.onConflict, validateOnly: options.dryRun === true };

@@ -6,8 +6,9 @@ import { CliError, EXIT, usage } from '../errors.ts';
 import { integer } from '../input.ts';
 import { forward } from '../listen/forward.ts';
 import { type Received, type Reply, startReceiver } from '../listen/receiver.ts';
-import { openSession, probe } from '../listen/session.ts';
+import { openSession, probe, RENEW_MS, type Session } from '../listen/session.ts';
 import { showDelivery } from '../listen/show.ts';
+import { onUnread, type Output } from '../output.ts';
 
 interface ListenOptions {
   source: string;
@@ -27,7 +28,7 @@ export function addListen(program: Command): void {
     .addHelpText(
       'after',
       `
-Makes a destination and a route for this session, and removes them at the end. The service must be able to reach this machine:
+Makes a destination and a route for this session, and removes them at the end; the service removes what a killed one leaves. It must be able to reach this machine:
 npm start on this machine does; one started otherwise needs HOOKYARD_DELIVERY_ALLOW=127.0.0.1; one on another machine
 needs --address, for example of a tunnel to the port. Port 0 chooses a free one.`,
     )
@@ -44,12 +45,17 @@ async function listen(context: Context, portText: string, options: ListenOptions
   const receiver = await startReceiver(options.host, wanted, (request) =>
     answer(context, request, options.forward, JSON.stringify(probe(receiver.path))),
   );
+  let renewing: NodeJS.Timeout | undefined;
   try {
     const base = (options.address ?? `http://127.0.0.1:${receiver.port}`).replace(/\/+$/, '');
-    // From here on a Ctrl-C must not leave anything behind.
-    const asked = new Promise<void>((resolve) => onEndRequest((_reason, count) => (count === 1 ? resolve() : leave())));
+    // From here on neither a Ctrl-C nor a reader that is gone must leave anything behind.
+    const asked = new Promise<void>((resolve) => {
+      onEndRequest((_reason, count) => (count === 1 ? resolve() : leave()));
+      onUnread(resolve);
+    });
     const session = await openSession(client, { slug: options.source, base, path: receiver.path, port: receiver.port });
     const { source } = session;
+    renewing = setInterval(() => renew(output, session), RENEW_MS);
     output.note(
       `Listening on port ${receiver.port}${options.forward ? `, forwarding to ${options.forward}` : ''}. Ctrl-C ends it.`,
     );
@@ -60,8 +66,18 @@ async function listen(context: Context, portText: string, options: ListenOptions
     const withSource = session.sourceCreated ? `, and so is the source ${source.slug}` : '';
     output.note(`The destination and the route of this session are removed${withSource}.`);
   } finally {
+    clearInterval(renewing);
     await receiver.close();
   }
+}
+
+/** A renewal that fails is made up for by the next one. */
+function renew(output: Output, session: Session): void {
+  session.renew().then(
+    (isNew) =>
+      isNew && output.note('The service had removed this session, of which it heard nothing; it is made anew.'),
+    (error: unknown) => output.note(`This session could not be renewed: ${(error as Error).message}`),
+  );
 }
 
 async function answer(
@@ -80,7 +96,9 @@ async function answer(
 
 /** A second Ctrl-C: the service does not answer, or too slowly. */
 function leave(): never {
-  process.stderr.write('hookyard: Ended before everything was removed; the next session on this port removes it.\n');
+  process.stderr.write(
+    'hookyard: Ended before everything was removed; the next session on this port removes it, or the service in about 20 minutes.\n',
+  );
   process.exit(EXIT.unavailable);
 }
 

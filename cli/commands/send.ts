@@ -4,7 +4,7 @@ import type { Source } from 'hookyard/client';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
 import { findSource, readInput } from '../input.ts';
-import { DEFAULT_EVENTS, type HmacConfig, headersFor, PROVIDERS, type Provider, sampleBody } from '../samples.ts';
+import { EVENTS, type HmacConfig, headersFor, PROVIDERS, type Provider, sampleBody } from '../samples.ts';
 import { secretOf } from '../secret.ts';
 import { watchEvent } from '../watch.ts';
 
@@ -25,7 +25,7 @@ export function addSend(program: Command): void {
     .description('send a webhook to a source, as a provider does: a sample event, or a body of yours')
     .requiredOption('--source <source>', 'slug or id')
     .addOption(new Option('--provider <provider>', 'whose event it is (that of the source)').choices(PROVIDERS))
-    .option('--event <name>', `for example ${DEFAULT_EVENTS.github}, pull_request, ${DEFAULT_EVENTS.stripe}`)
+    .option('--event <name>', `for example ${EVENTS.github[0]} or ${EVENTS.stripe[0]}; with --data any name`)
     .option('--secret <secret>', 'of the source, when it verifies signatures; @file reads a file')
     .option('--data <body>', 'sent instead of the sample; @file reads a file, - reads stdin')
     .option('--watch', 'then print what becomes of its deliveries; exit code 1 when one fails')
@@ -43,9 +43,9 @@ async function send(context: Context, options: SendOptions): Promise<void> {
       `${source.slug} verifies ${type} signatures: give its secret with --secret (@file reads it from a file)`,
     );
   }
-  const event = options.event ?? DEFAULT_EVENTS[provider];
+  const event = options.event ?? EVENTS[provider][0];
   const now = new Date();
-  const body = bodyOf(options.data) ?? Buffer.from(JSON.stringify(sampleBody(provider, event, now)));
+  const body = bodyOf(options.data) ?? sampleOf(provider, event, now);
   const headers = headersFor(provider, event, body, { secret, now, config: source.verificationConfig as HmacConfig });
   const answer = await post(ingestAddress(source, url), headers, body);
   if (!options.watch || answer.eventId === undefined) {
@@ -58,6 +58,16 @@ async function send(context: Context, options: SendOptions): Promise<void> {
 function bodyOf(text: string | undefined): Buffer | undefined {
   if (text === undefined) return undefined;
   return Buffer.from(text === '-' ? readInput('-') : text.startsWith('@') ? readInput(text.slice(1)) : text);
+}
+
+/** @throws CliError for an event that there is no sample of */
+function sampleOf(provider: Provider, event: string, now: Date): Buffer {
+  const known = EVENTS[provider];
+  if (known.includes(event)) return Buffer.from(JSON.stringify(sampleBody(provider, event, now)));
+  const kind = provider === 'plain' || provider === 'hmac' ? '' : ` of ${provider}`;
+  throw usage(
+    `There is no sample of an event ${event}${kind}; known are ${known.join(', ')}. --data sends a body of yours under any name`,
+  );
 }
 
 /** By the address at which this machine reaches the service, which need not be the public one. */

@@ -36,6 +36,7 @@ export const operations = {
     importDestinations: 'POST /api/destinations/import',
     exportRoutes: 'GET /api/routes/export',
     importRoutes: 'POST /api/routes/import',
+    renewLeases: 'POST /api/leases',
     listFilters: 'GET /api/filters',
     createFilter: 'POST /api/filters',
     getFilter: 'GET /api/filters/{id}',

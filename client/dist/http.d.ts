@@ -1,3 +1,4 @@
+import { type Ignored } from './ignored.ts';
 /** How one call differs from the others. */
 export interface CallOptions {
     /** Ends the call, its waits too; it rejects with the signal's reason. */
@@ -20,6 +21,7 @@ export interface Settings {
     maxWaitMs: number;
     userAgent: string | undefined;
     fetch: typeof fetch;
+    onIgnored: ((ignored: Ignored) => void) | undefined;
 }
 interface Call {
     method: string;

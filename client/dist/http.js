@@ -1,5 +1,6 @@
 // One call over fetch: its deadline, its repeats, and its answer or error.
 import { HookyardError } from './errors.js';
+import { readIgnored } from './ignored.js';
 const FIRST_BACKOFF_MS = 500;
 /**
  * Sends a request, again where that is safe and useful, and returns the body of its answer: parsed JSON, undefined where there is
@@ -41,34 +42,42 @@ function backoffMs(retry) {
 async function sendOnce(settings, call, options, idempotencyKey) {
     const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
     const deadline = AbortSignal.timeout(timeoutMs);
-    const what = `${call.method} ${settings.url}${call.path.split('?')[0]}`;
-    try {
-        const response = await settings.fetch(settings.url + call.path, {
-            method: call.method,
-            headers: {
-                Accept: 'application/json, */*;q=0.1',
-                ...(settings.apiKey && { Authorization: `Bearer ${settings.apiKey}` }),
-                ...(settings.userAgent && { 'User-Agent': settings.userAgent }),
-                ...(call.body !== undefined && { 'Content-Type': 'application/json' }),
-                ...(idempotencyKey !== null && { 'Idempotency-Key': idempotencyKey }),
-            },
-            ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-            // Followed, a POST would become a GET and the key would go to another place.
-            redirect: 'manual',
-            signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
-        });
-        return await readAnswer(response, what, idempotencyKey);
-    }
-    catch (error) {
-        if (error instanceof HookyardError)
-            throw error;
-        options.signal?.throwIfAborted();
-        if (deadline.aborted) {
-            const message = `${what} was not answered within ${timeoutMs / 1000} s`;
-            throw new HookyardError(message, { code: 'TIMEOUT', idempotencyKey, cause: error });
+    const path = call.path.split('?')[0];
+    const what = `${call.method} ${settings.url}${path}`;
+    const response = await guarded(() => settings.fetch(settings.url + call.path, {
+        method: call.method,
+        headers: {
+            Accept: 'application/json, */*;q=0.1',
+            ...(settings.apiKey && { Authorization: `Bearer ${settings.apiKey}` }),
+            ...(settings.userAgent && { 'User-Agent': settings.userAgent }),
+            ...(call.body !== undefined && { 'Content-Type': 'application/json' }),
+            ...(idempotencyKey !== null && { 'Idempotency-Key': idempotencyKey }),
+        },
+        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+        // Followed, a POST would become a GET and the key would go to another place.
+        redirect: 'manual',
+        signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
+    }));
+    const ignored = readIgnored(`${call.method} ${path}`, response.headers.get('x-ignored'));
+    // Outside of `guarded`: what the caller's function throws is the caller's.
+    if (ignored)
+        settings.onIgnored?.(ignored);
+    return guarded(() => readAnswer(response, what, idempotencyKey));
+    async function guarded(work) {
+        try {
+            return await work();
         }
-        const message = `${what} cannot be reached (${reasonOf(error)})`;
-        throw new HookyardError(message, { code: 'UNREACHABLE', idempotencyKey, cause: error });
+        catch (error) {
+            if (error instanceof HookyardError)
+                throw error;
+            options.signal?.throwIfAborted();
+            if (deadline.aborted) {
+                const message = `${what} was not answered within ${timeoutMs / 1000} s`;
+                throw new HookyardError(message, { code: 'TIMEOUT', idempotencyKey, cause: error });
+            }
+            const message = `${what} cannot be reached (${reasonOf(error)})`;
+            throw new HookyardError(message, { code: 'UNREACHABLE', idempotencyKey, cause: error });
+        }
     }
 }
 /** fetch says "fetch failed" only; why is in its causes. */

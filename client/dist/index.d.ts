@@ -1,8 +1,10 @@
 import { type Operations, type Pagination } from './api.ts';
 import { type CallOptions } from './http.ts';
+import type { Ignored } from './ignored.ts';
 export type * from './api.ts';
 export { type Detail, HookyardError } from './errors.ts';
 export type { CallOptions, RawAnswer } from './http.ts';
+export type { Ignored, IgnoredName } from './ignored.ts';
 export interface ClientOptions {
     /** Where the service is, for example `https://hooks.example.com`; a path is kept. */
     url: string;
@@ -18,6 +20,8 @@ export interface ClientOptions {
     userAgent?: string;
     /** Instead of the runtime's own. */
     fetch?: typeof fetch;
+    /** Called when the service did not know parts of a request and ignored them: a misspelt filter, for example. */
+    onIgnored?: (ignored: Ignored) => void;
 }
 type Page<Item> = {
     data: Item[];

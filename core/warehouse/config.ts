@@ -3,7 +3,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Kept, keepRedacted, redactSecret } from '../redaction.ts';
-import { FILE_FORMATS, normalPrefix, PARTITIONS, prefixProblem } from './object-key.ts';
+import { FILE_FORMATS, PARTITIONS, prefixProblem } from './object-key.ts';
 
 const text = (what: string) => z.string(what).min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
@@ -21,7 +21,8 @@ const checked = (schema: z.ZodString, problem: (value: string) => string | null)
   });
 
 const common = {
-  prefix: checked(z.string('must be a string'), prefixProblem).transform(normalPrefix).optional(),
+  // Kept as it was sent; the key of an object is made of its normal form.
+  prefix: checked(z.string('must be a string'), prefixProblem).optional(),
   fileFormat: oneOf(FILE_FORMATS).default('jsonl'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   /** A batch is written when it has this many events, ... */

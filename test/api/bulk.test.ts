@@ -132,15 +132,15 @@ describe('Bulk endpoints', () => {
     await other.api.get(`/api/routes/${foreign.route.id}`);
   });
 
-  const endpoints: ['POST' | 'DELETE', string, string][] = [
-    ['DELETE', '/api/destinations/bulk', 'ids'],
-    ['POST', '/api/routes/bulk-pause', 'routeIds'],
-    ['POST', '/api/routes/bulk-delete', 'routeIds'],
+  const endpoints: ['POST' | 'DELETE', string, string, object][] = [
+    ['DELETE', '/api/destinations/bulk', 'ids', {}],
+    ['POST', '/api/routes/bulk-pause', 'routeIds', { isActive: true }],
+    ['POST', '/api/routes/bulk-delete', 'routeIds', {}],
   ];
-  for (const [method, path, member] of endpoints) {
+  for (const [method, path, member, others] of endpoints) {
     it(`${method} ${path}: takes 1 to 100 ids`, async () => {
       const ids = (count: number) => Array.from({ length: count }, () => newId('dst'));
-      const request = (body: object) => organization.api.request(method, path, { isActive: true, ...body });
+      const request = (body: object) => organization.api.request(method, path, { ...others, ...body });
       expect((await request({ [member]: ids(100) })).status).to.equal(200);
       for (const wrong of [ids(101), [], undefined, null, 'dst_a', { 0: 'a' }]) {
         expectInvalid(await request({ [member]: wrong }), member);

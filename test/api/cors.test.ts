@@ -50,7 +50,10 @@ describe('CORS', () => {
       const answer = await organization.api.request('GET', path, undefined, { headers: { Origin: ORIGIN } });
       expect(answer.status).to.equal(status);
       expect(answer.headers.get('access-control-allow-origin')).to.equal(ORIGIN);
-      expect(answer.headers.get('access-control-expose-headers')).to.include('X-Request-Id').and.include('Retry-After');
+      expect(answer.headers.get('access-control-expose-headers'))
+        .to.include('X-Request-Id')
+        .and.include('Retry-After')
+        .and.include('X-Ignored');
     }
     const refused = await createClient(service.url, null).request('GET', '/api/routes', undefined, {
       headers: { Origin: ORIGIN },

@@ -178,6 +178,7 @@ describe('Destinations', () => {
         {
           id: created.id,
           name: 'Scoped',
+          type: 'http',
           url,
           enabled: false,
           successRate: null,
@@ -188,6 +189,56 @@ describe('Destinations', () => {
       await organization.api.delete(`${base}/${created.id}`);
       expectError(await organization.api.request('GET', `${base}/${created.id}`), 404, 'RESOURCE_NOT_FOUND');
       expectError(await organization.api.request('DELETE', `${base}/${created.id}`), 404, 'RESOURCE_NOT_FOUND');
+    });
+
+    const members = {
+      description: 'Of the sales team',
+      slug: 'scoped-in-full',
+      method: 'PUT',
+      headers: { 'X-A': '1' },
+      authType: 'bearer',
+      authConfig: { token: 'the token of the CRM' },
+      signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      timeoutMs: 5000,
+      rateLimitPerMinute: 60,
+      retryPolicy: { maxRetries: 1, initialDelay: 1, maxDelay: 2, backoffMultiplier: 1 },
+      enabled: false,
+    };
+    const shown = { ...members, type: 'http', authConfig: { token: '•••• CRM' }, signingSecret: '••••LaSw' };
+
+    it('takes every member that the flat family takes, and both show all of them', async () => {
+      const base = `${organization.base}/destinations`;
+      const made = await organization.api.create(base, { name: 'Whole', url, type: 'http', ...members });
+      expect(made).to.deep.include(shown);
+      expect(await organization.api.get(`/api/destinations/${made.id}`)).to.deep.equal(made);
+      const { id } = await organization.api.create(base, { name: 'Bare', url });
+      const sent = { ...members, slug: 'scoped-and-changed' };
+      const changed = await organization.api.patch(`${base}/${id}`, sent);
+      expect(changed).to.deep.include({ ...shown, slug: sent.slug });
+      expect(await organization.api.get(`/api/destinations/${id}`)).to.deep.equal(changed);
+      const flat = await organization.api.create('/api/destinations', { name: 'Flat', url, ...members, slug: 'flat' });
+      expect(flat).to.deep.include({ ...shown, slug: 'flat' });
+      const patched = await organization.api.patch(`/api/destinations/${flat.id}`, { description: null });
+      expect(patched).to.have.property('description', null);
+      expectError(await organization.api.request('PATCH', `${base}/${id}`, { slug: 'flat' }), 409, 'DUPLICATE_SLUG');
+    });
+
+    it('refuses what only a warehouse has', async () => {
+      const base = `${organization.base}/destinations`;
+      const { id } = await organization.api.create(base, { name: 'Of http', url });
+      const config = { bucket: 'acme-events' };
+      const { request } = organization.api;
+      const refused = await request('POST', base, { name: 'Lake', url, type: 's3', config });
+      expectInvalid(refused, 'type');
+      expect(refused.body.message).to.equal('type must be http; a warehouse is made at /api/destinations');
+      expectInvalid(await request('PATCH', `${base}/${id}`, { type: 's3' }), 'type');
+      for (const [method, path] of [
+        ['POST', base],
+        ['PATCH', `${base}/${id}`],
+      ] as const) {
+        const answer = await request(method, path, { name: 'Lake', url, config });
+        expectError(answer, 400, undefined, /^config belongs to destinations of type s3/);
+      }
     });
 
     it('searches the url as well', async () => {

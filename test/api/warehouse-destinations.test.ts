@@ -85,13 +85,26 @@ describe('Warehouse destinations', () => {
     };
     const own = { endpoint: 'http://127.0.0.1:9000', forcePathStyle: 'true' };
     const { config } = await makeWarehouse(organization, 's3', { ...more, ...own });
-    expect(config).to.deep.include({ ...more, ...own, prefix: 'hooks/in', forcePathStyle: true });
+    expect(config).to.deep.include({ ...more, ...own, forcePathStyle: true });
     const bucketOnly = await organization.api.create<WarehouseRecord>('/api/destinations', {
       name: 'R2 of the environment',
       type: 'r2',
       config: { bucket: 'events' },
     });
     expect(bucketOnly.config).to.deep.equal({ bucket: 'events', region: 'auto', ...warehouseDefaults });
+  });
+
+  it('shows a prefix as it was sent, in every answer', async () => {
+    for (const prefix of ['webhooks/', '/webhooks', '//in/hooks//', '/', '']) {
+      const { id, config } = await makeWarehouse(organization, 's3', { prefix });
+      const { data } = await organization.api.list<WarehouseRecord>(`/api/destinations?pageSize=1`);
+      const { destinations } = await organization.api.get<{ destinations: { config: Json }[] }>(
+        `/api/destinations/export?ids=${id}`,
+      );
+      const changed = await patch(id, { config: { batchSize: 9 } });
+      const shown = [config, (await get(id)).config, data[0]?.config, destinations[0]?.config, changed.config];
+      expect(shown.map((one) => one?.prefix)).to.deep.equal(shown.map(() => prefix));
+    }
   });
 
   it('ignores what is for HTTP only, and reads its defaults there', async () => {

@@ -84,7 +84,7 @@ for (const provider of providerCases) {
         { source: '$.payload.order', target: 'order', type: 'number' },
         { source: '$.payload.at', target: 'at', type: 'timestamp' },
       ];
-      const { id } = await make({ prefix: 'in/hooks', fileFormat: 'json', partitionBy: 'source' }, { fieldMapping });
+      const { id } = await make({ prefix: '/in/hooks/', fileFormat: 'json', partitionBy: 'source' }, { fieldMapping });
       const answer = await upload(organization, id, { payload: { order: '7', at: 'never' } });
       expect(answer.message).to.equal('The test file was uploaded; 1 value did not fit its column');
       expect(answer.result.key).to.match(/^in\/hooks\/_test\/source=test\/date=.*\.json$/);

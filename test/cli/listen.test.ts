@@ -3,22 +3,27 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { createClient } from 'hookyard/client';
+import { openSession } from '../../cli/listen/session.ts';
 import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { keepHouse } from '../support/housekeeping.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { createOrganization, sharedService, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 describe('hookyard listen', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
   let receiver: Receiver;
+  let hookyard: Hookyard;
   before(async () => {
-    await sharedService('worker');
+    hookyard = await sharedHookyard();
     organization = await createOrganization();
     cli = commandLine(organization);
     receiver = await startReceiver();
   });
-  after(() => receiver.close());
+  after(() => Promise.all([receiver.close(), hookyard.close()]));
 
   async function listening(...args: string[]): Promise<Running> {
     const command = cli.start(['listen', '0', ...args]);
@@ -90,6 +95,57 @@ describe('hookyard listen', () => {
     expect(await counts()).to.deep.equal([before[0], 1, 1]);
     next.signal('SIGINT');
     expect((await next.ended).code).to.equal(0);
+    expect(await counts()).to.deep.equal(before);
+  });
+
+  const gone: [how: string, end: (command: Running) => Promise<unknown>][] = [
+    ['is closed with its terminal', async (command) => command.signal('SIGHUP')],
+    [
+      'has nobody who reads it',
+      async (command) => {
+        command.stopReading('stdout', 'stderr');
+        await cli.ok('send', '--source', 'left');
+      },
+    ],
+  ];
+  for (const [how, end] of gone) {
+    it(`removes everything when it ${how}`, async () => {
+      const before = await counts();
+      const command = await listening('--source', 'left');
+      expect(await counts()).to.deep.equal(before.map((count) => count + 1));
+      await end(command);
+      expect((await command.ended).code).to.equal(0);
+      expect(await counts()).to.deep.equal(before);
+    });
+  }
+
+  it('is removed by the service when it was killed and nobody hears of it any more', async () => {
+    const before = await counts();
+    const killed = await listening('--source', 'left');
+    killed.signal('SIGKILL');
+    await killed.ended;
+    await hookyard.pool.query(
+      `update leases set expires_at = expires_at - interval '15 minutes' where organization_id = $1`,
+      [organization.id],
+    );
+    await until('the lease is over', async () => {
+      await keepHouse(hookyard);
+      return (await counts()).join() === before.join();
+    });
+  });
+
+  it('is made anew when the service has removed it while the machine slept', async () => {
+    const before = await counts();
+    const client = createClient({ url: organization.api.url, apiKey: organization.token });
+    const { url } = receiver.endpoint(200);
+    const { origin, pathname, port } = new URL(url);
+    const session = await openSession(client, { slug: 'slept', base: origin, path: pathname, port: Number(port) });
+    expect(await session.renew()).to.equal(false);
+    await client.deleteSource({ id: session.source.id });
+    expect(await session.renew()).to.equal(true);
+    expect(await counts()).to.deep.equal(before.map((count) => count + 1));
+    const [renewed, left] = await Promise.all([session.renew(), session.remove()]);
+    expect([renewed, left]).to.deep.equal([false, []]);
     expect(await counts()).to.deep.equal(before);
   });
 

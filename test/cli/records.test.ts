@@ -137,6 +137,21 @@ describe('hookyard on the command line', () => {
     await fails(3, /no route One/, 'routes', 'show', 'One');
   });
 
+  it('tells which routes lead nowhere when a destination is deleted', async () => {
+    await cli.ok('sources', 'create', 'lonely');
+    for (const name of ['Only', 'Other']) await cli.ok('destinations', 'create', name, `https://${name}.example/`);
+    const create = ['routes', 'create', '--source', 'lonely', '--to', 'Only'];
+    const alone = await cli.json(...create, 'To one');
+    await cli.ok(...create, 'To both', '--to', 'Other');
+    const deleted = await cli.run(['destinations', 'delete', 'Only', '--json']);
+    expect(JSON.parse(deleted.stdout)).to.have.deep.property('emptiedRoutes', [alone.id]);
+    expect(deleted.stderr).to.equal(
+      `The route To one (${alone.id}) leads nowhere now; hookyard routes update ${alone.id} --to <destination>, or hookyard routes delete ${alone.id}\n`,
+    );
+    expect(await cli.json('routes', 'show', String(alone.id))).to.have.deep.property('destinationIds', []);
+    await cli.ok('sources', 'delete', 'lonely');
+  });
+
   it('moves destinations and routes by files', async () => {
     await cli.ok('sources', 'create', 'moved');
     await cli.ok('destinations', 'create', 'Moved', 'https://moved.example/', '--bearer', 'whisper-whisper');
@@ -207,6 +222,18 @@ describe('hookyard on the command line', () => {
     ]);
   });
 
+  it('says on stderr what the service ignored', async () => {
+    const data = '{"retryPolicy": {"maxRetry": 1}, "\\u001b[2Jx": 1}';
+    const ran = await cli.run(['destinations', 'create', 'Misspelt', 'https://m.example/', '--data', data, '--json']);
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect(JSON.parse(ran.stdout)).to.include({ name: 'Misspelt' });
+    expect(ran.stderr.split('\n')).to.deep.equal([
+      'hookyard: The service does not know the member retryPolicy.maxRetry and ignored it; did you mean retryPolicy.maxRetries?',
+      'hookyard: The service does not know the member x and ignored it',
+      '',
+    ]);
+  });
+
   it('takes the key from an option, and from the data folder for a service of this machine', async () => {
     const keys = join(folder, 'keys');
     mkdirSync(keys);
@@ -228,7 +255,15 @@ describe('hookyard on the command line', () => {
     await fails(1, /^hookyard: slug must be/, 'sources', 'create', 'Not A Slug');
     await fails(2, /unknown command 'frob'/, 'frob');
     await fails(2, /--page must be a whole number/, 'sources', 'list', '--page', 'x');
-    await fails(2, /--data is not JSON/, 'sources', 'create', 'x', '--data', '{');
+    const quotes =
+      /^hookyard: --data is not JSON: .*; write it in single quotes, --data '\{"name": "CRM"\}', or in a file, --data @file\n$/;
+    await fails(2, quotes, 'sources', 'create', 'x', '--data', '{\nname');
+    writeFileSync(join(folder, 'broken.json'), '{"name":}');
+    const file = `@${join(folder, 'broken.json')}`;
+    await fails(2, /--data @.*broken\.json is not JSON: .*; correct it\n$/, 'sources', 'create', 'x', '--data', file);
+    await fails(2, /^hookyard: --data - is empty; correct it\n$/, 'sources', 'create', 'x', '--data', '-');
+    const imported = ['import', 'routes', file.slice(1), '--on-conflict', 'skip'];
+    await fails(2, /broken\.json is not JSON: .*; give a file that hookyard export wrote\n$/, ...imported);
     await fails(2, /--on-conflict/, 'import', 'routes', 'x');
     await fails(2, /does-not-exist cannot be read/, 'import', 'routes', 'does-not-exist', '--on-conflict', 'skip');
     await fails(2, /must start with http/, 'whoami', '--url', 'localhost:3000');

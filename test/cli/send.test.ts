@@ -57,6 +57,32 @@ describe('hookyard send', () => {
     expect(await cli.ok('send', '--source', 'plain', '--watch')).to.match(/has no route that takes it/);
   });
 
+  it('refuses an event that there is no sample of, and names those that there are', async () => {
+    await cli.ok('sources', 'create', 'asked');
+    const known: [provider: string, names: string][] = [
+      ['github', 'of github; known are push, pull_request, issues, ping'],
+      ['stripe', 'of stripe; known are payment_intent.succeeded, '],
+      [
+        'plain',
+        'nonsense; known are order.paid, order.created, order.cancelled. --data sends a body of yours under any name',
+      ],
+    ];
+    for (const [provider, names] of known) {
+      const refused = await cli.run(['send', '--source', 'asked', '--provider', provider, '--event', 'nonsense']);
+      expect([refused.code, refused.stdout]).to.deep.equal([2, '']);
+      expect(refused.stderr)
+        .to.match(/^hookyard: There is no sample of an event nonsense/)
+        .and.to.include(names);
+    }
+    expect(await cli.json('events', 'list', '--source', 'asked')).to.have.nested.property('pagination.total', 0);
+    const event = ['--provider', 'github', '--event', 'deployment', '--data', '{}'];
+    const sent = await cli.ok('send', '--source', 'asked', ...event);
+    expect(await cli.json('events', 'show', sent.trim())).to.have.nested.property(
+      'headers.x-github-event',
+      'deployment',
+    );
+  });
+
   it('says that a source is disabled', async () => {
     await cli.ok('sources', 'create', 'closed', '--disable');
     const refused = await cli.run(['send', '--source', 'closed']);

@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { type Client, type ClientOptions, createClient, HookyardError } from 'hookyard/client';
+import { type Client, type ClientOptions, createClient, HookyardError, type Ignored } from 'hookyard/client';
 import { ingest, makePipeline } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 
@@ -260,6 +260,39 @@ describe('The client', () => {
           });
       }
       expect(names).to.deep.equal([7, 6, 5, 4, 3, 2, 1].map((n) => `Filter ${n}`));
+    });
+
+    it('tells what the service ignored, and leaves to the caller what its function throws', async () => {
+      const told: Ignored[] = [];
+      const access = { url: organization.api.url, apiKey: organization.token };
+      const telling = createClient({ ...access, onIgnored: (ignored) => void told.push(ignored) });
+      const misspelt = { destnationId: 'dst_1', 'grün "x"': 1 } as object;
+      expect((await telling.listFilters({ ...misspelt, pageSize: 1 })).data).to.have.lengthOf(1);
+      const refused = failure(telling.createFilter({ body: { name: 'F', condtions: [] } as never }));
+      expect((await refused).status).to.equal(400);
+      expect(told).to.deep.equal([
+        {
+          request: 'GET /api/filters',
+          names: [
+            { name: 'destnationId', in: 'query', nearest: null },
+            { name: 'grün "x"', in: 'query', nearest: null },
+          ],
+          more: 0,
+        },
+        {
+          request: 'POST /api/filters',
+          names: [{ name: 'condtions', in: 'body', nearest: 'conditions' }],
+          more: 0,
+        },
+      ]);
+      const throwing = createClient({
+        ...access,
+        onIgnored: () => {
+          throw new RangeError('misspelt');
+        },
+      });
+      const thrown = await throwing.listFilters(misspelt).catch((error: unknown) => error);
+      expect(thrown).to.be.instanceOf(RangeError);
     });
 
     it('gets a payload byte by byte', async () => {

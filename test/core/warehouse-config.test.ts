@@ -66,6 +66,7 @@ describe('warehouse configuration', () => {
     ['s3', { prefix: '../up' }, 'prefix', /end in a dot/],
     ['s3', { prefix: 'a\u0000b' }, 'prefix', /control characters/],
     ['s3', { prefix: 'ü'.repeat(257) }, 'prefix', /^must be at most 512 bytes long$/],
+    ['s3', { prefix: '/'.repeat(513) }, 'prefix', /^must be at most 512 bytes long$/],
     ['s3', { fileFormat: 'csv' }, 'fileFormat', /^must be jsonl or json$/],
     ['s3', { partitionBy: 'day' }, 'partitionBy', /^must be date, hour or source$/],
     ['s3', { batchSize: 0 }, 'batchSize', /from 1 to 10000$/],
@@ -108,9 +109,9 @@ describe('warehouse configuration', () => {
     expect(issue?.message).not.to.contain('PRIVATE').and.not.to.contain(account.private_key.slice(40, 60));
   });
 
-  it('takes a prefix without the slashes at its ends, and forcePathStyle as text too', () => {
+  it('keeps a prefix as it was sent, and takes forcePathStyle as text too', () => {
     const config = warehouseConfigSchemas.s3.parse({ ...good.s3, prefix: '/a/b/', forcePathStyle: 'false' });
-    expect(config).to.deep.include({ prefix: 'a/b', forcePathStyle: false });
+    expect(config).to.deep.include({ prefix: '/a/b/', forcePathStyle: false });
   });
 });
 

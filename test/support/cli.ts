@@ -20,6 +20,8 @@ export interface Running {
   stdout(): string;
   stderr(): string;
   signal(name: NodeJS.Signals): void;
+  /** Reads no further, like `head` when it has enough. */
+  stopReading(...streams: ('stdout' | 'stderr')[]): void;
   ended: Promise<Ran>;
 }
 
@@ -64,7 +66,13 @@ export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'toke
       running.delete(child);
       return { code: (code ?? signal) as number | string, ...text };
     });
-    return { stdout: () => text.stdout, stderr: () => text.stderr, signal: (name) => void child.kill(name), ended };
+    return {
+      stdout: () => text.stdout,
+      stderr: () => text.stderr,
+      signal: (name) => void child.kill(name),
+      stopReading: (...streams) => void streams.map((name) => child[name].destroy()),
+      ended,
+    };
   }
   const run = (args: string[], options?: RunOptions) => start(args, options).ended;
   const ok = async (...args: string[]) => {

@@ -39,6 +39,7 @@ const OF_PATH: Record<string, keyof TenantRecords> = {
   filters: 'filter',
   transforms: 'transform',
   schemas: 'schema',
+  leases: 'route',
 };
 
 export interface TenantRequest {

@@ -73,6 +73,7 @@ const bodies: Record<string, Record<string, unknown>> = {
   'DELETE /api/destinations/bulk': { ids: [id('dst')] },
   'POST /api/routes/bulk-pause': { routeIds: [id('rte')], isActive: true },
   'POST /api/routes/bulk-delete': { routeIds: [id('rte')] },
+  'POST /api/leases': { ids: [id('rte')], seconds: 60 },
   'POST /api/destinations/import': importOf('destinations', destinationItem),
   'POST /api/routes/import': importOf('routes', routeItem),
   'POST /api/destinations': destination,

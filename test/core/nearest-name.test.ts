@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { nearestName } from '../../core/nearest-name.ts';
+
+describe('The nearest known name', () => {
+  const known = ['page', 'pageSize', 'sourceId', 'destinationId', 'status', 'from', 'to', 'search', 'maxRetries'];
+  const cases: [name: string, nearest: string | null][] = [
+    ['destnationId', 'destinationId'],
+    ['destination_id', 'destinationId'],
+    ['DESTINATIONID', 'destinationId'],
+    ['pagesize', 'pageSize'],
+    ['size', 'pageSize'],
+    ['source', 'sourceId'],
+    ['sttaus', 'status'],
+    ['form', 'from'],
+    ['maxRetry', 'maxRetries'],
+    ['colour', null],
+    ['x', null],
+    ['', null],
+    ['__', null],
+    ['é'.repeat(100_000), null],
+  ];
+  for (const [name, nearest] of cases) {
+    it(`of ${JSON.stringify(name.slice(0, 20))} is ${nearest}`, () => {
+      expect(nearestName(name, known)).to.equal(nearest);
+    });
+  }
+
+  it('of any name is none where nothing is known', () => {
+    expect(nearestName('page', [])).to.equal(null);
+  });
+});

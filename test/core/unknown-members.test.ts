@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { z } from 'zod';
+import { unknownMembers } from '../../core/unknown-members.ts';
+
+const policy = z.object({ maxRetries: z.int().optional() });
+const schema = z
+  .object({
+    name: z.string(),
+    policy: policy.nullable().default({}),
+    rules: z.array(z.object({ target: z.string() })).optional(),
+    byName: z.record(z.string(), policy).optional(),
+    anything: z.unknown().optional(),
+    loose: z.looseObject({ type: z.string() }).optional(),
+    config: z
+      .discriminatedUnion('type', [
+        z.object({ type: z.literal('a'), secret: z.string() }),
+        z.object({ type: z.literal('b'), header: z.string() }),
+      ])
+      .optional(),
+    either: z.union([z.object({ one: z.int() }), z.object({ two: z.int() })]).optional(),
+    piped: z.preprocess((value) => value, policy).optional(),
+    transformed: policy.transform(({ maxRetries }) => maxRetries).optional(),
+  })
+  .superRefine(() => undefined);
+
+describe('Members that a schema does not know', () => {
+  const cases: [what: string, value: unknown, paths: string[]][] = [
+    ['none', { name: 'n', policy: { maxRetries: 1 }, rules: [{ target: 't' }], anything: { x: 1 } }, []],
+    ['at the top', { nmae: 'n', name: 'n' }, ['nmae']],
+    ['below optional and default ones', { policy: { maxRetry: 1 } }, ['policy.maxRetry']],
+    ['in lists and records', { rules: [{}, { tagret: 1 }], byName: { a: { b: 1 } } }, ['rules.1.tagret', 'byName.a.b']],
+    ['in the option that the value is of', { config: { type: 'b', header: 'h', secret: 's' } }, ['config.secret']],
+    ['in the option that is nearest', { either: { two: 'wrong', three: 3 } }, ['either.three']],
+    ['before and after a change', { piped: { x: 1 }, transformed: { y: 1 } }, ['piped.x', 'transformed.y']],
+    ['not where anything goes', { loose: { type: 't', more: 1 }, anything: [{ x: 1 }] }, []],
+    ['of a value of another type', ['x', { name: 1 }], []],
+    ['of an object where a text belongs', { name: { x: 1 }, rules: { x: 1 }, policy: [{ x: 1 }] }, []],
+    ['not what is there without a value', { unknown: undefined }, []],
+    ['with names of the language', JSON.parse('{"__proto__": {}, "constructor": 1}'), ['__proto__', 'constructor']],
+  ];
+  for (const [what, value, paths] of cases) {
+    it(what, () => {
+      expect(unknownMembers(schema, value).map(({ path }) => path.join('.'))).to.deep.equal(paths);
+    });
+  }
+
+  it('come with the names that are known in their place, and whether they are refused', () => {
+    expect(unknownMembers(z.strictObject({ policy, name: z.string() }), { policy: { x: 1 }, y: 1 })).to.deep.equal([
+      { path: ['policy', 'x'], known: ['maxRetries'], isRefused: false },
+      { path: ['y'], known: ['policy', 'name'], isRefused: true },
+    ]);
+  });
+});
