@@ -1,11 +1,11 @@
 // The end of the API process: first the balancer is told, then the listener closes, then the connections, then the process ends.
 import type { Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import type { Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
 import type { Log } from '../core/log.ts';
 import { HTTP_LIMITS } from './http-limits.ts';
+import { stopListening } from './http-server.ts';
 import type { OpenConnections } from './open-connections.ts';
 
 // What may take longer than the grace period (a test send, signals to an absent Temporal) is given up after this.
@@ -70,10 +70,7 @@ async function endInOrder(
  */
 export async function closeServer(server: Server, connections: OpenConnections, graceMs: number): Promise<void> {
   await untilNothingIsAccepted(connections);
-  const closed = new Promise<void>((resolve) => {
-    // Not that of `server` itself: it would cut off at once whatever is at rest, also when a request is on its way.
-    NetServer.prototype.close.call(server, () => resolve());
-  });
+  const closed = stopListening(server);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   // After the turn in which everything that has arrived was read: a request that waits to be read must not be cut off.
   const sweep = setInterval(() => setImmediate(() => connections.endResting(REST_MS, HTTP_LIMITS.lingerMs)), SWEEP_MS);

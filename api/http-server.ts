@@ -1,6 +1,6 @@
 // The HTTP server of the API: every limit on what a client may do before the app is asked, and what it may keep afterwards.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { clientError, end, hasEnded, refuse } from './client-errors.ts';
 import { createConnectionLimit } from './connection-limits.ts';
 import { ApiError } from './errors.ts';
@@ -61,6 +61,12 @@ export function createHttpServer(
     end(socket, new ApiError(405, 'METHOD_NOT_ALLOWED', 'This is no proxy'), limits.lingerMs);
   });
   return server;
+}
+
+/** Accepts no further connection; resolves when the last one is closed, which this leaves to others. */
+export function stopListening(server: Server): Promise<void> {
+  // Not its own `close`, which cuts off at once whatever is at rest, also when a request is on its way.
+  return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()));
 }
 
 function optionsOf(limits: HttpLimits): ServerOptions {

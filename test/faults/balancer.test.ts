@@ -46,7 +46,8 @@ describe('behind a balancer', function () {
     const load = await startLoad();
     try {
       await stopPart('temporal');
-      await delay(OUTAGE_SECONDS * 1000);
+      const sent = load.sent() + OUTAGE_SECONDS * PER_SECOND;
+      await until('webhooks without Temporal', () => load.sent() >= sent, DEADLINE_MS + OUTAGE_SECONDS * 1000);
       expect(await balancer.states()).to.deep.equal(['UP', 'UP']);
     } finally {
       await startPart('temporal');
