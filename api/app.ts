@@ -9,7 +9,6 @@ import { mountDestinationExchange } from './exchange/destinations.ts';
 import { mountRouteExchange } from './exchange/routes.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
-import type { DoorState } from './ingest/backlog.ts';
 import { mountDescription, mountPage } from './openapi/serve.ts';
 import { rateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
@@ -22,7 +21,7 @@ import { mountDestinations } from './resources/destinations.ts';
 import { mountEventReplays } from './resources/event-replays.ts';
 import { mountEvents } from './resources/events.ts';
 import { mountFilters } from './resources/filters.ts';
-import { mountHealth } from './resources/health.ts';
+import { type HealthDeps, mountHealth } from './resources/health.ts';
 import { mountLeases } from './resources/leases.ts';
 import { mountOrganizationDestinations } from './resources/organization-destinations.ts';
 import { mountReplays } from './resources/replays.ts';
@@ -36,10 +35,7 @@ import { answerUnmatched, keepFixedWords } from './unmatched.ts';
 export interface AppDeps extends ApiDeps {
   /** Answers `/ingest/...` and passes everything else on. */
   ingest: Koa.Middleware;
-  /** Whether ingest accepts webhooks, for `/readyz`. */
-  ingestState: () => DoorState;
-  /** What `/readyz` asks: a name and a request that fails when the server is away. */
-  requiredServers: Record<string, () => Promise<unknown>>;
+  health: HealthDeps;
 }
 
 /** Puts the app together; it holds no state besides the counters of the rate limit. */
@@ -70,9 +66,9 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
 }
 
 /** What is asked without credentials: the probes and the description of the API. */
-export function openRouter(deps: Pick<AppDeps, 'requiredServers' | 'ingestState'>): ApiRouter {
+export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
   const router = newRouter();
-  mountHealth(router, deps);
+  mountHealth(router, health);
   mountDescription(router);
   return router;
 }

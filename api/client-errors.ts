@@ -52,12 +52,22 @@ export function end(socket: Socket, error: ApiError, lingerMs: number): void {
     socket.destroy();
     return;
   }
+  const body = JSON.stringify(errorBody(error));
+  const headers = Object.entries(headersOf(error, body)).map(([name, value]) => `${name}: ${value}\r\n`);
+  const answer = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${headers.join('')}\r\n${body}`;
+  endWith(answer, socket, lingerMs);
+}
+
+/** Closes a connection on which nothing was asked. @param lingerMs as for `end`: a request may be on its way already */
+export function hangUp(socket: Socket, lingerMs: number): void {
+  if (!ended.has(socket)) endWith('', socket, lingerMs);
+}
+
+function endWith(lastBytes: string, socket: Socket, lingerMs: number): void {
   ended.add(socket);
   const cut = setTimeout(() => socket.destroy(), lingerMs).unref();
   socket.once('close', () => clearTimeout(cut));
-  const body = JSON.stringify(errorBody(error));
-  const headers = Object.entries(headersOf(error, body)).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${headers.join('')}\r\n${body}`);
+  socket.end(lastBytes);
 }
 
 function headersOf(error: ApiError, body: string): Record<string, string | number> {

@@ -1,11 +1,12 @@
 // The HTTP server of the API: every limit on what a client may do before the app is asked, and what it may keep afterwards.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { clientError, end, hasEnded, refuse } from './client-errors.ts';
 import { createConnectionLimit } from './connection-limits.ts';
 import { ApiError } from './errors.ts';
 import { framingProblem } from './framing.ts';
 import { type HttpLimits, MAX_HEADER_BYTES, MAX_PIPELINED } from './http-limits.ts';
+import { OpenConnections } from './open-connections.ts';
 
 /** Connections that were refused and may still read why; the others are closed at once. */
 const MAX_LINGERING = 100;
@@ -23,15 +24,17 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 /**
  * Makes the HTTP server of the app. Nothing is ever logged about bytes that are no HTTP: anyone can send them.
  * @param onRefused is told of each connection that is one too many, with its address
+ * @param connections is told of every other one, and can end them
  */
 export function createHttpServer(
   handle: Handle,
   limits: HttpLimits,
   onRefused: (address: string | undefined) => void = () => {},
+  connections: OpenConnections = new OpenConnections(),
 ): Server {
   const server = createServer(optionsOf(limits), (request, response) => {
     if (hasEnded(request.socket)) return;
-    const connection = countRequest(request.socket, response);
+    const connection = connections.begin(request, response);
     cutOffLate(response, limits.answerMs);
     // Node says it in the answer, but leaves the closing to the client.
     if (connection.requests >= limits.maxRequestsPerConnection) response.setHeader('Connection', 'close');
@@ -45,7 +48,7 @@ export function createHttpServer(
   server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
   server.maxConnections = limits.maxConnections;
   server.on('drop', (dropped) => onRefused(dropped?.remoteAddress));
-  limitConnections(server, limits, onRefused);
+  limitConnections(server, limits, connections, onRefused);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     end(socket, clientError(error), limits.lingerMs),
   );
@@ -58,6 +61,12 @@ export function createHttpServer(
     end(socket, new ApiError(405, 'METHOD_NOT_ALLOWED', 'This is no proxy'), limits.lingerMs);
   });
   return server;
+}
+
+/** Accepts no further connection; resolves when the last one is closed, which this leaves to others. */
+export function stopListening(server: Server): Promise<void> {
+  // Not its own `close`, which cuts off at once whatever is at rest, also when a request is on its way.
+  return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()));
 }
 
 function optionsOf(limits: HttpLimits): ServerOptions {
@@ -73,25 +82,6 @@ function optionsOf(limits: HttpLimits): ServerOptions {
   };
 }
 
-interface ConnectionCount {
-  requests: number;
-  /** Those that are not answered yet. */
-  underWay: number;
-}
-
-const counts = new WeakMap<Socket, ConnectionCount>();
-
-function countRequest(socket: Socket, response: ServerResponse): ConnectionCount {
-  const count = counts.get(socket) ?? { requests: 0, underWay: 0 };
-  counts.set(socket, count);
-  count.requests += 1;
-  count.underWay += 1;
-  response.once('close', () => {
-    count.underWay -= 1;
-  });
-  return count;
-}
-
 /** A client that does not read its answer, or has vanished, does not keep its connection. */
 function cutOffLate(response: ServerResponse, answerMs: number): void {
   const { socket } = response.req;
@@ -100,7 +90,12 @@ function cutOffLate(response: ServerResponse, answerMs: number): void {
 }
 
 /** Puts the limit per address before Node's own handler of connections, so that what is refused is never parsed. */
-function limitConnections(server: Server, limits: HttpLimits, onRefused: (address?: string) => void): void {
+function limitConnections(
+  server: Server,
+  limits: HttpLimits,
+  connections: OpenConnections,
+  onRefused: (address?: string) => void,
+): void {
   const perAddress = createConnectionLimit(limits.maxConnectionsPerAddress);
   const message = `More than ${limits.maxConnectionsPerAddress} connections from one address; close some, or set HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
   const refusal = new ApiError(503, 'TOO_MANY_CONNECTIONS', message, undefined, { 'Retry-After': '1' });
@@ -109,6 +104,7 @@ function limitConnections(server: Server, limits: HttpLimits, onRefused: (addres
   let lingering = 0;
   server.on('connection', (socket: Socket) => {
     if (perAddress.admit(socket)) {
+      connections.add(socket);
       for (const listener of serve) listener.call(server, socket);
       return;
     }

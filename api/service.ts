@@ -6,7 +6,6 @@ import { createSender } from '../activities/http/sender.ts';
 import { createTransforms } from '../activities/transforms/index.ts';
 import { createWarehouses } from '../activities/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
-import { onEndRequest } from '../core/end-request.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { SecretBox } from '../db/encryption.ts';
@@ -20,12 +19,14 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { createApp } from './app.ts';
+import { endWhenTold } from './ending.ts';
 import { HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { refusedConnections } from './refused-connections.ts';
-import { requiredServers } from './resources/health.ts';
+import { OpenConnections } from './open-connections.ts';
+import { lookAtDatabase, lookAtTemporal } from './resources/health.ts';
 import { createSignals } from './signals.ts';
 import { createTestSender } from './test-send.ts';
 import { createTestUploader } from './test-upload.ts';
@@ -37,9 +38,6 @@ const PARTITIONS_EVERY_MS = 3_600_000;
 const MANAGEMENT_CONNECTIONS = 8;
 const RECORD_CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 10_000;
-const IDLE_SWEEP_MS = 100;
-// What may take longer than the grace period (a test send, signals to an absent Temporal) is given up after this.
-const LAST_STEPS_MS = 5000;
 
 /**
  * Runs the API until it is told to stop (SIGTERM, SIGINT, or its parent's IPC channel closes).
@@ -75,6 +73,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
   const backlog = await watchBacklog({ pool, settings, log });
   const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
+  const connections = new OpenConnections();
 
   let baseUrl = publicUrl(settings);
   const app = createApp({
@@ -93,8 +92,12 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     workflowLink: workflowLinks(settings, temporalSettings),
     log,
     ingest: ingest.middleware,
-    ingestState: () => backlog.state(),
-    requiredServers: requiredServers(pool, temporal),
+    health: {
+      ending: () => connections.draining,
+      ingestState: () => backlog.state(),
+      database: lookAtDatabase(ingestPool),
+      temporal: lookAtTemporal(temporal),
+    },
   });
   const handle = app.callback();
   const server = createHttpServer(
@@ -105,18 +108,19 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       maxConnectionsPerAddress: settings.HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS,
     },
     refusedConnections(log),
+    connections,
   );
   const port = await listen(server, settings);
   baseUrl = publicUrl(settings, port);
   const partitions = keepPartitions(pool, log);
 
-  stopWhenTold(log, settings.HOOKYARD_SHUTDOWN_SECONDS, async () => {
+  const release = async () => {
     clearInterval(partitions);
-    await closeServer(server, settings.HOOKYARD_SHUTDOWN_SECONDS * 1000);
     await ingest.close();
     await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
-  });
+  };
+  endWhenTold({ server, connections, settings, release, log });
   const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
   log.info({ url }, `the API listens on ${url}`);
   process.send?.({ type: 'ready', url });
@@ -178,41 +182,4 @@ function keepPartitions(pool: Pool, log: Log): NodeJS.Timeout {
       log.error({ err: error }, 'partitions could not be made; trying again in an hour'),
     );
   }, PARTITIONS_EVERY_MS).unref();
-}
-
-/** Stops accepting; running requests finish, until the grace period cuts them off. */
-function closeServer(server: Server, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-    // A connection whose request has just been answered would be kept open for another one.
-    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
-    server.close(() => {
-      clearTimeout(cut);
-      clearInterval(sweep);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
-}
-
-/** Runs `stop` once, at the first request to end, and ends the process. */
-function stopWhenTold(log: Log, graceSeconds: number, stop: () => Promise<void>): void {
-  onEndRequest((reason, count) => {
-    if (count > 1) return;
-    log.info({ reason }, `stopping; running requests get ${graceSeconds} s`);
-    setTimeout(
-      () => {
-        log.warn('what was still under way was given up');
-        process.exit(0);
-      },
-      graceSeconds * 1000 + LAST_STEPS_MS,
-    ).unref();
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'the API did not stop in order');
-        process.exit(1);
-      },
-    );
-  });
 }

@@ -898,6 +898,8 @@ export type Ready = {
   status: 'ok';
   /** Whether webhooks are accepted: `full` refuses all with 503, `partly_full` those for destinations that have most of the backlog. */
   ingest: 'open' | 'partly_full' | 'full';
+  /** Whether Temporal can be reached. While it is away, webhooks are accepted and wait for it. */
+  temporal: 'ok' | 'away';
 };
 
 export interface Operations {
@@ -1829,8 +1831,11 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
   /** Whether the process lives */
   isAlive(input?: Record<never, never>, options?: CallOptions): Promise<Well>;
-  /** Whether PostgreSQL and Temporal can be reached */
-  isReady(input?: Record<never, never>, options?: CallOptions): Promise<Ready>;
+  /** Whether webhooks should be sent to this process */
+  isReady(input?: {
+    /** Requires all that a webhook needs to be accepted and delivered: Temporal too, and room in the backlog. */
+    deep?: '' | 'true' | 'false';
+  }, options?: CallOptions): Promise<Ready>;
   /** This description */
   getDescription(input?: Record<never, never>, options?: CallOptions): Promise<{
     openapi: string;

@@ -100,6 +100,7 @@ const variables = {
   HOOKYARD_WAREHOUSE_RETRY_SECONDS: { schema: integer(0, 2_592_000), default: '86400' },
   HOOKYARD_TRANSFORM_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
+  HOOKYARD_DRAIN_SECONDS: { schema: integer(0, 600), default: '10' },
   HOOKYARD_SHUTDOWN_SECONDS: { schema: integer(1, 600), default: '15' },
   HOOKYARD_TEMPORAL_DOWNLOAD_URL: { schema: url(['http:', 'https:']) },
   POSTGRES_PORT: { schema: integer(0, 65535), default: '5433' },

@@ -13,8 +13,10 @@ import { type Stack, startStack } from './stack.ts';
 
 // On one machine the first receiver is usually on the same machine; anything more stays refused (see the address guard).
 const loopback = '127.0.0.1,::1,localhost';
+// There is no balancer in front of the only API.
+const noDrain = '0';
 // Beyond the time for running attempts: closing connections, writing results.
-const drainMarginMs = 5_000;
+const endMarginMs = 5_000;
 
 const log = (line: string) => console.log(`hookyard: ${line}`);
 const began = performance.now();
@@ -31,7 +33,11 @@ onEndRequest((reason, count) => {
 });
 
 try {
-  const settings = readSettings({ HOOKYARD_DELIVERY_ALLOW: loopback, ...process.env });
+  const settings = readSettings({
+    HOOKYARD_DELIVERY_ALLOW: loopback,
+    ...process.env,
+    HOOKYARD_DRAIN_SECONDS: process.env.HOOKYARD_DRAIN_SECONDS || noDrain,
+  });
   await start({ ...settings, HOOKYARD_DATA_DIR: resolve(settings.HOOKYARD_DATA_DIR) });
 } catch (error) {
   const asked = ending.signal.aborted && error !== failure;
@@ -100,6 +106,7 @@ async function startRoles(
     HOOKYARD_DATA_DIR: dataDir,
     HOOKYARD_PORT: String(port),
     HOOKYARD_DELIVERY_ALLOW: settings.HOOKYARD_DELIVERY_ALLOW.join(','),
+    HOOKYARD_DRAIN_SECONDS: String(settings.HOOKYARD_DRAIN_SECONDS),
   };
   const keep = async (name: 'api' | 'worker') => {
     roles[name] = await startRole({ name, dataDir, env, log });
@@ -128,10 +135,11 @@ async function untilEnd({ postgres, temporal, ui }: Stack): Promise<StartupError
 
 /** The API first, so that nothing new is accepted while the worker finishes what is running. */
 async function stopRoles(settings: Settings): Promise<void> {
-  const graceMs = settings.HOOKYARD_SHUTDOWN_SECONDS * 1_000 + drainMarginMs;
+  const graceMs = settings.HOOKYARD_SHUTDOWN_SECONDS * 1_000 + endMarginMs;
+  const drainMs = settings.HOOKYARD_DRAIN_SECONDS * 1_000;
   const { api, worker } = roles;
   roles = {};
-  if (api && (await api.stop(graceMs))) log('the API has ended');
+  if (api && (await api.stop(drainMs + graceMs))) log('the API has ended');
   if (worker && (await worker.stop(graceMs))) log('the worker has ended');
 }
 

@@ -91,6 +91,7 @@ function roleEnvironment(stack: Stack, token: string): NodeJS.ProcessEnv {
     HOOKYARD_API_KEY: token,
     HOOKYARD_ENCRYPTION_KEYS: `torture:${randomBytes(ENCRYPTION_KEY_BYTES).toString('base64')}`,
     HOOKYARD_DELIVERY_ALLOW: '127.0.0.1',
+    HOOKYARD_DRAIN_SECONDS: '0',
     LOG_LEVEL: 'warn',
   };
 }

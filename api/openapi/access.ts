@@ -1,6 +1,7 @@
 // API keys, the caller, the probes and this description itself, in the API's description.
 import { z } from 'zod';
 import * as apiKeys from '../resources/api-keys.ts';
+import { readySchema } from '../resources/health.ts';
 import { idOf, listOf, text, timestamp } from './members.ts';
 import type { Operation } from './operation.ts';
 
@@ -37,6 +38,10 @@ const ready = z
       description:
         'Whether webhooks are accepted: `full` refuses all with 503, `partly_full` those for destinations that have most of the backlog.',
       examples: ['open'],
+    }),
+    temporal: z.enum(['ok', 'away']).meta({
+      description: 'Whether Temporal can be reached. While it is away, webhooks are accepted and wait for it.',
+      examples: ['ok'],
     }),
   })
   .meta({ id: 'Ready' });
@@ -106,9 +111,12 @@ export const accessOperations: Operation[] = [
     method: 'get',
     path: '/readyz',
     operationId: 'isReady',
-    summary: 'Whether PostgreSQL and Temporal can be reached',
-    answer: { status: 200, description: 'They can.', schema: ready },
-    errors: { 500: ['INTERNAL_ERROR'], 503: ['NOT_READY'] },
+    summary: 'Whether webhooks should be sent to this process',
+    description:
+      'It is ready when PostgreSQL can be reached and takes writes, and when the process was not told to end. What it finds holds for half a second.',
+    query: readySchema,
+    answer: { status: 200, description: 'They should.', schema: ready },
+    errors: { 400: ['VALIDATION_ERROR'], 500: ['INTERNAL_ERROR'], 503: ['NOT_READY'] },
   },
   {
     tag: 'Service',

@@ -52,6 +52,7 @@ export async function withPostgres(
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       HOOKYARD_DATA_DIR: dataDir,
       HOOKYARD_PORT: '0',
+      HOOKYARD_DRAIN_SECONDS: '0',
       LOG_LEVEL: 'error',
       ...env,
     };

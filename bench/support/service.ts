@@ -50,6 +50,7 @@ export async function startService(stack: Stack, settings: Record<string, string
     HOOKYARD_API_KEY: API_KEY,
     HOOKYARD_DELIVERY_ALLOW: '127.0.0.1',
     HOOKYARD_PORT: '0',
+    HOOKYARD_DRAIN_SECONDS: '0',
     // Every service of this stack opens the same data, so the keys must be the same.
     HOOKYARD_ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString('base64')}`,
     LOG_LEVEL: 'error',

@@ -243,7 +243,10 @@ describe('HTTP conventions', () => {
     it('answers /healthz and /readyz without credentials', async () => {
       const client = createClient(service.url, null);
       expect(await client.get('/healthz')).to.deep.equal({ status: 'ok' });
-      expect(await client.get('/readyz')).to.deep.equal({ status: 'ok', ingest: 'open' });
+      const ready = { status: 'ok', ingest: 'open', temporal: 'ok' };
+      expect(await client.get('/readyz?deep')).to.deep.equal(ready);
+      expect(await client.get('/readyz')).to.deep.equal(ready);
+      expect(await client.get('/readyz?deep=false')).to.deep.equal(ready);
     });
   });
 

@@ -59,13 +59,15 @@ describe('API process', () => {
     });
   }
 
-  it('serves records and reports not ready while Temporal is away', async () => {
+  it('serves records, and is ready for webhooks, while Temporal is away', async () => {
     const service = await startService('api', { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     const organization = await createOrganization({ service });
     await organization.api.create('/api/destinations', { name: 'x', url: 'https://receiver.example' });
-    const answer = await createClient(service.url, null).request('GET', '/readyz');
-    expect(answer.status).to.equal(503);
-    expect(answer.body.message).to.include('temporal').and.not.include('database');
+    const probes = createClient(service.url, null);
+    const deep = await probes.request('GET', '/readyz?deep');
+    expectError(deep, 503, 'NOT_READY', /^Not ready: Temporal (?:cannot be reached|does not answer within 2 s)$/);
+    expect(await probes.get('/readyz')).to.deep.equal({ status: 'ok', ingest: 'open', temporal: 'away' });
+    expectError(await probes.request('GET', '/readyz?deep=maybe'), 400, 'VALIDATION_ERROR', /deep/);
     const pipeline = await makePipeline(organization);
     const eventId = await ingest(organization, pipeline.source, '{}');
     const { id: deliveryId } = await deliveryOf(organization, eventId);

@@ -25,6 +25,7 @@ describe('settings', () => {
       HOOKYARD_HEALTH_WINDOW_HOURS: 24,
       HOOKYARD_REPLAY_WINDOW_HOURS: 72,
       HOOKYARD_HEADER_PREFIX: 'X-Hookyard-',
+      HOOKYARD_DRAIN_SECONDS: 10,
     });
     expect(readSettings({}).HOOKYARD_DELIVERY_ALLOW).to.deep.equal([]);
   });

@@ -51,7 +51,7 @@ describe('more webhooks than deliveries', function () {
     while (ledger.acknowledged.size < MOST) {
       const answer = await ledger.post();
       if (answer?.status !== 200) return answer;
-      await ingestState();
+      await records.queued();
     }
     throw new Error(`${MOST} webhooks were accepted, the limit is ${LIMIT}`);
   }

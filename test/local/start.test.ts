@@ -54,6 +54,8 @@ describe('npm start', () => {
     }
     first.child.kill('SIGTERM');
     expect(await first.exitCode()).to.equal(0);
+    // There is no balancer to be told first.
+    expect(first.output).to.include('HOOKYARD_DRAIN_SECONDS=0').and.not.include('not ready any more');
     expect(processesOf(dataDir)).to.deep.equal([]);
     expect(existsSync(join(dataDir, 'run', 'url'))).to.equal(false);
     // The API key is printed once, for its owner to use; no other secret is, and none at all is in a log.

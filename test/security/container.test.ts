@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { parseYaml } from '@redocly/openapi-core';
 import { expect } from 'chai';
+import { readSettings } from '../../core/config.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';
@@ -31,6 +32,7 @@ interface Service {
   network_mode?: string;
   environment?: Record<string, string>;
   healthcheck?: { test: string[] };
+  stop_grace_period?: string;
   depends_on?: Record<string, { condition: string }>;
 }
 
@@ -100,6 +102,15 @@ describe('docker-compose.yml', () => {
       expect(service.depends_on?.postgres?.condition).to.equal('service_healthy');
     });
   }
+
+  it('lets both roles end by themselves', () => {
+    const { HOOKYARD_DRAIN_SECONDS, HOOKYARD_SHUTDOWN_SECONDS } = readSettings({});
+    for (const [name, { stop_grace_period: grace = '' }] of roles) {
+      expect(grace, name).to.match(/^\d+s$/);
+      // An API gives its last steps 5 s (api/ending.ts).
+      expect(Number.parseInt(grace, 10), name).to.be.above(HOOKYARD_DRAIN_SECONDS + HOOKYARD_SHUTDOWN_SECONDS + 5);
+    }
+  });
 
   it('takes every secret from the environment, and refuses to start without those that it needs', () => {
     for (const [name, { environment = {} }] of Object.entries(services)) {

@@ -266,7 +266,7 @@ describe('Network out: with proxies in the environment', () => {
   });
 
   it('reaches PostgreSQL, Temporal and destinations directly', async () => {
-    await until('the API to reach both', async () => (await yard.client.request('GET', '/readyz')).status === 200);
+    await until('the API to reach both', async () => (await yard.client.request('GET', '/readyz?deep')).status === 200);
     const endpoint = receiver.endpoint(200);
     const records = new Records(yard);
     const { destination } = await records.deliver(endpoint.url, '{"a":1}', 'delivered');

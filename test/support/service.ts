@@ -42,9 +42,12 @@ function launch(
   folder = project,
 ): { child: ChildProcess; output: () => string } {
   let text = '';
+  const usual = { HOOKYARD_PORT: '0', HOOKYARD_DELIVERY_ALLOW: '127.0.0.1', LOG_LEVEL: 'info' };
+  // No balancer has to be told. Other releases may not know the setting.
+  const noDrain = folder === project && { HOOKYARD_DRAIN_SECONDS: '0' };
   const child = spawn(process.execPath, [join(folder, role, 'main.ts')], {
     cwd: folder,
-    env: { ...process.env, HOOKYARD_PORT: '0', HOOKYARD_DELIVERY_ALLOW: '127.0.0.1', LOG_LEVEL: 'info', ...env },
+    env: { ...process.env, ...usual, ...noDrain, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   running.add(child);

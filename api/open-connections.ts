@@ -1,0 +1,82 @@
+// The connections that clients have open, and how they end: no client may lose an answer, nor be cut off while it asks.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { hangUp } from './client-errors.ts';
+
+interface Connection {
+  /** How many there have been. */
+  requests: number;
+  /** Answers that are not complete. */
+  underWay: Set<ServerResponse>;
+  /** When the last request or answer ended, or the connection began (ms of `performance.now`). */
+  restsSince: number;
+  /** Bytes received by then: a connection that has received more is receiving a request. */
+  bytesRead: number;
+}
+
+export class OpenConnections {
+  readonly #open = new Map<Socket, Connection>();
+  #draining = false;
+  #added = 0;
+
+  /** Whether clients are told to send nothing more on their connections. */
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** How many there have been. */
+  get added(): number {
+    return this.#added;
+  }
+
+  add(socket: Socket): void {
+    this.#added += 1;
+    this.#open.set(socket, { requests: 0, underWay: new Set(), restsSince: performance.now(), bytesRead: 0 });
+    socket.once('close', () => this.#open.delete(socket));
+  }
+
+  /** Notes a request. @returns how many there have been on its connection, and how many of them are not answered, with this one */
+  begin(request: IncomingMessage, response: ServerResponse): { requests: number; underWay: number } {
+    const { socket } = request;
+    const connection = this.#open.get(socket);
+    // It has gone while its request waited to be read.
+    if (connection === undefined) return { requests: 1, underWay: 1 };
+    connection.requests += 1;
+    connection.underWay.add(response);
+    const rests = () => {
+      connection.restsSince = performance.now();
+      connection.bytesRead = socket.bytesRead;
+    };
+    // The rest of a body may arrive after the answer.
+    request.once('close', rests);
+    response.once('close', () => {
+      connection.underWay.delete(response);
+      rests();
+    });
+    if (this.#draining) announceEnd(response);
+    return { requests: connection.requests, underWay: connection.underWay.size };
+  }
+
+  /** From now on every answer ends its connection, those under way too. */
+  drain(): void {
+    this.#draining = true;
+    for (const { underWay } of this.#open.values()) for (const response of underWay) announceEnd(response);
+  }
+
+  /**
+   * Ends the connections that have been at rest for so long.
+   * @param lingerMs how long a client may keep its side open
+   */
+  endResting(forMs: number, lingerMs: number): void {
+    const now = performance.now();
+    for (const [socket, { underWay, restsSince, bytesRead }] of this.#open) {
+      const rests = underWay.size === 0 && socket.bytesRead === bytesRead && now - restsSince >= forMs;
+      if (rests) hangUp(socket, lingerMs);
+    }
+  }
+}
+
+/** The client sends nothing more on this connection, and Node closes it after the answer (RFC 9112, section 9.6). */
+function announceEnd(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
+}
