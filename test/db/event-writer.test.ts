@@ -27,6 +27,7 @@ describe('the writer of events, when the connection to PostgreSQL breaks', funct
     await ingestPool.end();
     await database.close();
   });
+  afterEach(() => proxy.breakConnections());
   beforeEach(async () => {
     owner = await addOwner(pool);
   });
