@@ -693,7 +693,7 @@ export type Event = {
     name: string;
   };
   status: 'pending' | 'delivered' | 'partial' | 'failed';
-  /** Whether a route took it. */
+  /** Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere. */
   routed: boolean;
   method: 'POST' | 'PUT' | 'PATCH';
   /** Of the address it was sent to. */
@@ -717,7 +717,7 @@ export type EventInFull = {
     name: string;
   };
   status: 'pending' | 'delivered' | 'partial' | 'failed';
-  /** Whether a route took it. */
+  /** Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere. */
   routed: boolean;
   method: 'POST' | 'PUT' | 'PATCH';
   /** Of the address it was sent to. */
@@ -822,6 +822,7 @@ export type EventReplay = {
 export type EventFilter = {
   sourceId?: string;
   status?: 'pending' | 'delivered' | 'partial' | 'failed';
+  routed?: boolean;
   from?: Timestamp;
   to?: Timestamp;
   search?: string;
@@ -1639,6 +1640,8 @@ export interface Operations {
     pageSize?: number;
     sourceId?: string;
     status?: 'pending' | 'delivered' | 'partial' | 'failed';
+    /** Whether a route took it. */
+    routed?: boolean;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
     from?: string;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
@@ -1708,6 +1711,7 @@ export interface Operations {
     body: {
       sourceId?: string;
       status?: 'pending' | 'delivered' | 'partial' | 'failed';
+      routed?: boolean;
       /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
       from?: string;
       /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
