@@ -106,7 +106,7 @@ async function measureGroup(pool: Pool, way: Way, size: number): Promise<Map<Sta
     costs.set(statement, { cpu: (cpuMs(pid) - cpuBefore) / runs, walBytes: ((await wal()) - walBefore) / runs });
   };
   await measure('store', async (events) => (await storeEvents(pool, events)).stored.size);
-  await measure('claim', async () => (await claimDeliveries(pool, claimOf(size))).length);
+  await measure('claim', async () => (await claimDeliveries(pool, claimOf(size))).rows.length);
   await measure('load', async (events) => (await loadAttempts(pool, events.map(idsOf))).size);
   await measure('record', async (events) => (await recordResults(pool, events.map(resultOf))).size);
   return costs;
@@ -168,6 +168,7 @@ function claimOf(size: number) {
     owner: OWNER,
     inFlight: [],
     perDestination: size,
+    most: size,
   };
 }
 

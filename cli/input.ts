@@ -62,6 +62,12 @@ export function integer(text: string | undefined, option: string): number | unde
 export const collect = (text: string, before: string[] = []) => [...before, text];
 
 /** `--page` and `--page-size`. */
+export function trueOrFalse(text: string | undefined, option: string): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text !== 'true' && text !== 'false') throw usage(`${option} must be true or false, not ${text}`);
+  return text === 'true';
+}
+
 export function withPages(command: Command): Command {
   return command.option('--page <n>', 'which page (1)').option('--page-size <n>', 'items on a page, at most 100 (20)');
 }

@@ -665,7 +665,7 @@ export type Event = {
     name: string;
   };
   status: 'pending' | 'delivered' | 'partial' | 'failed';
-  /** Whether a route took it. */
+  /** Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere. */
   routed: boolean;
   method: 'POST' | 'PUT' | 'PATCH';
   /** Of the address it was sent to. */
@@ -689,7 +689,7 @@ export type EventInFull = {
     name: string;
   };
   status: 'pending' | 'delivered' | 'partial' | 'failed';
-  /** Whether a route took it. */
+  /** Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere. */
   routed: boolean;
   method: 'POST' | 'PUT' | 'PATCH';
   /** Of the address it was sent to. */
@@ -794,6 +794,7 @@ export type EventReplay = {
 export type EventFilter = {
   sourceId?: string;
   status?: 'pending' | 'delivered' | 'partial' | 'failed';
+  routed?: boolean;
   from?: Timestamp;
   to?: Timestamp;
   search?: string;
@@ -1660,6 +1661,8 @@ export interface Operations {
     pageSize?: number;
     sourceId?: string;
     status?: 'pending' | 'delivered' | 'partial' | 'failed';
+    /** Whether a route took it. */
+    routed?: boolean;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
     from?: string;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
@@ -1729,6 +1732,7 @@ export interface Operations {
     body: {
       sourceId?: string;
       status?: 'pending' | 'delivered' | 'partial' | 'failed';
+      routed?: boolean;
       /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
       from?: string;
       /** An ISO 8601 date and time, or a date; UTC where no zone is given. */

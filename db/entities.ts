@@ -227,6 +227,7 @@ export const EventReplay = defineEntity({
     organizationId: p.string(),
     sourceId: p.string().nullable(),
     eventStatus: p.string().nullable(),
+    eventRouted: p.boolean().nullable(),
     receivedFrom: p.datetime(3).nullable(),
     receivedTo: p.datetime(3).nullable(),
     search: p.string().nullable(),

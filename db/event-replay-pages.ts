@@ -45,7 +45,8 @@ id, organization_id as "organizationId", status, pages, next_id as "nextId", end
 destination_ids as "destinationIds", rate_per_second as "ratePerSecond", started_at is not null as started,
 events_total as "eventsTotal", events_replayed as "eventsReplayed", events_expired as "eventsExpired",
 events_unroutable as "eventsUnroutable", deliveries_created as "deliveriesCreated",
-jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_status, 'payloadPattern', payload_pattern)) as filter`;
+jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_status, 'payloadPattern', payload_pattern,
+                                      'routed', event_routed)) as filter`;
 
 /**
  * Makes the page with this number, or goes on looking for its events. A page that was made before is not made again.
@@ -114,7 +115,7 @@ select max(id) filter (where inside) as "lastId", count(*) < $5 and coalesce(boo
 const MATCHED = `
 select e.id, e.payload_size as "payloadSize", exists
   (select from event_payloads kept where kept.event_id = e.id and kept.event_id >= $2 and kept.event_id < $3) as "hasPayload"
-${SELECTED} order by e.id limit $8`;
+${SELECTED} order by e.id limit $9`;
 
 async function nextSlice(db: Queryable, replay: ReplayRow): Promise<Slice> {
   const { organizationId, nextId, endId, filter, ratePerSecond } = replay;

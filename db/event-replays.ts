@@ -56,8 +56,8 @@ export async function selectEvents(
   return { organizationId, filter, lowId, endId: lastId === null ? lowId : idAfter(lastId), requestedAt };
 }
 
-/** `MATCHING` for a selection, with the parameters $1 to $7. */
-export const SELECTED = `${MATCHING} and e.queued_at <= $7`;
+/** `MATCHING` for a selection, with the parameters $1 to $8. */
+export const SELECTED = `${MATCHING} and e.queued_at <= $8`;
 
 /** @param range the part of the selection to look at */
 export function selectedValues(
@@ -124,8 +124,8 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay): Pro
     if ((rows[0]?.open ?? 0) >= MAX_OPEN_REPLAYS) throw new TooManyReplaysError();
     await db.query(
       `insert into event_replays (id, organization_id, source_id, event_status, received_from, received_to, search, payload_pattern,
-                                  destination_ids, rate_per_second, next_id, end_id, requested_at, events_total)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+                                  destination_ids, rate_per_second, next_id, end_id, requested_at, events_total, event_routed)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
       [
         id,
         organizationId,
@@ -141,6 +141,7 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay): Pro
         endId,
         requestedAt,
         eventsTotal,
+        filter.routed ?? null,
       ],
     );
     return id;

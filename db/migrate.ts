@@ -25,6 +25,7 @@ const files = [
   '0015-reconciliation',
   '0016-retention',
   '0017-api-key-use',
+  '0019-routed-events',
   '0023-leases',
 ];
 

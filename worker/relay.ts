@@ -5,9 +5,10 @@ import { lookAfterQueued } from '../activities/reconciliation/open-deliveries.ts
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
-import { claimDeliveries, type OutboxRow, removeQueued, stillQueued } from '../db/hot-path/claim.ts';
+import { type OutboxRow, removeQueued, stillQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import { type ResumePoint, resumePoints } from '../db/reconciliation.ts';
+import { createClaims } from './claims.ts';
 import { createExpress } from './express.ts';
 import { InFlight } from './in-flight.ts';
 import type { Latencies } from './latencies.ts';
@@ -25,7 +26,6 @@ const MIN_REST_MS = 5;
 const MAX_REST_MS = 100;
 // After an error of the database or of Temporal.
 const ERROR_REST_MS = 1000;
-const MAX_DESTINATIONS_PER_CLAIM = 200;
 // A relay with this many started a short while ago claims in groups, by its rests, and is not woken for every single
 // commit. What waits for a slow destination does not count: others would wait for the rests because of it.
 const BUSY_IN_FLIGHT = 10;
@@ -66,6 +66,12 @@ export function startRelay(deps: RelayDeps): Relay {
   const inFlight = new InFlight(deps.limits);
   const policiesOf = createStartPolicies(deps.hotPool);
   const pacing = createPacing(deps.pool);
+  const claims = createClaims({
+    hotPool: deps.hotPool,
+    owner: deps.shards.owner,
+    inFlight,
+    waiting: () => pacing.waiting(),
+  });
   const vacuum = createOutboxVacuum(deps.pool, deps.log);
   const express = createExpress({
     ...deps,
@@ -74,7 +80,6 @@ export function startRelay(deps: RelayDeps): Relay {
     done: freePlace,
   });
   let stopping = false;
-  let afterDestination = '';
   let wake: () => void = () => {};
   // News that came while a round was under way, or right after it: the rest is short then.
   let news = false;
@@ -93,7 +98,7 @@ export function startRelay(deps: RelayDeps): Relay {
         news = false;
         const started = await round();
         raiseTrouble();
-        rest = started > 0 ? MIN_REST_MS : Math.min(MAX_REST_MS, rest * 2);
+        rest = started > 0 || (claims.midRound && mayClaim()) ? MIN_REST_MS : Math.min(MAX_REST_MS, rest * 2);
         failing = false;
       } catch (error) {
         deps.log.warn({ error: String(error) }, 'relay waits: the database or Temporal is away');
@@ -231,24 +236,11 @@ export function startRelay(deps: RelayDeps): Relay {
     if (inFlight.delete(deliveryId) && wasFull) wake();
   }
 
-  /** The next rows to start, most urgent and oldest first, within the limits. They are in flight from here on. */
+  const mayClaim = (): boolean => deps.shards.held().length > 0 && inFlight.free > 0;
+
   async function claim(): Promise<OutboxRow[]> {
-    if (deps.shards.held().length === 0 || inFlight.free <= 0) return [];
-    const rows = await claimDeliveries(deps.hotPool, {
-      afterDestination,
-      fullDestinations: [...inFlight.fullDestinations(), ...pacing.waiting()],
-      maxDestinations: MAX_DESTINATIONS_PER_CLAIM,
-      owner: deps.shards.owner,
-      inFlight: inFlight.deliveryIds(),
-      perDestination: inFlight.perDestination,
-    });
-    afterDestination = nextCursor(rows);
-    rows.sort(byUrgency);
-    const taken = rows.filter((row) => {
-      if (!inFlight.hasRoom(row.destinationId)) return false;
-      inFlight.add(row);
-      return true;
-    });
+    if (!mayClaim()) return [];
+    const taken = await claims.next();
     vacuum.claimed(taken.length);
     return taken;
   }
@@ -293,15 +285,4 @@ export function startRelay(deps: RelayDeps): Relay {
       await vacuum.idle();
     },
   };
-}
-
-/** Where the next claim goes on: behind the last destination seen, or from the first when the end was reached. */
-function nextCursor(rows: OutboxRow[]): string {
-  const destinations = new Set(rows.map((row) => row.destinationId));
-  if (destinations.size < MAX_DESTINATIONS_PER_CLAIM) return '';
-  return [...destinations].reduce((last, id) => (id > last ? id : last), '');
-}
-
-function byUrgency(a: OutboxRow, b: OutboxRow): number {
-  return b.priority - a.priority || (a.deliveryId < b.deliveryId ? -1 : 1);
 }

@@ -1,11 +1,8 @@
 // Writes accepted events: concurrent requests share a statement and a commit, and each is answered after that commit.
 import { type Batcher, createBatcher } from '../../core/batcher.ts';
-import { findFirstEvent, type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
-import { isTransientDatabaseError } from '../../db/database-errors.ts';
+import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
-
-/** What became of an event: stored, a repeat of an earlier one, or routed by a configuration that has changed since. */
-export type WriteOutcome = { kind: 'stored' } | { kind: 'duplicate'; eventId: string } | { kind: 'stale' };
+import { type GroupOutcome, type WriteOutcome, writeGroup } from './write-group.ts';
 
 const MEBIBYTE = 1024 * 1024;
 // Two groups overlap: while one waits for its commit to reach the disk, the next one is being written.
@@ -24,7 +21,7 @@ export interface EventWriter {
 }
 
 export function createEventWriter(pool: Pool): EventWriter {
-  const batcher: Batcher<NewEvent, WriteOutcome> = createBatcher({
+  const batcher: Batcher<NewEvent, GroupOutcome> = createBatcher({
     run: (events) => writeGroup(pool, events),
     weigh: (event) => event.body.length,
     spacingMs: SPACING_MS,
@@ -35,44 +32,26 @@ export function createEventWriter(pool: Pool): EventWriter {
   // Requests with the same idempotency key go one after the other: a group must hold each key once.
   const keysInFlight = new Map<string, Promise<WriteOutcome>>();
 
+  async function writeOne(event: NewEvent): Promise<WriteOutcome> {
+    const outcome = await batcher.submit(event);
+    if (outcome.kind === 'refused') throw outcome.error;
+    return outcome;
+  }
+
   async function writeKeyed(event: NewEvent, key: string): Promise<WriteOutcome> {
     for (let running = keysInFlight.get(key); running; running = keysInFlight.get(key)) {
       await running.catch(() => undefined);
     }
-    const started = batcher.submit(event).finally(() => keysInFlight.delete(key));
+    const started = writeOne(event).finally(() => keysInFlight.delete(key));
     keysInFlight.set(key, started);
     return started;
   }
 
   return {
     write(event) {
-      if (!event.idempotency) return batcher.submit(event);
+      if (!event.idempotency) return writeOne(event);
       return writeKeyed(event, `${event.sourceId}:${event.idempotency.keyHash.toString('hex')}`);
     },
     idle: () => batcher.idle(),
   };
-}
-
-async function writeGroup(pool: Pool, events: NewEvent[]): Promise<WriteOutcome[]> {
-  try {
-    const { fresh, stored } = await storeEvents(pool, events);
-    return await Promise.all(events.map((event) => outcomeOf(pool, event, fresh, stored)));
-  } catch (error) {
-    // One event that PostgreSQL cannot take must not refuse the others of its group.
-    if (isTransientDatabaseError(error) || events.length === 1) throw error;
-    return await Promise.all(events.map((event) => writeAlone(pool, event)));
-  }
-}
-
-async function writeAlone(pool: Pool, event: NewEvent): Promise<WriteOutcome> {
-  const { fresh, stored } = await storeEvents(pool, [event]);
-  return outcomeOf(pool, event, fresh, stored);
-}
-
-async function outcomeOf(pool: Pool, event: NewEvent, fresh: boolean, stored: Set<string>): Promise<WriteOutcome> {
-  if (!fresh) return { kind: 'stale' };
-  if (stored.has(event.id)) return { kind: 'stored' };
-  const first = event.idempotency && (await findFirstEvent(pool, event.sourceId, event.idempotency.keyHash));
-  // The first one expired or was deleted between the two statements: try again.
-  return first ? { kind: 'duplicate', eventId: first } : { kind: 'stale' };
 }

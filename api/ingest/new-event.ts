@@ -13,7 +13,7 @@ import type { RoutedDestination, RoutedRoute, SourceRouting } from './routing.ts
 export function newEvent(source: SourceRouting, received: Received, validatedAt: Date): NewEvent {
   const { body } = received;
   return {
-    id: newId('evt', received.receivedAt.getTime()),
+    id: received.eventId,
     organizationId: source.organizationId,
     configVersion: source.configVersion,
     sourceId: source.sourceId,

@@ -1,4 +1,5 @@
 // One webhook as received. Its payload and query are parsed at most once, and only when something asks for them.
+import { newId } from '../../core/ids.ts';
 import { viewPayload } from '../../core/payload.ts';
 import type { GatedRequest } from './gate.ts';
 
@@ -15,6 +16,11 @@ export interface ReceivedParts {
 }
 
 export class Received implements GatedRequest {
+  /**
+   * The id of its event: one for the webhook, however often it is routed and stored anew. When nobody knows whether it was
+   * stored, the primary key does.
+   */
+  readonly eventId: string;
   readonly organizationSlug: string;
   readonly sourceSlug: string;
   readonly method: string;
@@ -33,6 +39,7 @@ export class Received implements GatedRequest {
     this.headers = parts.headers;
     this.body = parts.body;
     this.receivedAt = parts.receivedAt;
+    this.eventId = newId('evt', parts.receivedAt.getTime());
   }
 
   get size(): number {

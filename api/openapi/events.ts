@@ -15,7 +15,10 @@ const eventMembers = {
   sourceId: idOf('src'),
   source: named('src', 'Orders'),
   status,
-  routed: flag(true, 'Whether a route took it.'),
+  routed: flag(
+    true,
+    'Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere.',
+  ),
   method: z.enum(['POST', 'PUT', 'PATCH']),
   query: text('shop=main', 'Of the address it was sent to.'),
   headers,
@@ -68,6 +71,7 @@ const filter = z
   .object({
     sourceId: z.string().optional(),
     status: status.optional(),
+    routed: z.boolean().optional(),
     from: timestamp.optional(),
     to: timestamp.optional(),
     search: z.string().optional(),

@@ -25,6 +25,7 @@ const MAX_DESTINATIONS = 100;
 
 export const createSchema = z.strictObject({
   ...eventFilterParams,
+  routed: z.boolean().optional(),
   all: z.boolean().optional(),
   destinationIds: z.array(z.string()).min(1).max(MAX_DESTINATIONS).optional(),
   ratePerSecond: z.int().min(REPLAY_RATE.min).max(REPLAY_RATE.max).default(REPLAY_RATE.default),
@@ -169,6 +170,7 @@ function show(replay: EventReplay, { workflowLink }: ApiDeps) {
     filter: showFilter({
       sourceId: replay.sourceId,
       status: replay.eventStatus,
+      routed: replay.eventRouted,
       from: replay.receivedFrom,
       to: replay.receivedTo,
       search: replay.search,
@@ -194,16 +196,18 @@ function show(replay: EventReplay, { workflowLink }: ApiDeps) {
 interface ShownFilter {
   sourceId?: string | null;
   status?: string | null;
+  routed?: boolean | null;
   from?: Date | null;
   to?: Date | null;
   search?: string | null;
 }
 
 /** The filters as they were given, so that one whose name was mistyped is seen to be missing. */
-function showFilter({ sourceId, status, from, to, search }: ShownFilter) {
+function showFilter({ sourceId, status, routed, from, to, search }: ShownFilter) {
   return {
     ...(sourceId && { sourceId }),
     ...(status && { status }),
+    ...(typeof routed === 'boolean' && { routed }),
     ...(from && { from: from.toISOString() }),
     ...(to && { to: to.toISOString() }),
     ...(search && { search }),

@@ -21,6 +21,7 @@ const WITH_WORKFLOW = ['pending', 'retrying', 'circuit_open', 'failed'];
 export const eventFilterParams = {
   sourceId: textParam,
   status: choiceParam(['pending', 'delivered', 'partial', 'failed']),
+  routed: booleanParam.meta({ description: 'Whether a route took it.' }),
   from: timeParam,
   to: timeParam,
   search: textParam,
@@ -47,8 +48,8 @@ async function list(ctx: Context, deps: ApiDeps, runSearch: RunSearch): Promise<
 
 /** The filter that parsed `eventFilterParams` ask for. */
 export function eventFilter(params: Omit<EventFilter, 'payloadPattern'> & { search?: string }): EventFilter {
-  const { sourceId, status, from, to, search } = params;
-  return { sourceId, status, from, to, payloadPattern: search && containsPattern(search) };
+  const { sourceId, status, routed, from, to, search } = params;
+  return { sourceId, status, routed, from, to, payloadPattern: search && containsPattern(search) };
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Client, EventInFull } from 'hookyard/client';
 import { type Context, contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
-import { collect, findDestination, findSource, integer, pageOf, withPages } from '../input.ts';
+import { collect, findDestination, findSource, integer, pageOf, trueOrFalse, withPages } from '../input.ts';
 import { type Output, printable } from '../output.ts';
 import { watchEvent } from '../watch.ts';
 import { showDone, showPage, showRecord } from './show.ts';
@@ -12,6 +12,7 @@ type Filters = NonNullable<Parameters<Client['listEvents']>[0]>;
 interface FilterOptions {
   source?: string;
   status?: string;
+  routed?: string;
   from?: string;
   to?: string;
   search?: string;
@@ -86,14 +87,18 @@ function withFilters(command: Command): Command {
   return command
     .option('--source <source>', 'slug or id')
     .option('--status <status>', 'pending, delivered, partial or failed')
+    .option('--routed <boolean>', 'false: what no route took; true: the others')
     .option('--from <date>', 'ISO 8601')
     .option('--to <date>', 'ISO 8601')
     .option('--search <text>', 'in the payload');
 }
 
-async function filtersOf(client: Client, { source, status, from, to, search }: FilterOptions): Promise<Filters> {
+async function filtersOf(
+  client: Client,
+  { source, status, routed, from, to, search }: FilterOptions,
+): Promise<Filters> {
   const sourceId = source && (await findSource(client, source)).id;
-  return { sourceId, status: status as Filters['status'], from, to, search };
+  return { sourceId, status: status as Filters['status'], routed: trueOrFalse(routed, '--routed'), from, to, search };
 }
 
 async function destinationIds(client: Client, names: string[] | undefined): Promise<{ destinationIds?: string[] }> {

@@ -34,6 +34,8 @@ e.received_at as "receivedAt", e.validated_at as "validatedAt", e.queued_at as "
 export interface EventFilter {
   sourceId?: string;
   status?: string;
+  /** Whether a route took it. */
+  routed?: boolean;
   /** Received at or after. */
   from?: Date;
   /** Received at or before. */
@@ -44,12 +46,13 @@ export interface EventFilter {
 
 // `case` keeps convert_from away from bytes that are no text, whatever order the planner chooses. Its result takes the
 // collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit one.
-/** Which events `e` a filter selects: `from` and `where`, with the parameters $1 to $6 of `matchingValues`. */
+/** Which events `e` a filter selects: `from` and `where`, with the parameters $1 to $7 of `matchingValues`. */
 export const MATCHING = `
 from events e join sources s on s.id = e.source_id
 where e.organization_id = $1 and e.id >= $2 and e.id < $3
   and ($4::text is null or e.source_id = $4)
   and ($5::text is null or e.status = $5)
+  and ($7::boolean is null or e.routed = $7)
   and ($6::text is null or exists (
     select from event_payloads p
     where p.event_id = e.id and p.event_id >= $2 and p.event_id < $3
@@ -65,8 +68,8 @@ export async function listEvents(
   filter: EventFilter,
   page: { limit: number; offset: number },
 ): Promise<{ events: EventRecord[]; total: number }> {
-  const { from, to, sourceId, status, payloadPattern } = filter;
-  const where = { source_id: sourceId, status };
+  const { from, to, sourceId, status, routed, payloadPattern } = filter;
+  const where = { source_id: sourceId, status, routed };
   const selection = { kind: 'event' as const, organizationId, from, to, where };
   return inSnapshot(pool, async (db) => {
     const { ids, total } = await (payloadPattern === undefined
@@ -91,9 +94,9 @@ async function eventsById(db: Queryable, organizationId: string, ids: string[]):
 export function matchingValues(
   organizationId: string,
   range: [low: string, high: string],
-  { sourceId, status, payloadPattern }: EventFilter,
+  { sourceId, status, payloadPattern, routed }: EventFilter,
 ): unknown[] {
-  return [organizationId, ...range, sourceId ?? null, status ?? null, payloadPattern ?? null];
+  return [organizationId, ...range, sourceId ?? null, status ?? null, payloadPattern ?? null, routed ?? null];
 }
 
 /** The ids made inside a time range, as a lower bound and an upper bound that is not part of it. */

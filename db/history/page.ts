@@ -15,7 +15,7 @@ export interface Selection {
   /** First and last millisecond. */
   from?: Date;
   to?: Date;
-  where: { source_id?: string; route_id?: string; destination_id?: string; status?: string };
+  where: { source_id?: string; route_id?: string; destination_id?: string; status?: string; routed?: boolean };
 }
 
 const HOUR_MS = 3_600_000;

@@ -22,23 +22,24 @@ with step as (
 ), late as (
   delete from history_changes where id_time(id) < $2 and exists (select from step) returning *
 ), moved as (
-  select organization_id, 'event' as kind, $1::timestamptz as at, source_id, '' as route_id, '' as destination_id, status, count(*) as total
-  from events where id >= $3 and id < $4 group by organization_id, source_id, status
+  select organization_id, 'event' as kind, $1::timestamptz as at, source_id, '' as route_id, '' as destination_id, status, routed, count(*) as total
+  from events where id >= $3 and id < $4 group by organization_id, source_id, status, routed
   union all
-  select organization_id, 'delivery', $1, source_id, coalesce(route_id, ''), destination_id, status, count(*)
+  select organization_id, 'delivery', $1, source_id, coalesce(route_id, ''), destination_id, status, true, count(*)
   from deliveries where id >= $5 and id < $6 group by organization_id, source_id, route_id, destination_id, status
   union all
-  select organization_id, case when id like 'evt%' then 'event' else 'delivery' end, id_time(id), source_id, route_id, destination_id, status, change
+  select organization_id, case when id like 'evt%' then 'event' else 'delivery' end, id_time(id), source_id, route_id, destination_id, status, routed, change
   from late where id_time(id) < $1
 )
-insert into history_counts as c (organization_id, kind, span, start, source_id, route_id, destination_id, status, total)
+insert into history_counts as c (organization_id, kind, span, start, source_id, route_id, destination_id, status, routed, total)
 select m.organization_id, m.kind, span.name, date_bin(span.width, m.at, 'epoch'), m.source_id,
-       case when span.whole then m.route_id else '' end, case when span.whole then m.destination_id else '' end, m.status, sum(m.total)
+       case when span.whole then m.route_id else '' end, case when span.whole then m.destination_id else '' end, m.status, m.routed,
+       sum(m.total)
 from moved m join sources s on s.id = m.source_id
 cross join (values ('hour', interval '1 hour', true), ('day', interval '1 day', true), ('source-day', interval '1 day', false)) as span(name, width, whole)
 where exists (select from step) and (m.kind = 'delivery' or span.name <> 'day')
-group by 1, 2, 3, 4, 5, 6, 7, 8 having sum(m.total) <> 0
-on conflict (organization_id, kind, span, start, source_id, route_id, destination_id, status) do update
+group by 1, 2, 3, 4, 5, 6, 7, 8, 9 having sum(m.total) <> 0
+on conflict (organization_id, kind, span, start, source_id, route_id, destination_id, status, routed) do update
   set total = c.total + excluded.total`;
 
 /** How far settling came. */

@@ -27,10 +27,14 @@ export interface OutboxRow {
 // claim, both start the same workflow id and the second is told that it exists already; or, in the express lane, both make
 // the attempt and one of them is recorded.
 // The recursive part hops from destination to destination through the index (one probe each), so the cost follows the
-// number of destinations with work, not the length of the backlog; and no destination can hide another.
+// number of destinations with work, not the length of the backlog; and no destination can hide another. Callers go round:
+// each claim begins behind the last destination that the one before has examined, whether that had something to start or
+// not. It ends when as much is found as may be started, so nothing is fetched in vain and whoever comes next has its turn.
 // It ends before the warehouses, whose ids come after all others: what waits for these is taken in files (db/warehouse-batches.ts).
 // What is in flight is a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than all else.
 // The circuits are few rows, looked up by key for each claimed row; only primary deliveries have one to obey.
+// The row without a delivery, which a claim has when it did not find as much as it may, tells where it stopped looking: null
+// when no destination is left. PostgreSQL reads a CTE as far as it is asked to, so a claim that is full has not walked further.
 const CLAIM = `
 with recursive destination(id) as (
   (select destination_id from outbox where destination_id > $1 and destination_id < 'dst_wh_' order by destination_id limit 1)
@@ -38,31 +42,48 @@ with recursive destination(id) as (
   select (select o.destination_id from outbox o where o.destination_id > d.id and o.destination_id < 'dst_wh_'
           order by o.destination_id limit 1)
   from destination d where d.id is not null
+), examined as materialized (
+  select id from destination where id is not null limit $3
+), found as materialized (
+  select o.* from examined d
+  cross join lateral (
+    select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
+           event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
+           failover_of as "failoverOf", resume,
+           case when failover_of is null then
+             (select c.state from circuits c
+              where c.route_id = outbox.route_id and c.state <> 'closed' and c.probe_delivery_id is distinct from outbox.delivery_id)
+           end as "blockedBy"
+    from outbox
+    where destination_id = d.id and delivery_id not in (select unnest($5::text[]))
+      and shard in (select shard from relay_shards where owner = $4 and expires_at > now())
+    order by priority desc, delivery_id
+    limit $6
+  ) o
+  where d.id <> all($2::text[])
+  limit $7
 )
-select o.* from (select id from destination where id is not null and id <> all($2::text[]) limit $3) d
-cross join lateral (
-  select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
-         event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
-         failover_of as "failoverOf", resume,
-         case when failover_of is null then
-           (select c.state from circuits c
-            where c.route_id = outbox.route_id and c.state <> 'closed' and c.probe_delivery_id is distinct from outbox.delivery_id)
-         end as "blockedBy"
-  from outbox
-  where destination_id = d.id and delivery_id not in (select unnest($5::text[]))
-    and shard in (select shard from relay_shards where owner = $4 and expires_at > now())
-  order by priority desc, delivery_id
-  limit $6
-) o`;
+select * from found
+union all
+select null, case when count(*) = $3 then max(id) end, null, null, null, null, null, null, null, null
+from examined having (select count(*) from found) < $7`;
+
+/** What a claim has found. */
+export interface Claimed {
+  rows: OutboxRow[];
+  /** The last destination that was examined, behind which the next claim goes on; '' when none is left behind it. */
+  examinedTo: string;
+}
 
 /**
  * Reads deliveries to start, per destination the most urgent and oldest first.
- * @param claim.afterDestination destinations sort after this id ('' = from the first): callers rotate for fairness
+ * @param claim.afterDestination destinations sort after this id ('' = from the first)
  * @param claim.fullDestinations destinations that already have as much in flight as they may
- * @param claim.maxDestinations how many destinations to look at
+ * @param claim.maxDestinations how many destinations to look at, full ones too
  * @param claim.owner the relay, whose shards are claimed from
  * @param claim.inFlight deliveries this relay has started and whose result is not recorded yet
  * @param claim.perDestination most rows of one destination
+ * @param claim.most most rows in all, at least one
  */
 export async function claimDeliveries(
   db: Queryable,
@@ -73,9 +94,10 @@ export async function claimDeliveries(
     owner: string;
     inFlight: string[];
     perDestination: number;
+    most: number;
   },
-): Promise<OutboxRow[]> {
-  const { rows } = await db.query<OutboxRow>({
+): Promise<Claimed> {
+  const { rows: found } = await db.query<OutboxRow | Stopped>({
     name: 'claim',
     text: CLAIM,
     values: [
@@ -85,10 +107,22 @@ export async function claimDeliveries(
       claim.owner,
       claim.inFlight,
       claim.perDestination,
+      claim.most,
     ],
   });
-  return rows;
+  const stopped = found.find(isStopped);
+  const rows = found.filter((row) => !isStopped(row));
+  if (stopped) return { rows, examinedTo: stopped.destinationId ?? '' };
+  return { rows, examinedTo: rows.reduce((last, { destinationId: id }) => (id > last ? id : last), '') };
 }
+
+/** Where a claim stopped looking. */
+interface Stopped {
+  deliveryId: null;
+  destinationId: string | null;
+}
+
+const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId === null;
 
 /** Removes a delivery from the outbox whose workflow has taken over. */
 export async function removeQueued(db: Queryable, row: OutboxRow): Promise<void> {

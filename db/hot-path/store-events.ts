@@ -3,6 +3,7 @@ import { lateBound, settingLate } from '../history/late.ts';
 import type { Queryable } from '../pool.ts';
 import { countUnsent } from '../unsent.ts';
 import { OUTBOX_CHANNEL } from './claim.ts';
+import { bounds } from './load-attempts.ts';
 
 /** One delivery of a new event. */
 export interface NewDelivery {
@@ -39,39 +40,39 @@ export interface NewEvent {
   idempotency: { keyHash: Buffer; windowSeconds: number } | null;
 }
 
+/** What became of a group. An event that is neither stored nor stale is a repeat of an idempotency key. */
 export interface StoreResult {
-  /** False: an organization's configuration has changed since; nothing was stored, route the events again. */
-  fresh: boolean;
-  /** Ids of the stored events; one that is missing is a repeat of an idempotency key. */
   stored: Set<string>;
+  /** Routed by a configuration that its organization has changed since: not stored, to be routed again. */
+  stale: Set<string>;
 }
 
 // What makes this safe under concurrency:
-// - `fresh` compares every organization's version in the snapshot of the very statement that inserts, so no event is
-//   routed by a configuration older than the last committed one.
+// - `fresh` compares the versions by which events were routed in the snapshot of the very statement that inserts, so no
+//   event is routed by a configuration older than the last committed one. Only the events of that version wait for it: an
+//   organization that keeps changing does not keep others from being stored.
 // - `keys` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
-//   sees an unexpired row, returns nothing, and its event is not inserted. The group holds each key once (the caller sees to it).
+//   sees an unexpired row, returns nothing, and its event is not inserted. The group holds each key once (the caller sees
+//   to it), and in one order everywhere, so that groups of several processes queue for each other.
 // - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
 //   wait for it is delivered or failed at once;
 // - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking.
 const STORE_EVENTS = `
 with ${settingLate('$6', '$7')}, fresh as (
-  select not exists (
-    select from json_to_recordset($1::json) as used(organization_id text, version bigint)
-    left join organizations o on o.id = used.organization_id
-    where o.config_version is distinct from used.version
-  ) as yes
+  select used.organization_id, used.version
+  from json_to_recordset($1::json) as used(organization_id text, version bigint)
+  join organizations o on o.id = used.organization_id and o.config_version = used.version
 ), input as (
   select i.*, b.body
-  from json_to_recordset($2::json) as i(ord int, id text, organization_id text, source_id text, routed bool,
+  from json_to_recordset($2::json) as i(ord int, id text, organization_id text, version bigint, source_id text, routed bool,
          method text, query text, headers jsonb, payload_size int, payload_hash text, is_text bool, deliveries_count int,
          deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
   join unnest($3::bytea[]) with ordinality as b(body, ord) on b.ord = i.ord
-  where (select yes from fresh) and (select bound from late) is not null
+  where (i.organization_id, i.version) in (select organization_id, version from fresh) and (select bound from late) is not null
 ), keys as (
   insert into idempotency_keys as k (source_id, key_hash, event_id, expires_at)
   select source_id, decode(key_hash, 'hex'), id, now() + make_interval(secs => key_seconds)
-  from input where key_hash is not null
+  from input where key_hash is not null order by source_id collate "C", key_hash collate "C"
   on conflict (source_id, key_hash) do update set event_id = excluded.event_id, expires_at = excluded.expires_at
     where k.expires_at <= now()
   returning event_id
@@ -109,21 +110,21 @@ with ${settingLate('$6', '$7')}, fresh as (
     set events = s.events + excluded.events, filtered = s.filtered + excluded.filtered,
         last_event_at = greatest(s.last_event_at, excluded.last_event_at)
 )
-select (select yes from fresh) as fresh, array(select id from accepted) as stored,
+select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored,
        -- wakes the relays when this commits
        case when exists (select from delivery where status = 'pending') then pg_notify('${OUTBOX_CHANNEL}', '')::text end`;
 
 /**
- * Stores a group of events with payloads, deliveries, outbox rows and counters: all of it or nothing, in one commit.
- * @throws a database error; nothing is stored then
+ * Stores a group of events with payloads, deliveries, outbox rows and counters in one commit.
+ * @throws a database error; nothing is stored then, unless the connection was lost (isConnectionLost): all or nothing is then
  */
 export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<StoreResult> {
-  const versions = new Map(events.map((event) => [event.organizationId, event.configVersion]));
-  const { rows } = await db.query<{ fresh: boolean; stored: string[] }>({
+  const versions = new Map(events.map((event) => [versionKey(versionOf(event)), versionOf(event)]));
+  const { rows } = await db.query<{ fresh: Version[] | null; stored: string[] }>({
     name: 'store-events',
     text: STORE_EVENTS,
     values: [
-      JSON.stringify([...versions].map(([organization_id, version]) => ({ organization_id, version }))),
+      JSON.stringify([...versions.values()]),
       JSON.stringify(events.map(eventRow)),
       events.map((event) => event.body),
       JSON.stringify(events.flatMap((event) => event.deliveries.map((delivery) => deliveryRow(event.id, delivery)))),
@@ -132,8 +133,24 @@ export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<St
     ],
   });
   const row = rows[0];
-  return { fresh: row?.fresh ?? false, stored: new Set(row?.stored ?? []) };
+  const fresh = new Set((row?.fresh ?? []).map(versionKey));
+  return {
+    stored: new Set(row?.stored ?? []),
+    stale: new Set(events.filter((event) => !fresh.has(versionKey(versionOf(event)))).map(({ id }) => id)),
+  };
 }
+
+/** The configuration by which events were routed; a group may hold events of one organization by two of them. */
+interface Version {
+  organization_id: string;
+  version: number;
+}
+
+const versionOf = ({ organizationId, configVersion }: NewEvent): Version => ({
+  organization_id: organizationId,
+  version: configVersion,
+});
+const versionKey = ({ organization_id, version }: Version): string => `${organization_id} ${version}`;
 
 function eventRow(event: NewEvent, index: number) {
   const withStatus = (status: NewDelivery['status']) =>
@@ -141,7 +158,7 @@ function eventRow(event: NewEvent, index: number) {
   return {
     ord: index + 1,
     id: event.id,
-    organization_id: event.organizationId,
+    ...versionOf(event),
     source_id: event.sourceId,
     routed: event.deliveries.length > 0,
     method: event.method,
@@ -188,4 +205,14 @@ export async function findFirstEvent(db: Queryable, sourceId: string, keyHash: B
     values: [sourceId, keyHash],
   });
   return rows[0]?.event_id ?? null;
+}
+
+/** Those of the events that are stored. */
+export async function findStored(db: Queryable, events: NewEvent[]): Promise<string[]> {
+  const { ids, low, high } = bounds(events.map(({ id }) => id));
+  const { rows } = await db.query<{ id: string }>(
+    'select id from events where id = any($1::text[]) and id between $2 and $3 and organization_id = any($4::text[])',
+    [ids, low, high, events.map(({ organizationId }) => organizationId)],
+  );
+  return rows.map(({ id }) => id);
 }

@@ -54,6 +54,9 @@ describe('hookyard send', () => {
     const { eventId } = JSON.parse(sent.stdout);
     expect(await cli.ok('events', 'show', eventId, '--raw')).to.equal(body);
     expect(await cli.ok('events', 'list', '--source', 'plain')).to.match(new RegExp(`${eventId} +plain +not routed`));
+    expect(await cli.ok('events', 'list', '--routed=false')).to.include(eventId);
+    expect(await cli.ok('events', 'list', '--routed', 'true')).not.to.include(eventId);
+    expect(await cli.run(['events', 'list', '--routed', 'no'])).to.include({ code: 2 });
     expect(await cli.ok('send', '--source', 'plain', '--watch')).to.match(/has no route that takes it/);
   });
 

@@ -139,6 +139,10 @@ describe('Lists', () => {
         sources.map(({ id }) => id),
       ),
       status: oneOf('status', ['pending', 'delivered', 'partial', 'failed']),
+      routed: {
+        values: fc.constantFrom('true', 'false'),
+        takes: (record: Item, value: string) => String(record.routed) === value,
+      },
       search: { values: word, takes: (record, value) => contains(payloads.get(record.id), value) },
     });
     await add('/api/deliveries', {

@@ -43,13 +43,14 @@ describe('a claim', () => {
   const claim = (pool: Pool, inFlight: string[] = []) =>
     inTransaction(pool, async (db) => {
       const before = await rowsRead(db);
-      const rows = await claimDeliveries(db, {
+      const { rows } = await claimDeliveries(db, {
         afterDestination: '',
         fullDestinations: [],
         maxDestinations: 100,
         owner,
         inFlight,
         perDestination: CLAIMED,
+        most: 100,
       });
       return { rows, read: (await rowsRead(db)) - before };
     });

@@ -40,6 +40,15 @@ describe('pages of a replay', () => {
     expect(other).to.include({ eventsReplayed: 0, eventsUnroutable: 2, status: 'completed' });
   });
 
+  it('take what no route took, or the others, when asked for', async () => {
+    const [taken, ...notTaken] = await db.storeEvents({}, { routed: false }, { routed: false });
+    await db.run(await db.startReplay({ routed: false }));
+    expect(await db.replayedEvents()).to.deep.equal(notTaken);
+    expect(await countMatching(db.pool, await selectEvents(db.pool, db.organizationId, { routed: false }))).to.equal(0);
+    await db.run(await db.startReplay({ routed: true, status: 'delivered' }));
+    expect((await db.replayedEvents()).at(-1)).to.equal(taken);
+  });
+
   it('begin where the time range begins', async () => {
     const times = [5000, 3000, 1000].map((ago) => Date.now() - ago);
     for (const at of times) await db.storeEvents({ receivedAgo: Date.now() - at });

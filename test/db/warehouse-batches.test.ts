@@ -117,8 +117,9 @@ describe('warehouse batches in PostgreSQL', () => {
       owner: 'test',
       inFlight: [],
       perDestination: 100,
+      most: 100,
     };
-    expect(await claimDeliveries(hotPool, claim)).to.deep.equal([]);
+    expect((await claimDeliveries(hotPool, claim)).rows).to.deep.equal([]);
     expect(await waitingDeliveries(pool, warehouse.key.destinationId, 10)).to.have.lengthOf(2);
     await freeze(warehouse);
     await due();

@@ -111,6 +111,33 @@ describe('servers that are away for a while', function () {
     }
   });
 
+  it('answers 200 to a webhook whose storing was committed although the answer of PostgreSQL was lost, and has it once', async () => {
+    const own = new URL(yard.databaseUrl);
+    const proxy = await startTcpProxy(own.host);
+    own.host = proxy.address;
+    const { api } = yard;
+    const behind = await yard.startApi({ DATABASE_URL: own.href });
+    try {
+      const { ledger, source } = await line();
+      await ledger.post();
+      proxy.holdAnswers();
+      const posted = ledger.post();
+      await until('the webhook to be stored', async () => (await records.storedEvents(source.id)) === 2);
+      proxy.breakConnections();
+      expect((await posted)?.status).to.equal(200);
+      await ledger.settle(RECOVERY_MS);
+      expect(ledger.acknowledged.size).to.equal(2);
+      expect(await records.storedEvents(source.id)).to.equal(2);
+      const { eventsCount } = await yard.client.get<{ eventsCount: number }>(`${yard.base}/sources/${source.id}`);
+      expect(eventsCount).to.equal(2);
+    } finally {
+      proxy.breakConnections();
+      yard.api = api;
+      await behind.stop();
+      await proxy.close();
+    }
+  });
+
   for (const [way, end] of ways) {
     it(`accepts webhooks while Temporal is ${way}, and delivers them when it is back`, async () => {
       const { ledger, endpoint } = await line();
@@ -133,7 +160,7 @@ describe('servers that are away for a while', function () {
   async function line(...answers: Answer[]) {
     const endpoint = receiver.endpoint(...answers);
     const { source } = await records.pipe(endpoint.url);
-    return { endpoint, ledger: new Ledger(records, source, endpoint) };
+    return { endpoint, source, ledger: new Ledger(records, source, endpoint) };
   }
 });
 

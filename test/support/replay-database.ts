@@ -8,6 +8,7 @@ import { ownDatabase } from './own-database.ts';
 
 export interface StoredEvent {
   status?: string;
+  routed?: boolean;
   body?: string | null;
   payloadSize?: number;
   /** Relative to now, ms. */
@@ -61,19 +62,22 @@ export class ReplayDatabase {
 
   /** Stores events without deliveries, in the order of time; @returns their ids */
   async storeEvents(...events: StoredEvent[]): Promise<string[]> {
-    const rows = events.map(({ status = 'delivered', body = '{}', payloadSize = 2, receivedAgo = 1000 }) => ({
-      id: newId('evt', Date.now() - receivedAgo),
-      status,
-      body,
-      payload_size: payloadSize,
-    }));
+    const rows = events.map(
+      ({ status = 'delivered', routed = true, body = '{}', payloadSize = 2, receivedAgo = 1000 }) => ({
+        id: newId('evt', Date.now() - receivedAgo),
+        status,
+        routed,
+        body,
+        payload_size: payloadSize,
+      }),
+    );
     await this.pool.query(
       `with input as (
-         select * from json_to_recordset($1::json) as i(id text, status text, body text, payload_size int)
+         select * from json_to_recordset($1::json) as i(id text, status text, routed boolean, body text, payload_size int)
        ), stored as (
          insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size,
                              payload_hash, deliveries_count, received_at, validated_at, queued_at)
-         select id, $2, $3, status, true, 'POST', '', '{}', payload_size, '', 0, now(), now(), clock_timestamp() from input
+         select id, $2, $3, status, routed, 'POST', '', '{}', payload_size, '', 0, now(), now(), clock_timestamp() from input
        )
        insert into event_payloads (event_id, is_text, body)
        select id, true, convert_to(body, 'UTF8') from input where body is not null`,

@@ -10,6 +10,8 @@ export interface TcpProxy {
   holdAnswers(): void;
   /** Breaks every connection; new ones carry everything again. */
   breakConnections(): void;
+  /** Breaks every connection, and new ones at once, until `breakConnections`. */
+  refuseConnections(): void;
   /** Whether something that clients sent since `holdRequests` contains the text. */
   isHolding(text: string): boolean;
   close(): Promise<void>;
@@ -22,7 +24,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const held: Buffer[] = [];
   let requestsHeld = false;
   let answersHeld = false;
+  let refusing = false;
   const server = createServer((client) => {
+    client.on('error', () => undefined);
+    if (refusing) return client.destroy();
     const upstream = connect(Number(port), host);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -50,7 +55,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     holdAnswers() {
       answersHeld = true;
     },
+    refuseConnections() {
+      refusing = true;
+      for (const socket of sockets) socket.destroy();
+    },
     breakConnections() {
+      refusing = false;
       requestsHeld = false;
       answersHeld = false;
       for (const socket of sockets) socket.destroy();

@@ -1,0 +1,151 @@
+// Which destinations relays get to, claim by claim: models of relays on a real outbox, without anything being sent.
+import { expect } from 'chai';
+import { newId, shardOf } from '../../core/ids.ts';
+import { claimDeliveries, type OutboxRow, renewShards } from '../../db/hot-path/claim.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { type Claims, createClaims } from '../../worker/claims.ts';
+import { InFlight } from '../../worker/in-flight.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+const LIMITS = { total: 200, perDestination: 50 };
+
+describe('relays that claim', () => {
+  let database: OwnDatabase;
+  let hotPool: Pool;
+  before(async () => {
+    database = await ownDatabase('rounds');
+    hotPool = createPool(database.databaseUrl, {
+      max: 1,
+      statementTimeoutMs: 20_000,
+      onError: () => {},
+      hotPath: true,
+    });
+  });
+  after(async () => {
+    await hotPool.end();
+    await database.close();
+  });
+  beforeEach(async () => {
+    await database.pool.query('truncate outbox');
+    await database.pool.query('delete from relays');
+    await database.pool.query(`update relay_shards set owner = null, expires_at = '-infinity'`);
+  });
+
+  const makeDestinations = (count: number) => Array.from({ length: count }, () => newId('dst')).toSorted();
+
+  /** So many deliveries of each destination. */
+  async function enqueue(destinationIds: string[], each: number): Promise<void> {
+    const ids = destinationIds.flatMap((destinationId) =>
+      Array.from({ length: each }, () => ({ destinationId, deliveryId: newId('dlv') })),
+    );
+    await database.pool.query(
+      `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
+       select delivery, destination, 'org_1', 'evt_1', 'src_1', 'rte_1', 0, shard
+       from unnest($1::text[], $2::text[], $3::int[]) as o(delivery, destination, shard)`,
+      [
+        ids.map(({ deliveryId }) => deliveryId),
+        ids.map(({ destinationId }) => destinationId),
+        ids.map(({ deliveryId }) => shardOf(deliveryId)),
+      ],
+    );
+  }
+
+  interface Relay {
+    claims: Claims;
+    inFlight: InFlight;
+  }
+
+  /** Relays that share the shards. */
+  async function startRelays(count: number, limits = LIMITS): Promise<Relay[]> {
+    const owners = Array.from({ length: count }, () => newId('req'));
+    // Twice: the first of them takes all shards, and gives up what is too much when it has seen the others.
+    for (const owner of [...owners, ...owners, ...owners]) await renewShards(database.pool, owner);
+    await database.pool.query(`update relay_shards set expires_at = now() + interval '1 hour'`);
+    return owners.map((owner) => {
+      const inFlight = new InFlight(limits);
+      return { inFlight, claims: createClaims({ hotPool, owner, inFlight, waiting: () => [] }) };
+    });
+  }
+
+  /** A destination that answers at once: its delivery leaves outbox and relay. */
+  async function deliver(relay: Relay, rows: OutboxRow[]): Promise<void> {
+    for (const { deliveryId } of rows) relay.inFlight.delete(deliveryId);
+    await database.pool.query('delete from outbox where delivery_id = any($1::text[])', [
+      rows.map(({ deliveryId }) => deliveryId),
+    ]);
+  }
+
+  it('start what is quick, however many destinations with lower ids hang', async () => {
+    const destinations = makeDestinations(250);
+    const [hanging, quick] = [destinations.slice(0, 200), new Set(destinations.slice(200))];
+    const relays = await startRelays(2);
+    await enqueue(hanging, 1);
+    await enqueue([...quick], 4);
+    const started: string[] = [];
+    for (let round = 0; round < 10 && started.length < 200; round += 1) {
+      for (const relay of relays) {
+        const rows = await relay.claims.next();
+        const answered = rows.filter(({ destinationId }) => quick.has(destinationId));
+        await deliver(relay, answered);
+        started.push(...answered.map(({ destinationId }) => destinationId));
+      }
+    }
+    expect(
+      relays.map(({ inFlight }) => inFlight.size).reduce((a, b) => a + b),
+      'hang',
+    ).to.equal(200);
+    expect(started, 'deliveries to quick destinations').to.have.length(200);
+    expect(new Set(started)).to.deep.equal(quick);
+  });
+
+  it('give each destination its turn when little may be started at a time', async () => {
+    const destinations = makeDestinations(30);
+    const [relay] = await startRelays(1, { total: 4, perDestination: 2 });
+    await enqueue(destinations, 5);
+    const served = new Map(destinations.map((id) => [id, 0]));
+    const claimsOfARound: OutboxRow[][] = [];
+    do {
+      const rows = (await relay?.claims.next()) ?? [];
+      if (relay) await deliver(relay, rows);
+      claimsOfARound.push(rows);
+      for (const { destinationId } of rows) served.set(destinationId, (served.get(destinationId) ?? 0) + 1);
+    } while (relay?.claims.midRound);
+    expect(Math.max(...claimsOfARound.map((rows) => rows.length)), 'started by a claim').to.be.within(1, 4);
+    expect(
+      [...served.values()].filter((count) => count === 0),
+      'left out',
+    ).to.deep.equal([]);
+    expect(Math.max(...served.values())).to.equal(2);
+  });
+
+  it('fetch no more than may be started, and go on behind what they examined', async () => {
+    const destinations = makeDestinations(6);
+    const owner = newId('req');
+    await renewShards(database.pool, owner);
+    await enqueue(destinations, 3);
+    const claim = (given: Partial<Parameters<typeof claimDeliveries>[1]>) =>
+      claimDeliveries(hotPool, {
+        afterDestination: '',
+        fullDestinations: [],
+        maxDestinations: 4,
+        owner,
+        inFlight: [],
+        perDestination: 3,
+        most: 100,
+        ...given,
+      });
+    const full = await claim({ most: 5 });
+    expect(full.rows.map(({ destinationId }) => destinations.indexOf(destinationId))).to.deep.equal([0, 0, 0, 1, 1]);
+    expect(full.examinedTo).to.equal(destinations[1]);
+    // Nothing to start at the last ones: they count as examined all the same.
+    const busy = await claim({ fullDestinations: destinations.slice(1, 4) });
+    expect(busy.rows).to.have.length(3);
+    expect(busy.examinedTo).to.equal(destinations[3]);
+    const none = await claim({ fullDestinations: destinations });
+    expect(none).to.deep.equal({ rows: [], examinedTo: destinations[3] });
+    const end = await claim({ afterDestination: destinations[3] ?? '' });
+    expect(end.rows).to.have.length(6);
+    expect(end.examinedTo).to.equal('');
+    expect(await claim({ afterDestination: destinations[5] ?? '' })).to.deep.equal({ rows: [], examinedTo: '' });
+  });
+});

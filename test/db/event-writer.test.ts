@@ -1,0 +1,132 @@
+// Events whose storing was committed, or not, while the answer of PostgreSQL was lost: stored once, counted once, and told so.
+import { expect } from 'chai';
+import { createEventWriter } from '../../api/ingest/event-writer.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { addOwner, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+describe('the writer of events, when the connection to PostgreSQL breaks', function () {
+  this.timeout(60_000);
+  let database: OwnDatabase;
+  let pool: Pool;
+  let proxy: TcpProxy;
+  let ingestPool: Pool;
+  let owner: EventOwner;
+  before(async () => {
+    database = await ownDatabase('writer');
+    ({ pool } = database);
+    const url = new URL(database.databaseUrl);
+    proxy = await startTcpProxy(url.host);
+    url.host = proxy.address;
+    ingestPool = createPool(url.href, { max: 4, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
+  });
+  after(async () => {
+    await proxy.close();
+    await ingestPool.end();
+    await database.close();
+  });
+  afterEach(() => proxy.breakConnections());
+  beforeEach(async () => {
+    owner = await addOwner(pool);
+  });
+
+  const stored = () => storedOf(pool, owner);
+  const changeConfiguration = () => pool.query(`update sources set name = name || '!' where id = $1`, [owner.sourceId]);
+  const committed = (count: number) => until('the commit', async () => (await stored()).ids.length === count);
+
+  it('after the commit, says of each of the group what became of it', async () => {
+    const writer = createEventWriter(ingestPool);
+    const first = await routedEvent(pool, owner, { idempotency: keyOf(1) });
+    expect(await writer.write(first)).to.deep.equal({ kind: 'stored' });
+    const old = await routedEvent(pool, owner);
+    await changeConfiguration();
+    const plain = await routedEvent(pool, owner);
+    const keyed = await routedEvent(pool, owner, { idempotency: keyOf(2) });
+    const again = await routedEvent(pool, owner, { idempotency: keyOf(1) });
+    proxy.holdAnswers();
+    const written = Promise.all([plain, keyed, again, old].map((event) => writer.write(event)));
+    await committed(3);
+    proxy.breakConnections();
+    expect(await written).to.deep.equal([
+      { kind: 'stored' },
+      { kind: 'stored' },
+      { kind: 'duplicate', eventId: first.id },
+      { kind: 'stale' },
+    ]);
+    expect(await stored()).to.deep.equal({
+      ids: [first.id, plain.id, keyed.id].toSorted(),
+      counted: 3,
+      queued: 3,
+    });
+  });
+
+  it('after the commit and before a change of the configuration, does not have the event routed and stored anew', async () => {
+    const writer = createEventWriter(ingestPool);
+    const event = await routedEvent(pool, owner);
+    proxy.holdAnswers();
+    const written = writer.write(event);
+    await committed(1);
+    await changeConfiguration();
+    proxy.breakConnections();
+    expect(await written).to.deep.equal({ kind: 'stored' });
+    expect(await stored()).to.include({ counted: 1, queued: 1 });
+  });
+
+  it('before the statement has reached PostgreSQL, stores the events', async () => {
+    const writer = createEventWriter(ingestPool);
+    const event = await routedEvent(pool, owner);
+    await ingestPool.query('select 1');
+    proxy.holdRequests();
+    const written = writer.write(event);
+    await until('the statement to be on its way', () => proxy.isHolding(event.id));
+    proxy.breakConnections();
+    expect(await written).to.deep.equal({ kind: 'stored' });
+    expect(await stored()).to.deep.equal({ ids: [event.id], counted: 1, queued: 1 });
+  });
+
+  for (const idempotency of [null, keyOf(3)]) {
+    it(`while the statement is running, waits for what becomes of it${idempotency ? ', with an idempotency key' : ''}`, async () => {
+      const writer = createEventWriter(ingestPool);
+      const event = await routedEvent(pool, owner, { idempotency });
+      // Counting is the last thing the statement does, and has to wait.
+      const holder = await pool.connect();
+      await holder.query('begin');
+      await holder.query(`insert into ingest_stats (subject_id, bucket, events) values ($1, 'epoch', 0)`, [
+        owner.sourceId,
+      ]);
+      const written = writer.write(event);
+      await statementsWait(1);
+      proxy.breakConnections();
+      await statementsWait(2);
+      await holder.query('rollback');
+      holder.release();
+      expect(await written).to.deep.equal({ kind: 'stored' });
+      expect(await stored()).to.deep.equal({ ids: [event.id], counted: 1, queued: 1 });
+    });
+  }
+
+  it('gives up when PostgreSQL stays away', async () => {
+    const writer = createEventWriter(ingestPool);
+    const event = await routedEvent(pool, owner);
+    proxy.holdRequests();
+    const written = writer.write(event).catch((error: unknown) => error);
+    await until('the statement to be on its way', () => proxy.isHolding(event.id));
+    proxy.refuseConnections();
+    expect(await written).to.be.an('error');
+    proxy.breakConnections();
+    expect(await stored()).to.deep.equal({ ids: [], counted: 0, queued: 0 });
+  });
+
+  /** Waits until so many statements that store events wait for another one. */
+  function statementsWait(count: number): Promise<unknown> {
+    return until(`${count} statements to wait`, async () => {
+      const { rows } = await pool.query<{ waiting: number }>(
+        `select count(*) as waiting from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%with late as%'`,
+      );
+      return rows[0]?.waiting === count;
+    });
+  }
+});

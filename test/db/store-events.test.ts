@@ -1,0 +1,151 @@
+// Groups of events that are stored in one statement: what one event or one process does to the others.
+import { expect } from 'chai';
+import { createEventWriter } from '../../api/ingest/event-writer.ts';
+import { type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { addOwner, configVersion, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { until } from '../support/until.ts';
+
+describe('a group of events', function () {
+  this.timeout(60_000);
+  let database: OwnDatabase;
+  let pool: Pool;
+  const opened: Pool[] = [];
+  before(async () => {
+    database = await ownDatabase('store', { connections: 8 });
+    ({ pool } = database);
+  });
+  after(async () => {
+    await Promise.all(opened.map((each) => each.end()));
+    await database.close();
+  });
+
+  /** The pool of an ingest process of its own. */
+  const ingestPool = (): Pool => {
+    const own = createPool(database.databaseUrl, {
+      max: 4,
+      statementTimeoutMs: 20_000,
+      onError: () => {},
+      hotPath: true,
+    });
+    opened.push(own);
+    return own;
+  };
+
+  const changeConfiguration = (owner: EventOwner) =>
+    pool.query(`update sources set name = name || '!' where id = $1`, [owner.sourceId]);
+
+  describe('routed by configurations of which one has changed', () => {
+    it('is stored but for the events of that organization', async () => {
+      const [changing, other] = [await addOwner(pool), await addOwner(pool)];
+      const [stale, kept] = [await routedEvent(pool, changing), await routedEvent(pool, other)];
+      await changeConfiguration(changing);
+      const result = await storeEvents(pool, [stale, kept]);
+      expect(result).to.deep.equal({ stored: new Set([kept.id]), stale: new Set([stale.id]) });
+      expect(await storedOf(pool, other)).to.deep.equal({ ids: [kept.id], counted: 1, queued: 1 });
+      expect(await storedOf(pool, changing)).to.deep.equal({ ids: [], counted: 0, queued: 0 });
+    });
+
+    it('is stored but for those of its events that were routed before the change', async () => {
+      const owner = await addOwner(pool);
+      const before = await routedEvent(pool, owner);
+      await changeConfiguration(owner);
+      const behind = await routedEvent(pool, owner);
+      expect(behind.configVersion).to.be.above(before.configVersion);
+      // Whatever their order in the group.
+      expect(await storeEvents(pool, [before, behind])).to.deep.equal({
+        stored: new Set([behind.id]),
+        stale: new Set([before.id]),
+      });
+      expect(await storeEvents(pool, [await routedEvent(pool, owner), before])).to.deep.include({
+        stale: new Set([before.id]),
+      });
+      expect((await storedOf(pool, owner)).ids).to.have.length(2);
+    });
+
+    it('is not stored when its organization is gone', async () => {
+      const owner = { organizationId: 'org_gone', sourceId: 'src_gone' };
+      const event = await routedEvent(pool, owner);
+      expect(await configVersion(pool, owner)).to.equal(0);
+      expect((await storeEvents(pool, [event])).stale).to.deep.equal(new Set([event.id]));
+    });
+  });
+
+  it('with the keys of another one in another order waits for it, and neither ends the other', async () => {
+    const owner = await addOwner(pool);
+    const event = (key: number) => routedEvent(pool, owner, { idempotency: keyOf(key) });
+    const [low, firstMiddle, high] = [await event(1), await event(2), await event(4)];
+    const [highAgain, otherMiddle, lowAgain] = [await event(4), await event(3), await event(1)];
+    // Somebody has a key in the middle of each, until both groups wait.
+    const holder = await holdKeys(owner);
+    await holder.take(firstMiddle);
+    await holder.take(otherMiddle);
+    const first = storeEvents(ingestPool(), [low, firstMiddle, high]);
+    await groupsWait(1);
+    const second = storeEvents(ingestPool(), [highAgain, otherMiddle, lowAgain]);
+    const both = Promise.all([first, second]);
+    await Promise.race([groupsWait(2), both]);
+    await holder.release();
+    const [ofFirst, ofSecond] = await both;
+    expect(ofFirst.stored).to.deep.equal(new Set([low.id, firstMiddle.id, high.id]));
+    expect(ofSecond.stored).to.deep.equal(new Set([otherMiddle.id]));
+    expect(await storedOf(pool, owner)).to.include({ counted: 4, queued: 4 });
+  });
+
+  it('that PostgreSQL ends to resolve a deadlock is stored again, once', async () => {
+    const owner = await addOwner(pool);
+    const low = await routedEvent(pool, owner, { idempotency: keyOf(1) });
+    const high = await routedEvent(pool, owner, { idempotency: keyOf(2) });
+    const holder = await holdKeys(owner);
+    await holder.take(high);
+    const writer = createEventWriter(ingestPool());
+    const written = Promise.all([writer.write(low), writer.write(high)]);
+    await groupsWait(1);
+    await holder.take(low);
+    await holder.release();
+    expect(await written).to.deep.equal([{ kind: 'stored' }, { kind: 'stored' }]);
+    expect(await storedOf(pool, owner)).to.include({ counted: 2, queued: 2 });
+  });
+
+  it('is stored but for the event that PostgreSQL cannot take, which alone is refused', async () => {
+    const owner = await addOwner(pool);
+    const writer = createEventWriter(ingestPool());
+    const events = [
+      await routedEvent(pool, owner),
+      await routedEvent(pool, owner, { query: 'a=\0' }),
+      await routedEvent(pool, owner),
+    ];
+    const written = await Promise.allSettled(events.map((event) => writer.write(event)));
+    expect(written.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await storedOf(pool, owner)).to.include({ counted: 2, queued: 2 });
+  });
+
+  /** A connection that holds keys of a source until it is rolled back; with the file it ends in any case. */
+  async function holdKeys(owner: EventOwner) {
+    const holder = createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 60_000, onError: () => {} });
+    opened.push(holder);
+    // The one that has waited for longer finds a deadlock, and ends itself: never this one.
+    await holder.query(`set deadlock_timeout = '60s'`);
+    await holder.query('begin');
+    return {
+      take: ({ idempotency }: NewEvent) =>
+        holder.query(`insert into idempotency_keys values ($1, $2, 'evt_held', now() + interval '1 hour')`, [
+          owner.sourceId,
+          idempotency?.keyHash,
+        ]),
+      release: () => holder.query('rollback'),
+    };
+  }
+
+  /** Waits until so many groups wait for a lock. */
+  function groupsWait(count: number): Promise<unknown> {
+    return until(`${count} groups to wait`, async () => {
+      const { rows } = await pool.query<{ waiting: number }>(
+        `select count(*) as waiting from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%with late as%'`,
+      );
+      return rows[0]?.waiting === count;
+    });
+  }
+});
