@@ -20,6 +20,7 @@ import type { Sender, SendResult } from './http/sender.ts';
 import type { Transforms } from './transforms/index.ts';
 import type { Openings } from './openings.ts';
 import { awaitSlot } from './rate-limit.ts';
+import { CLOSED, OPEN, recordedOutcome } from './record-attempt.ts';
 import type { RecordedResult } from './results.ts';
 import type { AttemptOutcome, AttemptRequest } from './types.ts';
 
@@ -43,9 +44,6 @@ export interface AttemptDeps {
   version: string;
   log: Log;
 }
-
-const OPEN = ['pending', 'retrying', 'circuit_open'];
-const CLOSED: AttemptOutcome = { status: 'closed', statusCode: null, error: null };
 
 /**
  * Makes one attempt and records it.
@@ -238,16 +236,6 @@ async function endWithoutAttempt(
 async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
   const context = await deps.contexts.submit(request);
   return context ? recordedOutcome(context) : CLOSED;
-}
-
-/** The outcome of an attempt that was recorded before, by a worker that died before it could say so. */
-function recordedOutcome(context: AttemptContext): AttemptOutcome {
-  const { status, statusCode } = context;
-  const error = context.error === null ? null : toldError(context.error);
-  if (status === 'delivered' || status === 'failed') return { status, statusCode, error };
-  if (status === 'failed_over') return { status, statusCode, error, takenOverBy: null };
-  if (!OPEN.includes(status)) return CLOSED;
-  return { status: 'retrying', statusCode, error, waitMs: Math.max(0, Math.ceil(context.retryInMs ?? 0)) };
 }
 
 function answerFacts(sent: SendResult) {
