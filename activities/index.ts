@@ -24,12 +24,12 @@ export function createActivities(deps: ActivityDeps): Activities {
       const beat = activityInfo().isLocal ? undefined : setInterval(heartbeat, HEARTBEAT_MS);
       try {
         const outcome = await attemptDelivery(deps, request, 'workflow');
-        deps.onRecorded(request.deliveryId);
+        if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return outcome;
       } catch (error) {
         deps.log.error(
           { deliveryId: request.deliveryId, attempt: request.attempt, error: String(error) },
-          'attempt not recorded',
+          'attempt not made',
         );
         throw error;
       } finally {

@@ -4,8 +4,12 @@ import { latencyClass } from '../core/latency-classes.ts';
 import { toldError } from '../core/told-error.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { AttemptDeps } from './attempt.ts';
-import { chooseFailover } from './failover.ts';
-import type { RecordedOutcome, RecordRequest } from './types.ts';
+import { offerFailover } from './failover.ts';
+import type { AttemptResult } from '../db/hot-path/record-results.ts';
+import type { RecordedOutcome, RecordRequest, UnrecordedAttempt } from './types.ts';
+
+// Less than the deadline of the activity. What is not recorded by then is tried again, here and by the workflow.
+const AWAIT_RECORD_MS = 20_000;
 
 export const OPEN = ['pending', 'retrying', 'circuit_open'];
 export const CLOSED: RecordedOutcome = { status: 'closed', statusCode: null, error: null };
@@ -16,10 +20,13 @@ export const CLOSED: RecordedOutcome = { status: 'closed', statusCode: null, err
  * @throws as long as the database does not take it
  */
 export async function recordAttempt(
-  deps: Pick<AttemptDeps, 'pool' | 'contexts' | 'configs' | 'results'>,
+  deps: Pick<AttemptDeps, 'contexts' | 'configs' | 'results'>,
   { deliveryId, eventId, made }: RecordRequest,
 ): Promise<RecordedOutcome> {
   const reference = { deliveryId, eventId, attempt: made.attempt, retryDelay: null };
+  // The process that made the attempt has all of it, and may record it yet.
+  const underWay = deps.results.underWay(deliveryId);
+  if (underWay) await within(AWAIT_RECORD_MS, underWay.recorded);
   const context = await deps.contexts.submit(reference);
   if (!context) return CLOSED;
   if (!OPEN.includes(context.status) || context.attemptCount >= made.attempt) return recordedOutcome(context);
@@ -29,16 +36,13 @@ export async function recordAttempt(
   const failover =
     route === null || error === null
       ? null
-      : await chooseFailover(deps.pool, route, context, {
-          attempt: made.attempt,
-          exhausted: deliveryStatus === 'failed',
-          error,
-        });
-  await deps.results.submit({
+      : offerFailover(route, context, { attempt: made.attempt, exhausted: deliveryStatus === 'failed', error });
+  if (deps.results.isFull()) throw new Error('The database takes no results at the moment');
+  const { recorded } = deps.results.record({
     deliveryId,
     eventId,
     attemptNumber: made.attempt,
-    deliveryStatus: failover === null ? deliveryStatus : 'failed_over',
+    deliveryStatus,
     // The workflow has the delivery now, so it leaves the outbox with this.
     lane: 'workflow',
     failover,
@@ -48,13 +52,36 @@ export async function recordAttempt(
     latencyClass: statusCode === null ? null : latencyClass(latency),
     startedAt: new Date(made.startedAt),
     completedAt: new Date(made.completedAt),
-    retryInMs: failover === null ? waitMs : null,
+    retryInMs: waitMs,
     requestHeaders: {},
     responseHeaders: null,
     responseBody: null,
   });
-  const recorded = await deps.contexts.submit(reference);
-  return recorded ? recordedOutcome(recorded) : CLOSED;
+  await within(AWAIT_RECORD_MS, recorded);
+  const now = await deps.contexts.submit(reference);
+  return now ? recordedOutcome(now) : CLOSED;
+}
+
+/** What a workflow keeps of a result: nothing of what was captured, and no text that may hold content of a webhook. */
+export function unrecordedOutcome(result: AttemptResult): UnrecordedAttempt {
+  return {
+    status: 'unrecorded',
+    attempt: result.attemptNumber,
+    deliveryStatus: result.deliveryStatus,
+    statusCode: result.statusCode,
+    error: result.error === null ? null : toldError(result.error),
+    latency: result.latency,
+    startedAt: result.startedAt.toISOString(),
+    completedAt: result.completedAt.toISOString(),
+    waitMs: result.retryInMs,
+  };
+}
+
+/** @throws when the promise is not settled in this time, ms */
+export function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`Not recorded within ${ms / 1000} s`)), ms);
+  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** The outcome of an attempt that is recorded, as its delivery tells it. */

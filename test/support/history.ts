@@ -68,6 +68,7 @@ export async function makeOwner(pool: Pool, sources: number, destinations: numbe
 
 export interface StoredEvent {
   id: string;
+  organizationId: string;
   deliveries: { id: string; destinationId: string; routeId: string; status: NewDelivery['status'] }[];
 }
 
@@ -117,7 +118,7 @@ export async function storeEvent(
     },
   ]);
   if (!stored.has(id)) throw new Error('the event was not stored');
-  return { id, deliveries };
+  return { id, organizationId: owner.organizationId, deliveries };
 }
 
 /** Records an attempt as a worker does. @returns the failover delivery, when there is one */
@@ -158,7 +159,8 @@ export async function recordOutcome(
           ? null
           : {
               deliveryId: nextId,
-              destinationId: failoverId,
+              organizationId: event.organizationId,
+              candidates: [failoverId],
               shard: shardOf(nextId),
               originalDestinationId: delivery.destinationId,
               reason: 'it failed',
