@@ -32,10 +32,11 @@ export function mountHealth(
   });
 }
 
-/** What `/readyz` of the API asks. */
+/** What `/readyz` of the API asks. The database is to take writes, or nothing could be acknowledged. */
 export function requiredServers(pool: Pool, temporal: Client): Record<string, () => Promise<unknown>> {
   return {
-    database: () => pool.query('select 1'),
+    // A lock on no row: a server that takes no writes refuses it, and nobody waits for it.
+    database: () => pool.query('select from organizations limit 0 for update'),
     temporal: () =>
       temporal.connection.withDeadline(Date.now() + DEADLINE_MS, () => temporal.workflowService.getSystemInfo({})),
   };
