@@ -54,11 +54,10 @@ export interface FailoverOffer {
 // - a delivery changes only while it is open and only forward (`attempt_count < attempt`), so recording the same
 //   attempt again, after a crash or by a second worker, changes nothing and counts nothing;
 // - event totals are added to under the row lock of the event, and its status is computed from the new totals, so the
-//   last of several deliveries that finish at once closes the event. That update must not bound e.id by parameters:
-//   when a generic plan prunes partitions of the target by them, PostgreSQL 18 loses the update that had to wait for
-//   the row (test/db/record-results.test.ts). The join prunes as well, but only after all partitions are made ready, which
-//   with 90 days took two thirds of the time of a group of one: so a group whose events are all of one recent day names
-//   the partition of that day;
+//   last of several deliveries that finish at once closes the event. That update must not bound e.id by parameters, for the
+//   reason of the next point. The join prunes as well, but only after all partitions are made ready, which with 90 days
+//   took two thirds of the time of a group of one: so a group whose events are all of one recent day names the partition of
+//   that day;
 // - deliveries are joined by `d.id || ''`, so that the join cannot prune partitions of what the parameters have pruned
 //   already: with both, PostgreSQL 18 loses the update that had to wait for its row, and all that come after it in the
 //   statement (docs/postgresql-18-lost-update.md, test/db/lost-updates.test.ts);
