@@ -9,19 +9,19 @@ import { isBlocked } from '../db/circuits.ts';
 import { endDeliveries } from '../db/delivery-commands.ts';
 import { divertBlocked } from '../db/held-deliveries.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
-import type { AttemptResult } from '../db/hot-path/record-results.ts';
 import type { Pool } from '../db/pool.ts';
 import { toldError } from '../core/told-error.ts';
 import { applyTransform } from './apply-transform.ts';
 import type { ConfigCache, DestinationConfig, RouteConfig } from './config-cache.ts';
-import { chooseFailover } from './failover.ts';
+import { offerFailover } from './failover.ts';
 import { buildOutboundRequest, type OutboundRequest } from './http/outbound-request.ts';
 import type { Sender, SendResult } from './http/sender.ts';
 import type { Transforms } from './transforms/index.ts';
 import type { Openings } from './openings.ts';
 import { awaitSlot } from './rate-limit.ts';
-import type { RecordedResult } from './results.ts';
-import type { AttemptOutcome, AttemptRequest } from './types.ts';
+import { CLOSED, OPEN, recordedOutcome, unrecordedOutcome, within } from './record-attempt.ts';
+import type { RecordedResult, Recording, ResultRecorder } from './results.ts';
+import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from './types.ts';
 
 export interface AttemptDeps {
   pool: Pool;
@@ -30,8 +30,9 @@ export interface AttemptDeps {
   configs: ConfigCache;
   transforms: Transforms;
   sender: Sender;
-  /** Records results in groups. */
-  results: Batcher<AttemptResult, RecordedResult>;
+  results: ResultRecorder;
+  /** How long an activity waits for its result to be recorded; then its workflow sees to it. ms */
+  awaitRecordMs: number;
   openings: Openings;
   /** Hears when an attempt has its slot of a rate limit. */
   onSlot: (destinationId: string, deliveryId: string) => void;
@@ -44,16 +45,18 @@ export interface AttemptDeps {
   log: Log;
 }
 
-const OPEN = ['pending', 'retrying', 'circuit_open'];
-const CLOSED: AttemptOutcome = { status: 'closed', statusCode: null, error: null };
-
 /**
  * Makes one attempt and records it.
  * @param lane who makes it: the delivery's workflow, or the relay (then the delivery has no workflow yet)
- * @returns what it led to; an attempt that is recorded already is not sent again
- * @throws when our own side is away (the database, mostly); nothing is known of the attempt then and it is made again
+ * @returns what it led to; an attempt that was made before is not sent again, whether it is recorded or not yet
+ * @throws when our own side is away (the database, mostly): the attempt was not made
  */
 export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest, lane: Lane): Promise<AttemptOutcome> {
+  const earlier = deps.results.underWay(request.deliveryId);
+  if (earlier) {
+    const recorded = await awaitRecord(deps, request, lane, earlier);
+    return 'status' in recorded ? recorded : attemptDelivery(deps, request, lane);
+  }
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
   if (!OPEN.includes(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
@@ -76,6 +79,9 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   const route = await routeOf(deps, context);
   if (await hasJustOpened(deps, context, route)) return attemptDelivery(deps, request, lane);
 
+  // Beyond this point there is an attempt, and its result must be kept, so nothing is asked of the database any more.
+  if (deps.results.isFull()) throw new Error('No attempt is made: the database takes no results at the moment');
+
   const startedAt = new Date();
   const began = performance.now();
   const outbound = buildRequest(deps, context, { ...ready, ...content }, request.attempt, startedAt);
@@ -90,43 +96,64 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   // So a clock that is set during the attempt does not end it before it began.
   const completedAt = new Date(startedAt.getTime() + Math.round(performance.now() - began));
   const verdict = judge(sent, route?.expectedResponse ?? null, request.retryDelay, completedAt.getTime());
+  const { attempt } = request;
   const failover =
     route === null || verdict.status === 'delivered'
       ? null
-      : await chooseFailover(deps.pool, route, context, {
-          attempt: request.attempt,
-          exhausted: verdict.status === 'failed',
-          error: verdict.error,
-        });
-  const status = failover === null ? verdict.status : 'failed_over';
-  const waitMs = failover === null && verdict.status === 'retrying' ? verdict.waitMs : null;
-  const recording = deps.results.submit({
+      : offerFailover(route, context, { attempt, exhausted: verdict.status === 'failed', error: verdict.error });
+  const recording = deps.results.record({
     deliveryId: context.deliveryId,
     eventId: context.eventId,
-    attemptNumber: request.attempt,
-    deliveryStatus: status,
+    attemptNumber: attempt,
+    deliveryStatus: verdict.status,
     lane,
     failover,
     error: verdict.error,
     startedAt,
     completedAt,
-    retryInMs: waitMs,
+    retryInMs: verdict.status === 'retrying' ? verdict.waitMs : null,
     requestHeaders: outbound.maskedHeaders,
     ...answerFacts(sent),
   });
-  if (route && isPrimary(context)) deps.openings.ended(route.id, verdict.status === 'delivered', recording);
+  if (route && isPrimary(context)) {
+    // Those that wait for a failure to be recorded do so within the deadlines of their own activities.
+    if (verdict.status === 'delivered') deps.openings.succeeded(route.id);
+    else deps.openings.failed(route.id, within(deps.awaitRecordMs, recording.recorded));
+  }
   // Only now, when a circuit that this opens is known here: it lets the next delivery to this destination begin.
   deps.onAnswered(context.deliveryId);
-  const recorded = await recording;
-  logAttempt(deps.log, context, request, sent, status);
+  const recorded = await awaitRecord(deps, request, lane, recording);
+  const failedOver = 'failedOver' in recorded && recorded.failedOver;
+  logAttempt(deps.log, context, request, sent, failedOver ? 'failed_over' : verdict.status);
+  if ('status' in recorded) return recorded;
   if (!recorded.changed) return onRecord(deps, request);
   const facts = { statusCode: sent.kind === 'response' ? sent.statusCode : null, error: verdict.error };
-  if (failover) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
+  if (failover && failedOver) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
   // With the circuit open, there is no retry to wait for: the next step finds out where the delivery goes instead.
   if (verdict.status === 'retrying') {
     return { status: 'retrying', ...facts, waitMs: recorded.blocked ? 0 : verdict.waitMs };
   }
   return { status: verdict.status, ...facts };
+}
+
+/**
+ * Waits until a result is recorded. The relay waits as long as it takes: who claims the delivery next would not know that the
+ * attempt was made. A workflow does not have to, as it remembers the attempt itself.
+ * @throws when a workflow of an earlier version has to try again; the result is kept all the same
+ */
+async function awaitRecord(
+  deps: AttemptDeps,
+  { deliveryId, attempt, recordsLater }: AttemptRequest,
+  lane: Lane,
+  { result, recorded }: Recording,
+): Promise<RecordedResult | UnrecordedAttempt> {
+  try {
+    return await (lane === 'express' ? recorded : within(deps.awaitRecordMs, recorded));
+  } catch (error) {
+    if (lane === 'workflow' && !recordsLater) throw error;
+    deps.log.warn({ deliveryId, attempt, error: String(error) }, 'an attempt is to be recorded later');
+    return unrecordedOutcome(result);
+  }
 }
 
 function routeOf({ configs }: AttemptDeps, { routeId, routeVersion }: AttemptContext): Promise<RouteConfig | null> {
@@ -238,16 +265,6 @@ async function endWithoutAttempt(
 async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
   const context = await deps.contexts.submit(request);
   return context ? recordedOutcome(context) : CLOSED;
-}
-
-/** The outcome of an attempt that was recorded before, by a worker that died before it could say so. */
-function recordedOutcome(context: AttemptContext): AttemptOutcome {
-  const { status, statusCode } = context;
-  const error = context.error === null ? null : toldError(context.error);
-  if (status === 'delivered' || status === 'failed') return { status, statusCode, error };
-  if (status === 'failed_over') return { status, statusCode, error, takenOverBy: null };
-  if (!OPEN.includes(status)) return CLOSED;
-  return { status: 'retrying', statusCode, error, waitMs: Math.max(0, Math.ceil(context.retryInMs ?? 0)) };
 }
 
 function answerFacts(sent: SendResult) {

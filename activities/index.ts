@@ -4,6 +4,7 @@ import { cancelDeliveries } from '../db/delivery-commands.ts';
 import { PayloadExpiredError, replayDelivery } from '../db/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
+import { recordAttempt } from './record-attempt.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
 import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
@@ -23,17 +24,22 @@ export function createActivities(deps: ActivityDeps): Activities {
       const beat = activityInfo().isLocal ? undefined : setInterval(heartbeat, HEARTBEAT_MS);
       try {
         const outcome = await attemptDelivery(deps, request, 'workflow');
-        deps.onRecorded(request.deliveryId);
+        if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return outcome;
       } catch (error) {
         deps.log.error(
           { deliveryId: request.deliveryId, attempt: request.attempt, error: String(error) },
-          'attempt not recorded',
+          'attempt not made',
         );
         throw error;
       } finally {
         clearInterval(beat);
       }
+    },
+    async recordAttempt(request) {
+      const outcome = await recordAttempt(deps, request);
+      deps.onRecorded(request.deliveryId);
+      return outcome;
     },
     async advanceCircuit(request) {
       const beat = setInterval(heartbeat, HEARTBEAT_MS);

@@ -15,15 +15,16 @@ const MAX_ROUTES = 10_000;
 export class Openings {
   readonly #streaks = new Map<string, Streak>();
 
+  /** Notes that an attempt of a primary delivery succeeded. */
+  succeeded(routeId: string): void {
+    this.#streaks.delete(routeId);
+  }
+
   /**
-   * Notes how an attempt of a primary delivery ended.
-   * @param recorded settles when PostgreSQL has it, or will not
+   * Notes that one failed.
+   * @param recorded settles when PostgreSQL has it, or will not soon
    */
-  ended(routeId: string, success: boolean, recorded: Promise<unknown>): void {
-    if (success) {
-      this.#streaks.delete(routeId);
-      return;
-    }
+  failed(routeId: string, recorded: Promise<unknown>): void {
     if (this.#streaks.size >= MAX_ROUTES) this.#streaks.clear();
     const streak = this.#streaks.get(routeId) ?? { failures: 0, unrecorded: new Set() };
     this.#streaks.set(routeId, streak);

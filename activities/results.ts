@@ -1,10 +1,11 @@
 // The two groups every attempt shares with others that run at the same time: loading deliveries and recording results.
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Batcher, createBatcher } from '../core/batcher.ts';
 import type { Log } from '../core/log.ts';
 import { countAttempts } from '../db/circuits.ts';
+import { isStatementTimeout, isTransientDatabaseError, isWriteConflict } from '../db/database-errors.ts';
 import { type AttemptContext, loadAttempts } from '../db/hot-path/load-attempts.ts';
 import { type AttemptResult, type ChangedDelivery, recordResults } from '../db/hot-path/record-results.ts';
-import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { Pool } from '../db/pool.ts';
 import type { AttemptRequest } from './types.ts';
 
@@ -12,10 +13,9 @@ const MAX_GROUP = 128;
 const MAX_QUEUED = 10_000;
 // Results of attempts that end close together share a commit.
 const RECORD_SPACING_MS = 10;
-// How long a result is kept in memory while PostgreSQL is away, before the attempt is given back to its workflow and
-// made again. Less than the margin the workflow leaves for it.
-const KEEP_RESULT_MS = 30_000;
 const RETRY_PAUSE_MS = 250;
+// With so many results that the database has not taken, no further attempt is made: what is under way by then comes on top.
+const MAX_KEPT = 100;
 
 /** Loads what attempts need, one statement for a group. */
 export function createContextLoader(pool: Pool): Batcher<AttemptRequest, AttemptContext | undefined> {
@@ -34,27 +34,124 @@ export function createContextLoader(pool: Pool): Batcher<AttemptRequest, Attempt
 export interface RecordedResult {
   /** False: the delivery had been closed, deleted or recorded before. */
   changed: boolean;
+  /** Whether a failover destination takes over. */
+  failedOver: boolean;
   /** Whether the circuit of its route is known to keep its next attempt from being made. */
   blocked: boolean;
 }
 
-/** Records results, one statement and one commit for a group. */
-export function createResultRecorder(pool: Pool, log: Log): Batcher<AttemptResult, RecordedResult> {
-  return createBatcher({
-    async run(results) {
-      const distinct = new Map(results.map((result) => [result.deliveryId, result]));
-      const changed = await record(pool, [...distinct.values()], log);
-      const blocked = await countInCircuits(pool, distinct, changed, log);
-      return results.map(({ deliveryId }) => {
-        const routeId = changed.get(deliveryId)?.routeId;
-        return { changed: changed.has(deliveryId), blocked: routeId != null && blocked.has(routeId) };
-      });
-    },
+/** A result on its way into the database. */
+export interface Recording {
+  result: AttemptResult;
+  recorded: Promise<RecordedResult>;
+}
+
+export interface ResultRecorder {
+  /**
+   * Records a result, one statement and one commit with others. While the database is away, full or read-only it is kept here
+   * and tried again, for as long as this process lives: the destination has the event.
+   * The recording is rejected when the database refuses this one result for what it holds.
+   */
+  record(result: AttemptResult): Recording;
+  /** What of this delivery is not recorded yet. */
+  underWay(deliveryId: string): Recording | undefined;
+  /** Whether no further attempt is to be made, because the database has not taken the results of too many. */
+  isFull(): boolean;
+  /** Waits until no statement is under way. */
+  idle(): Promise<void>;
+}
+
+export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
+  const common = { spacingMs: RECORD_SPACING_MS, concurrency: 2, maxQueued: Number.POSITIVE_INFINITY };
+  const together = createBatcher({
+    run: (results: AttemptResult[]) => recordGroup(pool, results, log),
     maxItems: MAX_GROUP,
-    spacingMs: RECORD_SPACING_MS,
-    concurrency: 2,
-    maxQueued: MAX_QUEUED,
+    ...common,
   });
+  // For what a group failed with: an unusual response must not keep others from being recorded, nor a row that somebody holds.
+  const alone = createBatcher({
+    run: (results: AttemptResult[]) => recordSomehow(pool, results, log),
+    maxItems: 1,
+    ...common,
+    spacingMs: 0,
+  });
+  const underWay = new Map<string, Recording>();
+  let kept = 0;
+
+  async function untilRecorded(result: AttemptResult): Promise<RecordedResult> {
+    let recorder = together;
+    let isKept = false;
+    try {
+      for (;;) {
+        try {
+          return await recorder.submit(result);
+        } catch (error) {
+          const passing = isTransientDatabaseError(error);
+          if (!passing && recorder === alone) throw error;
+          if (!passing || isStatementTimeout(error)) recorder = alone;
+          if (passing && !isWriteConflict(error) && !isKept) {
+            isKept = true;
+            kept += 1;
+          }
+          if (passing) await pause(RETRY_PAUSE_MS);
+        }
+      }
+    } finally {
+      if (isKept) kept -= 1;
+    }
+  }
+
+  return {
+    record(result) {
+      const { deliveryId } = result;
+      const recorded = untilRecorded(result).finally(() => {
+        if (underWay.get(deliveryId) === recording) underWay.delete(deliveryId);
+      });
+      // Whoever waits hears of it; there may be nobody any more.
+      recorded.catch((error: unknown) =>
+        log.error({ deliveryId, error: String(error) }, 'the database refuses a result'),
+      );
+      const recording = { result, recorded };
+      underWay.set(deliveryId, recording);
+      return recording;
+    },
+    underWay: (deliveryId) => underWay.get(deliveryId),
+    isFull: () => kept >= MAX_KEPT,
+    async idle() {
+      await Promise.all([together.idle(), alone.idle()]);
+    },
+  };
+}
+
+async function recordGroup(pool: Pool, results: AttemptResult[], log: Log): Promise<RecordedResult[]> {
+  const distinct = new Map(results.map((result) => [result.deliveryId, result]));
+  const changed = await recordResults(pool, [...distinct.values()]).catch((error: unknown) => {
+    log.warn({ results: results.length, error: String(error) }, 'results wait for the database');
+    throw error;
+  });
+  const blocked = await countInCircuits(pool, distinct, changed, log);
+  return results.map(({ deliveryId }) => {
+    const delivery = changed.get(deliveryId);
+    const isBlocked = delivery?.routeId != null && blocked.has(delivery.routeId);
+    return { changed: delivery !== undefined, failedOver: delivery?.failedOver ?? false, blocked: isBlocked };
+  });
+}
+
+/** A result that PostgreSQL refuses is recorded without what was captured of it. */
+async function recordSomehow(pool: Pool, results: AttemptResult[], log: Log): Promise<RecordedResult[]> {
+  try {
+    return await recordGroup(pool, results, log);
+  } catch (error) {
+    if (isTransientDatabaseError(error)) throw error;
+    const deliveryIds = results.map(({ deliveryId }) => deliveryId);
+    log.error({ deliveryIds, error: String(error) }, 'recording an attempt without its capture');
+    const bare = { requestHeaders: {}, responseHeaders: null, responseBody: null };
+    return recordGroup(
+      pool,
+      results.map((result) => ({ ...result, ...bare })),
+      log,
+    );
+  }
 }
 
 /**
@@ -82,38 +179,4 @@ async function countInCircuits(
     log.warn({ attempts: attempts.length, error: String(error) }, 'attempts were not counted in their circuits');
     return new Set();
   }
-}
-
-/**
- * Failure policy: while PostgreSQL is away the result is kept and tried again, because the destination has the event
- * already; a result that PostgreSQL refuses is recorded alone, then without what was captured of it, so that one
- * unusual response can neither hold up others nor repeat its own attempt for ever.
- */
-async function record(pool: Pool, results: AttemptResult[], log: Log): Promise<Map<string, ChangedDelivery>> {
-  const until = performance.now() + KEEP_RESULT_MS;
-  for (;;) {
-    try {
-      return await recordResults(pool, results);
-    } catch (error) {
-      if (!isTransientDatabaseError(error)) return recordApart(pool, results, log, error);
-      if (performance.now() > until) throw error;
-      log.warn({ results: results.length, error: String(error) }, 'results wait for the database');
-      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
-    }
-  }
-}
-
-async function recordApart(
-  pool: Pool,
-  results: AttemptResult[],
-  log: Log,
-  error: unknown,
-): Promise<Map<string, ChangedDelivery>> {
-  const [only] = results;
-  if (only && results.length === 1) {
-    log.error({ deliveryId: only.deliveryId, error: String(error) }, 'recording an attempt without its capture');
-    return recordResults(pool, [{ ...only, requestHeaders: {}, responseHeaders: null, responseBody: null }]);
-  }
-  const groups = await Promise.all(results.map((result) => record(pool, [result], log)));
-  return new Map(groups.flatMap((group) => [...group]));
 }

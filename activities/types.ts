@@ -11,6 +11,8 @@ export interface AttemptRequest {
   retryDelay: number | null;
   /** The slot of the destination's rate limit that is reserved for this attempt, milliseconds since 1970. */
   slotAt?: number;
+  /** Whether the caller knows the outcome `unrecorded`; workflows of earlier versions do not. */
+  recordsLater?: boolean;
 }
 
 /** What an attempt led to; `closed`: the delivery was ended or deleted meanwhile, nothing was sent. */
@@ -22,7 +24,37 @@ export type AttemptOutcome =
   /** Not made: the destination's rate limit has no slot now. To be made in `waitMs`, in the slot that is reserved (if any). */
   | { status: 'deferred'; waitMs: number; slotAt?: number }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
-  | { status: 'failed_over'; statusCode: number | null; error: string | null; takenOverBy: string | null };
+  | { status: 'failed_over'; statusCode: number | null; error: string | null; takenOverBy: string | null }
+  | UnrecordedAttempt;
+
+/**
+ * An attempt that was made and that the database did not take the result of. The destination has the event, so it is not made
+ * again: `recordAttempt` records it when the database takes writes again. What was captured of it is not part of it.
+ */
+export interface UnrecordedAttempt {
+  status: 'unrecorded';
+  attempt: number;
+  /** What becomes of the delivery, unless a failover destination takes over. */
+  deliveryStatus: 'delivered' | 'failed' | 'retrying';
+  statusCode: number | null;
+  error: string | null;
+  /** ms */
+  latency: number;
+  /** ISO 8601 */
+  startedAt: string;
+  completedAt: string;
+  /** With `retrying`: until the next attempt, ms. */
+  waitMs: number | null;
+}
+
+/** An outcome that stands in the records. */
+export type RecordedOutcome = Exclude<AttemptOutcome, { status: 'deferred' | 'held' | 'unrecorded' }>;
+
+export interface RecordRequest {
+  deliveryId: string;
+  eventId: string;
+  made: UnrecordedAttempt;
+}
 
 export interface DeliveryReference {
   organizationId: string;
@@ -69,6 +101,8 @@ export interface ReconcileStep {
 export interface Activities {
   /** Sends one attempt and records it; recorded attempts are not sent again. Throws when our own side is away. */
   attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome>;
+  /** Records an attempt that was made before, unless that was done. Throws as long as the database does not take it. */
+  recordAttempt(request: RecordRequest): Promise<RecordedOutcome>;
   /** Brings a route's circuit as far as it can go now: half-open, probe, release. */
   advanceCircuit(request: CircuitRequest): Promise<CircuitAdvice>;
   /** Ends an open delivery as cancelled. */

@@ -1,6 +1,7 @@
 // Deliveries that a circuit keeps from being attempted: handed to a failover destination, or held until it closes.
 import { newId, shardOf } from '../core/ids.ts';
 import { electProbe } from './circuits.ts';
+import { firstEnabled } from './failover-targets.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import type { Queryable } from './pool.ts';
 
@@ -31,11 +32,8 @@ with input as (
 ), due as (
   select i.*, t.id as target, c.state = 'half_open' and c.probe_delivery_id is null as unprobed
   from input i join circuit c on c.route_id = i.route_id
-  left join lateral (
-    select d.id from routes r
-    cross join unnest(r.failover_destination_ids) with ordinality as f(id, position)
-    join destinations d on d.id = f.id and d.organization_id = r.organization_id and d.enabled
-    where r.id = i.route_id order by f.position limit 1
+  left join routes r on r.id = i.route_id
+  left join lateral (${firstEnabled('r.failover_destination_ids', 'r.organization_id')}
   ) t on true
   where c.state = 'open' or c.probe_delivery_id is distinct from i.delivery_id
 ), changed as (

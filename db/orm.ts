@@ -1,7 +1,9 @@
 // MikroORM for the configuration records, and the one way to get an EntityManager: bound to an organization.
 import { UnderscoreNamingStrategy } from '@mikro-orm/core';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type pg from 'pg';
 import { entities } from './entities.ts';
+import { dropReadOnlyConnections } from './pool.ts';
 
 export type { EntityManager, MikroORM };
 
@@ -16,7 +18,11 @@ export function createOrm(databaseUrl: string, poolSize: number): MikroORM {
     entities,
     namingStrategy: UnderscoreNamingStrategy,
     pool: { min: 0, max: poolSize },
-    driverOptions: { connectionTimeoutMillis: 3000, statement_timeout: 10_000 },
+    driverOptions: {
+      connectionTimeoutMillis: 3000,
+      statement_timeout: 10_000,
+      onPoolCreated: (pool: pg.Pool) => dropReadOnlyConnections(pool),
+    },
     forceUtcTimezone: true,
   });
 }

@@ -1,5 +1,6 @@
 // The connection pool of the hand-written statements (hot-path.ts, history.ts).
 import pg from 'pg';
+import { isReadOnlyServer } from './database-errors.ts';
 
 const INT8 = 20;
 const types = new pg.TypeOverrides();
@@ -40,7 +41,27 @@ export function createPool(
     ...(options.hotPath && { options: HOT_PATH_OPTIONS }),
   });
   pool.on('error', options.onError);
+  dropReadOnlyConnections(pool);
   return pool;
+}
+
+/**
+ * Closes a connection whose server has refused a write, when it comes back to its pool. After a failover behind a name or a
+ * pooler, connections may still lead to the server that is a standby now; and one that was made while the server was set
+ * read-only stays so.
+ */
+export function dropReadOnlyConnections(pool: pg.Pool): void {
+  const readOnly = new WeakSet<pg.ClientBase>();
+  pool.on('connect', (client) => {
+    if (!(client instanceof pg.Client)) return;
+    client.connection.on('errorMessage', (error: unknown) => {
+      if (isReadOnlyServer(error)) readOnly.add(client);
+    });
+  });
+  pool.on('release', (_error, client) => {
+    // The pool lets go of a client that has been told to end.
+    if (client instanceof pg.Client && readOnly.has(client)) void client.end();
+  });
 }
 
 /** Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. */

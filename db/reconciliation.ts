@@ -104,13 +104,14 @@ export interface Requeue {
 }
 
 // A delivery that has ended since it was looked at stays ended. One that is in the outbox already only learns how to go on.
+// `|| ''` keeps the join from pruning partitions (hot-path/record-results.ts).
 const REQUEUE = `
 with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, resume text, shard int)
 ), open as (
   update deliveries d set status = case when d.attempt_count = 0 then 'pending' else 'retrying' end, batch_id = null
   from input i
-  where d.id = i.delivery_id and d.id = any($2::text[]) and d.id between $3 and $4 and d.status in ${OPEN}
+  where d.id || '' = i.delivery_id and d.id = any($2::text[]) and d.id between $3 and $4 and d.status in ${OPEN}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.failover_of, i.resume, i.shard
 ), queued as (
   insert into outbox as o (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of, resume)

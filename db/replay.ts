@@ -85,7 +85,8 @@ where $3::text[] is null or c.destination_id = any($3)
 order by c.event_id, c.destination_id, c.route_id, x.id desc`;
 
 // The event's row lock (taken by `totals`) orders a replay against results of the same event. A finished delivery that
-// is replayed stops counting and its successor counts instead; an open one goes on and both count.
+// is replayed stops counting and its successor counts instead; an open one goes on and both count. `|| ''` keeps the joins from
+// pruning partitions (hot-path/record-results.ts).
 const CREATE = `
 with input as (
   select * from json_to_recordset($1::json) as i(id text, organization_id text, event_id text, source_id text, route_id text,
@@ -95,7 +96,7 @@ with input as (
 ), superseded as (
   update deliveries d set counted = false
   from input i, locked l
-  where d.id = i.replay_of and l.id = d.event_id and d.id between $2 and $3 and i.status <> 'skipped'
+  where d.id || '' = i.replay_of and l.id = d.event_id and d.id = any($7::text[]) and d.id between $2 and $3 and i.status <> 'skipped'
     and d.counted and d.status not in ('pending', 'retrying', 'circuit_open')
   returning d.id, d.event_id, d.status
 ), created as (
@@ -119,7 +120,7 @@ with input as (
   set deliveries_count = e.deliveries_count + c.added, deliveries_succeeded = e.deliveries_succeeded + c.succeeded,
       deliveries_failed = e.deliveries_failed + c.failed, routed = true,
       status = event_status(e.deliveries_count + c.added, e.deliveries_succeeded + c.succeeded, e.deliveries_failed + c.failed)
-  from change c where e.id = c.event_id and e.id between $5 and $6
+  from change c where e.id || '' = c.event_id and e.id = any($4::text[]) and e.id between $5 and $6
 )
 select c.id, c.event_id, s.id as "replacesFailed"
 from created c join input i on i.id = c.id left join superseded s on s.id = i.replay_of and s.status = 'failed'`;
@@ -208,6 +209,7 @@ async function insertReplays(db: Queryable, organizationId: string, targets: Tar
     events.ids,
     events.low,
     events.high,
+    replayed.ids,
   ]);
   return {
     eventsQueued: new Set(rows.map((row) => row.event_id)).size,

@@ -9,12 +9,15 @@ import type { Pool } from '../db/pool.ts';
 import type { FirstAttempt } from '../workflows/messages.ts';
 import type { StartPolicy } from './start-policies.ts';
 
-// After an attempt that could not be recorded: as long as the database is away, it would only be in vain.
+// After an attempt that could not be made: as long as the database is away, another would only be in vain.
 const ERROR_REST_MS = 1000;
 
 export interface ExpressDeps {
   pool: Pool;
-  /** Makes and records one attempt. @throws when our own side is away */
+  /**
+   * Makes and records one attempt; while the database does not take its result, that is kept. `unrecorded`: the database
+   * refuses it, which is left to the workflow to deal with. @throws when our own side is away and nothing was sent
+   */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
   /** Starts the delivery's workflow; false when there has been one before. */
   startWorkflow: (row: OutboxRow, policy: StartPolicy, first: FirstAttempt | undefined) => Promise<boolean>;
@@ -84,5 +87,5 @@ function firstAttempt({ deliveryId, eventId }: OutboxRow, { retryPolicy }: Start
 
 /** Held deliveries wait in the database, those that failed over have a successor; both need no workflow. */
 function isLeftToDo(outcome: AttemptOutcome): outcome is FirstAttempt {
-  return outcome.status === 'retrying' || outcome.status === 'failed' || outcome.status === 'deferred';
+  return ['retrying', 'failed', 'deferred', 'unrecorded'].includes(outcome.status);
 }

@@ -38,6 +38,8 @@ import { bundleWorkflows } from './workflow-bundle.ts';
 const WORKFLOW_TASK_SLOTS = 500;
 const CACHED_WORKFLOWS = 5000;
 const STATEMENT_TIMEOUT_MS = 10_000;
+// How long an activity waits for its result to be recorded. Less than the margin the workflow leaves for it.
+const AWAIT_RECORD_MS = 30_000;
 
 const HOUR_MS = 3_600_000;
 
@@ -78,6 +80,7 @@ export async function runWorker(
     sender,
     transforms,
     results,
+    awaitRecordMs: AWAIT_RECORD_MS,
     openings: new Openings(),
     contexts: createContextLoader(hotPool),
     configs,

@@ -9,6 +9,7 @@ import {
   summaryLine,
   workflowReference,
 } from '../core/operator-markdown.ts';
+import type { UnrecordedAttempt } from '../activities/types.ts';
 import { circuitWorkflowId, type DeliveryStatusView } from './messages.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
@@ -30,6 +31,15 @@ const CANCEL = '`cancel` ends the delivery: no further attempt is made.';
 /** While an attempt is made. */
 export function attempting({ view }: Facts, attempt: number): string {
   return `Attempt ${attempt} of ${view.maxAttempts} is being made.`;
+}
+
+/** While the result of an attempt waits for the database. */
+export function recording({ view }: Facts, { attempt, statusCode, error }: UnrecordedAttempt): string {
+  const answer = statusCode === null ? plain(error ?? '') : `The destination answered ${statusCode}`;
+  return paragraphs(
+    `Attempt ${attempt} of ${view.maxAttempts} was made and could not be recorded. ${answer}.`,
+    'It is recorded when the database of Hookyard takes writes again, and not sent again before. `cancel` is heard after that.',
+  );
 }
 
 /** The wait after a failed attempt, on the timeline. */

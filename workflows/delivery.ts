@@ -14,7 +14,13 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/types.ts';
+import type {
+  Activities,
+  AttemptOutcome,
+  AttemptRequest,
+  RecordedOutcome,
+  UnrecordedAttempt,
+} from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import { listen, type Wishes } from './delivery-signals.ts';
 import * as texts from './delivery-texts.ts';
@@ -31,7 +37,14 @@ const once = { maximumAttempts: 1 };
 
 const { cancelDelivery, replayDelivery } = proxyActivities<Activities>({ startToCloseTimeout: 30_000, retry: once });
 
-/** An outcome after which the attempt is recorded. */
+// The database may be away for as long as it likes: an activity that is tried again adds nothing to the history.
+const { recordAttempt } = proxyActivities<Activities>({
+  startToCloseTimeout: 30_000,
+  retry: { maximumInterval: 30_000 },
+  summary: 'Recording an attempt that was made',
+});
+
+/** An outcome after which the attempt has been made. */
 type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' }>;
 
 /** One run of the workflow. */
@@ -69,8 +82,9 @@ async function deliver(run: Run): Promise<DeliveryResult> {
     return cancelled(run);
   }
   for (let attempt = view.attempts + 1; ; attempt += 1) {
-    const outcome = madeBefore(run, attempt) ?? (await attemptUntilRecorded(run, attempt));
-    if (outcome === null) return cancelled(run);
+    const made = madeBefore(run, attempt) ?? (await attemptUntilRecorded(run, attempt));
+    if (made === null) return cancelled(run);
+    const outcome = made.status === 'unrecorded' ? await recordedLater(run, made) : made;
     view.attempts = attempt;
     view.lastError = outcome.error;
     view.lastStatusCode = outcome.statusCode;
@@ -98,6 +112,13 @@ function madeBefore({ input }: Run, attempt: number): MadeAttempt | null {
   return attempt === 1 && input.first && input.first.status !== 'deferred' ? input.first : null;
 }
 
+/** The destination has the event, so only the result of the attempt is left to be dealt with, however long that takes. */
+async function recordedLater(run: Run, made: UnrecordedAttempt): Promise<RecordedOutcome> {
+  const { deliveryId, eventId } = run.input;
+  setCurrentDetails(texts.recording(run, made));
+  return recordAttempt({ deliveryId, eventId, made });
+}
+
 /**
  * One attempt. A destination's failure is an outcome; an error means that our own side is away (PostgreSQL, a worker),
  * which costs the destination none of its attempts: the same attempt is made again until it is recorded.
@@ -111,6 +132,7 @@ async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAtte
     eventId: input.eventId,
     attempt,
     retryDelay: attempt > retryPolicy.maxRetries ? null : retryDelay(retryPolicy, attempt, Math.random()),
+    recordsLater: true,
   };
   if (attempt === 1 && input.first?.status === 'deferred') {
     if (await cancelledBeforeSlot(run, input.first.waitMs)) return null;

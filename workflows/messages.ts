@@ -5,6 +5,7 @@ import type {
   CircuitAdvice,
   ReconcilePosition,
   Repairs,
+  UnrecordedAttempt,
   WarehouseAdvice,
 } from '../activities/types.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
@@ -55,7 +56,8 @@ export interface ResumedDelivery {
 /** An outcome of a first attempt after which something is left to do. */
 export type FirstAttempt =
   | Extract<AttemptOutcome, { status: 'retrying' | 'deferred' }>
-  | { status: 'failed'; statusCode: number | null; error: string | null };
+  | { status: 'failed'; statusCode: number | null; error: string | null }
+  | UnrecordedAttempt;
 
 /** How a delivery workflow ends. */
 export interface DeliveryResult {

@@ -4,7 +4,7 @@ import { latencyClass } from '../../core/latency-classes.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { isTransientDatabaseError } from '../../db/database-errors.ts';
 import { type BatchUnderWay, endBatch, findBatch, type OpenMember, openMembers } from '../../db/warehouse-batches.ts';
-import { failoverTargets, newFailover } from '../failover.ts';
+import { failoverRules, offerFailover } from '../failover.ts';
 import type { BatchReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 
@@ -54,18 +54,18 @@ async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember
   const times = timesOf(batch);
   const error = batch.error ?? 'The batch could not be written';
   const routeIds = [...new Set(members.flatMap(({ routeId }) => routeId ?? []))];
-  const targets = await failoverTargets(deps.pool, batch, routeIds);
+  const rules = await failoverRules(deps.pool, batch.organizationId, routeIds);
   return members.map((member) => {
-    const target = member.routeId === null ? null : (targets.get(member.routeId) ?? null);
-    const from = { destinationId: batch.destinationId, originalDestinationId: member.originalDestinationId };
+    const rule = member.routeId === null ? undefined : rules.get(member.routeId);
+    const from = { ...batch, originalDestinationId: member.originalDestinationId };
     return {
       ...attemptOf(member),
       ...times,
       latencyClass: null,
-      deliveryStatus: target === null ? 'failed' : 'failed_over',
+      deliveryStatus: 'failed',
       statusCode: null,
       error,
-      failover: target === null ? null : newFailover(from, target, error),
+      failover: rule ? offerFailover(rule, from, { attempt: 1, exhausted: true, error }) : null,
     };
   });
 }

@@ -1,6 +1,7 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
 import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
+import { firstEnabled } from '../failover-targets.ts';
 import { lateBound, settingLate } from '../history/late.ts';
 import { noteOutcomes } from '../notifications.ts';
 import { DAY_MS, partitionName } from '../partitions.ts';
@@ -12,8 +13,8 @@ export interface AttemptResult {
   deliveryId: string;
   eventId: string;
   attemptNumber: number;
-  /** `retrying` waits for the next attempt; the others end the delivery. */
-  deliveryStatus: 'delivered' | 'failed' | 'failed_over' | 'retrying';
+  /** `retrying` waits for the next attempt; the others end the delivery. Unless `failover` finds a destination. */
+  deliveryStatus: 'delivered' | 'failed' | 'retrying';
   statusCode: number | null;
   error: string | null;
   /** ms */
@@ -31,14 +32,17 @@ export interface AttemptResult {
   responseBody: string | null;
   /** In which lane it was made. */
   lane: Lane;
-  /** With `failed_over`: the delivery that takes over. */
-  failover: NewFailover | null;
+  /** What takes over if it can. */
+  failover: FailoverOffer | null;
 }
 
 /** The delivery to a failover destination, created with the result that makes it necessary. */
-export interface NewFailover {
+export interface FailoverOffer {
+  organizationId: string;
+  /** The destinations that may take over, first choice first: the first one that is enabled does. */
+  candidates: string[];
+  /** Of the new delivery. */
   deliveryId: string;
-  destinationId: string;
   shard: number;
   /** The destination the event was to go to first. */
   originalDestinationId: string;
@@ -50,13 +54,15 @@ export interface NewFailover {
 // - a delivery changes only while it is open and only forward (`attempt_count < attempt`), so recording the same
 //   attempt again, after a crash or by a second worker, changes nothing and counts nothing;
 // - event totals are added to under the row lock of the event, and its status is computed from the new totals, so the
-//   last of several deliveries that finish at once closes the event. That update must not bound e.id by parameters:
-//   when a generic plan prunes partitions of the target by them, PostgreSQL 18 loses the update that had to wait for
-//   the row (test/db/record-results.test.ts). The join prunes as well, but only after all partitions are made ready, which
-//   with 90 days took two thirds of the time of a group of one: so a group whose events are all of one recent day names
-//   the partition of that day;
-// - a failover delivery is created in the same statement that ends the one it takes over from, so there is always exactly
-//   one of them open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
+//   last of several deliveries that finish at once closes the event. That update must not bound e.id by parameters, for the
+//   reason of the next point. The join prunes as well, but only after all partitions are made ready, which with 90 days
+//   took two thirds of the time of a group of one: so a group whose events are all of one recent day names the partition of
+//   that day;
+// - deliveries are joined by `d.id || ''`, so that the join cannot prune partitions of what the parameters have pruned
+//   already: with both, PostgreSQL 18 loses the update that had to wait for its row, and all that come after it in the
+//   statement (docs/postgresql-18-lost-update.md, test/db/lost-updates.test.ts);
+// - a failover delivery is chosen and created in the same statement that ends the one it takes over from, so there is always
+//   exactly one of them open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
 // - what routes notify of is noted here as well (db/notifications.ts), at the price of one look at each ended delivery's route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else read
 //   every delivery since;
@@ -64,25 +70,29 @@ export interface NewFailover {
 //   rolls it back whole, and the caller repeats it. Roll-up rows are written in key order and cannot deadlock.
 const recordInto = (events: string) => `
 with ${settingLate('$4', '$5')}, input as (
-  select * from json_to_recordset($1::json) as i(delivery_id text, attempt int, delivery_status text, status_code int, error text,
+  select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
+  from json_to_recordset($1::json) as i(delivery_id text, attempt int, outcome text, status_code int, error text,
     latency int, latency_class int, started_at timestamptz, completed_at timestamptz, retry_ms float8,
-    request_headers jsonb, response_headers jsonb, response_body text,
-    attempt_lane text, next_id text, next_destination_id text, next_shard int, original_destination_id text, failover_reason text)
+    request_headers jsonb, response_headers jsonb, response_body text, attempt_lane text,
+    candidates text[], candidates_of text, next_id text, next_shard int, original_destination_id text, failover_reason text)
+  left join lateral (${firstEnabled('i.candidates', 'i.candidates_of')}
+  ) next on true
   where (select bound from late) is not null
 ), changed as (
   update deliveries d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency, error = i.error,
-      next_attempt_at = now() + make_interval(secs => i.retry_ms / 1000), lane = coalesce(d.lane, i.attempt_lane), counted = d.counted and i.delivery_status <> 'failed_over',
+      next_attempt_at = case when i.delivery_status = 'retrying' then now() + make_interval(secs => i.retry_ms / 1000) end,
+      lane = coalesce(d.lane, i.attempt_lane), counted = d.counted and i.delivery_status <> 'failed_over',
       delivered_at = case when i.delivery_status = 'delivered' then i.completed_at end,
       finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
   from input i
-  where d.id = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
+  where d.id || '' = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
     and d.status in ('pending', 'retrying', 'circuit_open') and d.attempt_count < i.attempt
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.priority, d.counted,
     coalesce(d.original_destination_id, d.destination_id) as primary_id, i.*
 ), other as (
   -- the delivery was cancelled while this attempt was running: the attempt is still part of its history
-  select i.* from input i join deliveries d on d.id = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
+  select i.* from input i join deliveries d on d.id || '' = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
   where (select count(*) from changed) < (select count(*) from input)
     and not exists (select from changed c where c.id = i.delivery_id)
 ), tried as (
@@ -104,11 +114,11 @@ with ${settingLate('$4', '$5')}, input as (
                           failover_of, original_destination_id, failover_reason)
   select next_id, organization_id, event_id, source_id, route_id, next_destination_id, priority, 'pending', true,
          id, original_destination_id, failover_reason
-  from changed where next_id is not null
+  from changed where next_destination_id is not null
 ), queued as (
   insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of)
   select next_id, next_destination_id, organization_id, event_id, source_id, route_id, priority, next_shard, id
-  from changed where next_id is not null
+  from changed where next_destination_id is not null
 ), finished as (
   select event_id, (count(*) filter (where delivery_status = 'delivered'))::int as succeeded,
          (count(*) filter (where delivery_status = 'failed'))::int as failed
@@ -149,7 +159,7 @@ with ${settingLate('$4', '$5')}, input as (
          attempt as attempts, status_code, error, completed_at as at
   from changed where delivery_status in ('delivered', 'failed')
 ), ${noteOutcomes('ended')}
-select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId",
+select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId", ch.delivery_status = 'failed_over' as "failedOver",
        -- only attempts of primary deliveries count in the circuit, and a success only where there is something to change
        ch.route_id is not null and ch.primary_id = ch.destination_id
          and (ch.delivery_status <> 'delivered' or coalesce(c.failure_count > 0 or c.state <> 'closed', false)) as "countsInCircuit",
@@ -184,6 +194,8 @@ const dayOf = (of: string | number): number => Math.floor((typeof of === 'string
 export interface ChangedDelivery {
   destinationId: string;
   routeId: string | null;
+  /** Whether a failover destination takes over. */
+  failedOver: boolean;
   /** Whether the circuit of its route is to hear of the attempt. */
   countsInCircuit: boolean;
 }
@@ -208,7 +220,7 @@ function resultRow(result: AttemptResult) {
   return {
     delivery_id: result.deliveryId,
     attempt: result.attemptNumber,
-    delivery_status: result.deliveryStatus,
+    outcome: result.deliveryStatus,
     status_code: result.statusCode,
     error: result.error,
     latency: result.latency,
@@ -221,7 +233,8 @@ function resultRow(result: AttemptResult) {
     response_body: result.responseBody,
     attempt_lane: result.lane,
     next_id: result.failover?.deliveryId,
-    next_destination_id: result.failover?.destinationId,
+    candidates: result.failover?.candidates,
+    candidates_of: result.failover?.organizationId,
     next_shard: result.failover?.shard,
     original_destination_id: result.failover?.originalDestinationId,
     failover_reason: result.failover?.reason,

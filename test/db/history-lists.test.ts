@@ -281,7 +281,7 @@ describe('Lists of history', () => {
         return;
       case 3:
         await recordOutcome(pool, event, first, { status: 'retrying' });
-        await recordOutcome(pool, event, first, { status: 'failed_over', attempt: 2, failoverId: route.failoverId });
+        await recordOutcome(pool, event, first, { status: 'failed', attempt: 2, failoverId: route.failoverId });
         return;
       case 4:
         await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [first.id], reason: 'a test' });

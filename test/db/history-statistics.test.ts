@@ -41,7 +41,7 @@ describe('Statistics of history', () => {
         const [first, second] = event.deliveries;
         if (!first || !second) throw new Error('two deliveries were asked for');
         if (n % 6 === 1) {
-          const id = await recordOutcome(pool, event, first, { status: 'failed_over', failoverId: route.failoverId });
+          const id = await recordOutcome(pool, event, first, { status: 'failed', failoverId: route.failoverId });
           const taken = { id: id ?? '', destinationId: route.failoverId };
           await recordOutcome(pool, event, taken, { status: n % 4 === 1 ? 'delivered' : 'failed' });
         } else if (n % 6 === 2) {

@@ -27,6 +27,7 @@ import {
   type ScriptedDelivery,
   type ScriptedWorker,
   startScriptedWorker,
+  unrecorded,
 } from '../support/scripted-attempts.ts';
 import { type ScriptedMail, startScriptedMail } from '../support/scripted-mail.ts';
 import { runningProgress, type ScriptedReplays, startScriptedReplays } from '../support/scripted-replay.ts';
@@ -95,6 +96,12 @@ const paths: Record<string, (worker: ScriptedWorker) => Promise<ScriptedDelivery
         resumed: { attempts: 2, waitMs: 10, statusCode: 500, error: 'The destination answered 500' },
       })
     ).handle,
+  'recorded-later': async (worker) => {
+    const lost = new Error('The database takes no writes');
+    return (await worker.start([unrecorded, delivered], { quick: true }, undefined, [lost, retrying(10)])).handle;
+  },
+  'express-recorded-later': async (worker) =>
+    (await worker.start([], { first: unrecorded }, undefined, [delivered])).handle,
   closed: async (worker) => (await worker.start([retrying(10), closed])).handle,
 };
 

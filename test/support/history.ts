@@ -20,6 +20,7 @@ export interface HistoryOwner {
 
 export interface HistoryDatabase {
   pool: Pool;
+  databaseUrl: string;
   close(): Promise<void>;
 }
 
@@ -33,6 +34,7 @@ export async function historyDatabase(days: number): Promise<HistoryDatabase> {
   await pool.query('update history_progress set settled_before = $1, merged_before = $1', [new Date(first)]);
   return {
     pool,
+    databaseUrl,
     async close() {
       await pool.end();
       await drop();
@@ -68,6 +70,7 @@ export async function makeOwner(pool: Pool, sources: number, destinations: numbe
 
 export interface StoredEvent {
   id: string;
+  organizationId: string;
   deliveries: { id: string; destinationId: string; routeId: string; status: NewDelivery['status'] }[];
 }
 
@@ -117,7 +120,15 @@ export async function storeEvent(
     },
   ]);
   if (!stored.has(id)) throw new Error('the event was not stored');
-  return { id, deliveries };
+  return { id, organizationId: owner.organizationId, deliveries };
+}
+
+export interface RecordedOutcome {
+  status: AttemptResult['deliveryStatus'];
+  attempt?: number;
+  completedAt?: Date;
+  latency?: number;
+  failoverId?: string;
 }
 
 /** Records an attempt as a worker does. @returns the failover delivery, when there is one */
@@ -125,45 +136,46 @@ export async function recordOutcome(
   pool: Pool,
   event: StoredEvent,
   delivery: { id: string; destinationId: string },
-  outcome: {
-    status: AttemptResult['deliveryStatus'];
-    attempt?: number;
-    completedAt?: Date;
-    latency?: number;
-    failoverId?: string;
-  },
+  outcome: RecordedOutcome,
 ): Promise<string | null> {
-  const { status, attempt = 1, completedAt = new Date(), latency = 20, failoverId } = outcome;
+  const result = attemptResult(event, delivery, outcome);
+  await recordResults(pool, [result]);
+  return result.failover?.deliveryId ?? null;
+}
+
+/** What a worker records of an attempt. */
+export function attemptResult(
+  event: Pick<StoredEvent, 'id' | 'organizationId'>,
+  delivery: { id: string; destinationId: string },
+  { status, attempt = 1, completedAt = new Date(), latency = 20, failoverId }: RecordedOutcome,
+): AttemptResult {
   const nextId = newId('dlv');
-  const statusCode = status === 'delivered' ? 200 : 500;
-  await recordResults(pool, [
-    {
-      deliveryId: delivery.id,
-      eventId: event.id,
-      attemptNumber: attempt,
-      deliveryStatus: status,
-      statusCode,
-      error: null,
-      latency,
-      latencyClass: latencyClass(latency),
-      startedAt: completedAt,
-      completedAt,
-      retryInMs: null,
-      requestHeaders: {},
-      responseHeaders: {},
-      responseBody: '',
-      lane: 'workflow',
-      failover:
-        failoverId === undefined
-          ? null
-          : {
-              deliveryId: nextId,
-              destinationId: failoverId,
-              shard: shardOf(nextId),
-              originalDestinationId: delivery.destinationId,
-              reason: 'it failed',
-            },
-    },
-  ]);
-  return failoverId === undefined ? null : nextId;
+  return {
+    deliveryId: delivery.id,
+    eventId: event.id,
+    attemptNumber: attempt,
+    deliveryStatus: status,
+    statusCode: status === 'delivered' ? 200 : 500,
+    error: null,
+    latency,
+    latencyClass: latencyClass(latency),
+    startedAt: completedAt,
+    completedAt,
+    retryInMs: null,
+    requestHeaders: {},
+    responseHeaders: {},
+    responseBody: '',
+    lane: 'workflow',
+    failover:
+      failoverId === undefined
+        ? null
+        : {
+            organizationId: event.organizationId,
+            candidates: [failoverId],
+            deliveryId: nextId,
+            shard: shardOf(nextId),
+            originalDestinationId: delivery.destinationId,
+            reason: 'it failed',
+          },
+  };
 }

@@ -11,6 +11,8 @@ import type {
   CircuitAdvice,
   CircuitRequest,
   DeliveryReference,
+  RecordedOutcome,
+  RecordRequest,
   ReconcilePosition,
   ReconcileStep,
 } from '../../activities/types.ts';
@@ -28,8 +30,8 @@ import { stackAddresses } from './stack.ts';
 /** What the next attempt of a delivery does; an Error means that our own side is away. */
 export type Step = AttemptOutcome | Error | Promise<AttemptOutcome>;
 
-export const delivered: AttemptOutcome = { status: 'delivered', statusCode: 200, error: null };
-export const closed: AttemptOutcome = { status: 'closed', statusCode: null, error: null };
+export const delivered: RecordedOutcome = { status: 'delivered', statusCode: 200, error: null };
+export const closed: RecordedOutcome = { status: 'closed', statusCode: null, error: null };
 export const failed = {
   status: 'failed',
   statusCode: 500,
@@ -43,7 +45,18 @@ export const failedOver: AttemptOutcome = {
 };
 export const held: AttemptOutcome = { status: 'held' };
 export const deferred = (waitMs: number, slotAt?: number): AttemptOutcome => ({ status: 'deferred', waitMs, slotAt });
-export const retrying = (waitMs: number): AttemptOutcome => ({
+export const unrecorded = {
+  status: 'unrecorded',
+  attempt: 1,
+  deliveryStatus: 'retrying',
+  statusCode: 503,
+  error: 'The destination answered 503',
+  latency: 12,
+  startedAt: '2026-11-22T10:00:00.000Z',
+  completedAt: '2026-11-22T10:00:00.012Z',
+  waitMs: 10,
+} as const satisfies AttemptOutcome;
+export const retrying = (waitMs: number): RecordedOutcome => ({
   status: 'retrying',
   statusCode: 503,
   error: 'The destination answered 503',
@@ -56,12 +69,14 @@ export interface ScriptedDelivery {
   input: DeliveryInput;
   destinationId: string;
   attempts: (AttemptRequest & { local: boolean })[];
+  records: RecordRequest[];
   cancels: DeliveryReference[];
   replays: DeliveryReference[];
 }
 
-interface Script extends Pick<ScriptedDelivery, 'attempts' | 'cancels' | 'replays'> {
+interface Script extends Pick<ScriptedDelivery, 'attempts' | 'records' | 'cancels' | 'replays'> {
   steps: Step[];
+  recordings: (RecordedOutcome | Error)[];
   replayedAs: string | undefined;
 }
 
@@ -73,8 +88,16 @@ export interface ScriptedCircuit {
 
 export interface ScriptedWorker {
   client: Client;
-  /** Starts a delivery whose attempts follow `steps`; `replayedAs` is what its activity `replayDelivery` creates. */
-  start(steps: Step[], input?: Partial<DeliveryInput>, replayedAs?: string): Promise<ScriptedDelivery>;
+  /**
+   * Starts a delivery whose attempts follow `steps`; `replayedAs` is what its activity `replayDelivery` creates, and
+   * `recordings` what `recordAttempt` comes to.
+   */
+  start(
+    steps: Step[],
+    input?: Partial<DeliveryInput>,
+    replayedAs?: string,
+    recordings?: (RecordedOutcome | Error)[],
+  ): Promise<ScriptedDelivery>;
   /** Starts a circuit whose looks find `steps`, one after the other. */
   startCircuit(steps: (CircuitAdvice | Error)[]): Promise<ScriptedCircuit>;
   /** Runs housekeeping of so many rounds; returns the handle of the finished workflow. */
@@ -129,9 +152,10 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
 
   return {
     client,
-    async start(steps, changes = {}, replayedAs = newId('dlv')) {
+    async start(steps, changes = {}, replayedAs = newId('dlv'), recordings = []) {
       const input = deliveryInput(changes);
-      const script: Script = { steps: [...steps], replayedAs, attempts: [], cancels: [], replays: [] };
+      const made = { attempts: [], records: [], cancels: [], replays: [] };
+      const script: Script = { steps: [...steps], recordings: [...recordings], replayedAs, ...made };
       scripts.set(input.deliveryId, script);
       const destinationId = newId('dst');
       const handle = await client.workflow.start<typeof delivery>('delivery', {
@@ -144,8 +168,8 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
           { key: eventIdAttribute, value: input.eventId },
         ]),
       });
-      const { attempts, cancels, replays } = script;
-      return { handle, input, destinationId, attempts, cancels, replays };
+      const { attempts, records, cancels, replays } = script;
+      return { handle, input, destinationId, attempts, records, cancels, replays };
     },
     async startCircuit(steps) {
       const routeId = newId('rte');
@@ -225,6 +249,14 @@ function scriptedActivities(
       if (step === undefined) throw new Error('The script has no further attempt');
       if (step instanceof Error) throw step;
       return step;
+    },
+    async recordAttempt(request) {
+      const { records, recordings } = scriptOf(request.deliveryId);
+      records.push(request);
+      const recording = recordings.shift();
+      if (recording === undefined) throw new Error('The script has no further recording');
+      if (recording instanceof Error) throw recording;
+      return recording;
     },
     async cancelDelivery(reference) {
       scriptOf(reference.deliveryId).cancels.push(reference);

@@ -13,7 +13,7 @@ describe('circuits that are about to open', () => {
   function failing(times: number) {
     const openings = new Openings();
     const results = Array.from({ length: times }, unrecorded);
-    for (const { promise } of results) openings.ended('rte_1', false, promise);
+    for (const { promise } of results) openings.failed('rte_1', promise);
     return { openings, results };
   }
 
@@ -21,7 +21,7 @@ describe('circuits that are about to open', () => {
     const { openings, results } = failing(THRESHOLD - 1);
     expect(openings.awaited('rte_1', THRESHOLD), 'before').to.equal(undefined);
     const last = unrecorded();
-    openings.ended('rte_1', false, last.promise);
+    openings.failed('rte_1', last.promise);
     let over = false;
     const awaited = openings.awaited('rte_1', THRESHOLD)?.then(() => {
       over = true;
@@ -43,7 +43,7 @@ describe('circuits that are about to open', () => {
 
   it('are not waited for after a success, or when they have turned out to be closed', () => {
     const succeeded = failing(THRESHOLD).openings;
-    succeeded.ended('rte_1', true, Promise.resolve());
+    succeeded.succeeded('rte_1');
     expect(succeeded.awaited('rte_1', THRESHOLD)).to.equal(undefined);
     const closed = failing(THRESHOLD).openings;
     closed.forget('rte_1');

@@ -15,6 +15,7 @@ import {
   type ScriptedDelivery,
   type ScriptedWorker,
   startScriptedWorker,
+  unrecorded,
 } from '../support/scripted-attempts.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import { until } from '../support/until.ts';
@@ -270,6 +271,23 @@ describe('delivery workflow', () => {
     expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
     expect(attemptNumbers(delivery)).to.deep.equal([1, 1]);
     expect(delivery.attempts.map((attempt) => attempt.local)).to.deep.equal([true, false]);
+  });
+
+  it('records an attempt later that could not be recorded, and does not make it again', async () => {
+    const lost = new Error('The database takes no writes');
+    const delivery = await worker.start([unrecorded, delivered], { quick: true }, undefined, [lost, retrying(10)]);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
+    expect(attemptNumbers(delivery)).to.deep.equal([1, 2]);
+    const { deliveryId, eventId } = delivery.input;
+    const request = { deliveryId, eventId, made: unrecorded };
+    expect(delivery.records).to.deep.equal([request, request]);
+  });
+
+  it('records what the relay could not, and goes on from there', async () => {
+    const delivery = await worker.start([delivered], { first: unrecorded }, undefined, [retrying(10)]);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
+    expect(attemptNumbers(delivery)).to.deep.equal([2]);
+    expect(delivery.records).to.have.length(1);
   });
 
   it('can be cancelled while our own side is away', async () => {

@@ -33,6 +33,8 @@ describe('recorded histories', () => {
       'notification-dropped',
       'notified',
       'own-side-away',
+      'recorded-later',
+      'express-recorded-later',
       'reconcile',
       'resumed',
       'retried',

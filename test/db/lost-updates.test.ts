@@ -1,0 +1,293 @@
+// Statements that change several deliveries or events and have to wait for one of them: none of their changes may be lost,
+// under the plan that PostgreSQL keeps for any values (docs/postgresql-18-lost-update.md).
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { changeCircuits } from '../../db/circuits.ts';
+import { cancelDeliveries, deleteEvent, endDeliveries, postponeDelivery } from '../../db/delivery-commands.ts';
+import { divertBlocked, endHold, oldestHeld } from '../../db/held-deliveries.ts';
+import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
+import { DAY_MS } from '../../db/partitions.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { makeDue, requeueDeliveries } from '../../db/reconciliation.ts';
+import { createReplays } from '../../db/replay.ts';
+import { removeYoungerDeliveries } from '../../db/retention.ts';
+import { purgeStep } from '../../db/source-purges.ts';
+import { freezeBatch } from '../../db/warehouse-batches.ts';
+import {
+  attemptResult,
+  type HistoryDatabase,
+  type HistoryOwner,
+  historyDatabase,
+  makeOwner,
+  recordOutcome,
+  type StoredEvent,
+  storeEvent,
+} from '../support/history.ts';
+import { until } from '../support/until.ts';
+
+// What is pruned must come first among the partitions: then those that are left have other numbers than before.
+const OLDER_DAYS = 3;
+
+/** Two events, of yesterday and of today, with one delivery each. */
+interface World {
+  owner: HistoryOwner;
+  routeId: string;
+  events: StoredEvent[];
+  deliveryIds: string[];
+}
+
+interface Case {
+  /** Where somebody else changes the older row meanwhile. */
+  tables: ('deliveries' | 'events')[];
+  prepare?: (pool: Pool, world: World) => Promise<unknown>;
+  act: (pool: Pool, world: World) => Promise<unknown>;
+  /** What is true of both deliveries `d` and their events `e` afterwards. */
+  then: string;
+}
+
+const GONE = 'd.id is null and e.id is null';
+
+const cases: Record<string, Case> = {
+  'recording results': {
+    tables: ['deliveries', 'events'],
+    act: (pool, { events }) => recordResults(pool, results(events)),
+    then: `d.status = 'delivered' and e.deliveries_succeeded = 1`,
+  },
+  'recording results, one of a delivery that was cancelled': {
+    tables: ['deliveries'],
+    prepare: (pool, world) => endDeliveries(pool, 'cancelled', selection(world, world.deliveryIds.slice(1))),
+    act: (pool, { events }) => recordResults(pool, results(events)),
+    then: 'exists (select from attempts where delivery_id = d.id)',
+  },
+  'ending deliveries': {
+    tables: ['deliveries', 'events'],
+    act: (pool, world) => endDeliveries(pool, 'failed', selection(world, world.deliveryIds)),
+    then: `d.status = 'failed' and e.deliveries_failed = 1`,
+  },
+  'cancelling the deliveries of an event': {
+    tables: ['deliveries', 'events'],
+    act: (pool, { owner, events }) =>
+      each(events, ({ id }) =>
+        cancelDeliveries(pool, { organizationId: owner.organizationId, eventId: id, reason: 'a test' }),
+      ),
+    then: `d.status = 'cancelled' and e.deliveries_failed = 1`,
+  },
+  'postponing deliveries': {
+    tables: ['deliveries'],
+    act: (pool, { deliveryIds }) => each(deliveryIds, (id) => postponeDelivery(pool, id, 60_000)),
+    then: 'd.next_attempt_at > now()',
+  },
+  'making retries due': {
+    tables: ['deliveries'],
+    prepare: async (pool, world) => {
+      await recordEach(pool, world, 'retrying');
+      await each(world.deliveryIds, (id) => postponeDelivery(pool, id, 60_000));
+    },
+    act: (pool, { owner: { organizationId }, deliveryIds }) =>
+      each(deliveryIds, (deliveryId) => makeDue(pool, { organizationId, deliveryId })),
+    then: 'd.next_attempt_at <= now()',
+  },
+  'replaying events': {
+    tables: ['deliveries', 'events'],
+    prepare: (pool, world) => recordEach(pool, world, 'failed'),
+    act: (pool, { owner, events }) =>
+      createReplays(pool, { organizationId: owner.organizationId, eventIds: events.map(({ id }) => id) }),
+    then: `not d.counted and e.deliveries_failed = 0 and e.deliveries_count = 1`,
+  },
+  'putting deliveries back into the outbox': {
+    tables: ['deliveries'],
+    act: (pool, { deliveryIds }) =>
+      requeueDeliveries(
+        pool,
+        deliveryIds.map((deliveryId) => ({ deliveryId, resume: 'lost' })),
+      ),
+    then: `exists (select from outbox where delivery_id = d.id and resume = 'lost')`,
+  },
+  'holding deliveries': {
+    tables: ['deliveries'],
+    prepare: openCircuit,
+    act: hold,
+    then: `d.status = 'circuit_open'`,
+  },
+  'releasing deliveries': {
+    tables: ['deliveries'],
+    prepare: async (pool, world) => {
+      await openCircuit(pool, world);
+      await hold(pool, world);
+    },
+    act: async (pool, { routeId }) => {
+      const held = await oldestHeld(pool, routeId, { limit: 10 });
+      return endHold(
+        pool,
+        routeId,
+        held.map((delivery) => ({ ...delivery, queue: true })),
+      );
+    },
+    then: `d.status = 'pending'`,
+  },
+  'taking deliveries into a file': {
+    tables: ['deliveries'],
+    act: freeze,
+    then: 'd.batch_id is not null',
+  },
+  'deleting events': {
+    tables: ['deliveries', 'events'],
+    act: (pool, { owner, events }) => each(events, ({ id }) => deleteEvent(pool, owner.organizationId, id)),
+    then: GONE,
+  },
+  'removing what is younger than its event': {
+    tables: ['deliveries'],
+    prepare: replaceByYounger,
+    act: (pool) => removeYoungerDeliveries(pool, Math.floor(Date.now() / DAY_MS)),
+    then: 'd.id is null',
+  },
+  'removing the events of a source': {
+    tables: ['deliveries', 'events'],
+    prepare: (pool, { owner }) =>
+      pool.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [
+        owner.routes[0]?.sourceId,
+        owner.organizationId,
+      ]),
+    act: purgeStep,
+    then: GONE,
+  },
+};
+
+describe('changes that had to wait', () => {
+  let database: HistoryDatabase;
+  let pool: Pool;
+  let acting: Pool;
+  before(async () => {
+    database = await historyDatabase(OLDER_DAYS + 1);
+    ({ pool } = database);
+    await planAsIfLarge(pool, new URL(database.databaseUrl).pathname.slice(1));
+    // As for the hot path: one plan for all values.
+    acting = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
+  });
+  after(async () => {
+    await acting.end();
+    await database.close();
+  });
+
+  for (const [name, { tables, prepare, act, then }] of Object.entries(cases)) {
+    for (const table of tables) {
+      it(`are not lost: ${name}, while one of the ${table} is changed`, async () => {
+        const world = await makeWorld(pool);
+        await prepare?.(pool, world);
+        const id = table === 'events' ? world.events[0]?.id : world.deliveryIds[0];
+        const other = await pool.connect();
+        let acted: Promise<unknown> = Promise.resolve();
+        try {
+          await other.query('begin');
+          await other.query(`update ${table} set source_id = source_id where id = $1`, [id]);
+          acted = act(acting, world);
+          await until('it to wait', () => someoneWaits(pool));
+          await other.query('commit');
+        } finally {
+          other.release();
+        }
+        await acted;
+        const { rows } = await pool.query<{ count: number }>(
+          `select count(*) from unnest($1::text[], $2::text[]) as i(delivery_id, event_id)
+           left join deliveries d on d.id = i.delivery_id left join events e on e.id = i.event_id where ${then}`,
+          [world.deliveryIds, world.events.map((event) => event.id)],
+        );
+        expect(rows[0]?.count).to.equal(2);
+      });
+    }
+  }
+});
+
+/**
+ * Makes PostgreSQL believe that each day has very many rows, and forget the joins that read all that the bounds leave: so it looks
+ * up one row after the other, which is where it prunes twice.
+ */
+async function planAsIfLarge(pool: Pool, name: string): Promise<void> {
+  await pool.query(`update pg_class set reltuples = 1e8, relpages = 1 where relname ~ '^(events|deliveries)_\\d+$'`);
+  for (const join of ['hashjoin', 'mergejoin']) await pool.query(`alter database ${name} set enable_${join} = off`);
+}
+
+async function someoneWaits(pool: Pool): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rowCount === 1;
+}
+
+async function makeWorld(pool: Pool): Promise<World> {
+  const owner = await makeOwner(pool, 1, 1);
+  const [route] = owner.routes;
+  if (!route) throw new Error('a route was asked for');
+  const events: StoredEvent[] = [];
+  for (const receivedAt of [new Date(Date.now() - DAY_MS), new Date()]) {
+    events.push(await storeEvent(pool, owner, route, { receivedAt, statuses: ['pending'] }));
+  }
+  const deliveryIds = events.flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
+  return { owner, routeId: route.id, events, deliveryIds };
+}
+
+async function each<T>(items: T[], act: (item: T) => Promise<unknown>): Promise<void> {
+  for (const item of items) await act(item);
+}
+
+const selection = ({ owner: { organizationId } }: World, deliveryIds: string[]) => ({
+  organizationId,
+  deliveryIds,
+  reason: 'a test',
+});
+
+async function recordEach(pool: Pool, { events }: World, status: 'failed' | 'retrying'): Promise<void> {
+  for (const event of events) {
+    for (const delivery of event.deliveries) await recordOutcome(pool, event, delivery, { status });
+  }
+}
+
+function results(events: StoredEvent[]): AttemptResult[] {
+  return events.flatMap((event) =>
+    event.deliveries.map((delivery) => attemptResult(event, delivery, { status: 'delivered' })),
+  );
+}
+
+async function openCircuit(pool: Pool, { routeId }: World): Promise<void> {
+  await pool.query('update routes set circuit_failure_threshold = 1 where id = $1', [routeId]);
+  await changeCircuits(pool, [routeId], () => [{ type: 'failed', deliveryId: newId('dlv'), at: Date.now() }]);
+}
+
+function hold(pool: Pool, { routeId, deliveryIds }: World): Promise<unknown> {
+  return divertBlocked(
+    pool,
+    deliveryIds.map((deliveryId) => ({ deliveryId, routeId, hasWorkflow: false })),
+  );
+}
+
+function freeze(pool: Pool, { owner: { organizationId }, events, deliveryIds }: World): Promise<unknown> {
+  return freezeBatch(pool, {
+    organizationId,
+    destinationId: events[0]?.deliveries[0]?.destinationId ?? '',
+    id: newId('bat'),
+    partition: 'date=2026-11-22',
+    key: newId('bat'),
+    fileFormat: 'jsonl',
+    fieldMapping: null,
+    waitingSince: new Date(),
+    bytes: 2,
+    members: deliveryIds.map((deliveryId) => ({ deliveryId, priority: 0 })),
+  });
+}
+
+/** Deliveries of today and of tomorrow, of the event of yesterday. */
+async function replaceByYounger(pool: Pool, world: World): Promise<void> {
+  world.deliveryIds = [newId('dlv'), newId('dlv', Date.now() + DAY_MS)];
+  await pool.query(
+    `insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted)
+     select id, $2, $3, $4, $5, $6, 0, 'delivered', true from unnest($1::text[]) as id`,
+    [
+      world.deliveryIds,
+      world.owner.organizationId,
+      world.events[0]?.id,
+      world.owner.routes[0]?.sourceId,
+      world.routeId,
+      world.events[0]?.deliveries[0]?.destinationId,
+    ],
+  );
+}

@@ -1,0 +1,51 @@
+// Connections to a database that takes no writes: they are given up, so that work goes on by itself when it takes them again.
+import { expect } from 'chai';
+import { createOrm, type MikroORM } from '../../db/orm.ts';
+import { isReadOnlyServer, isTransientDatabaseError } from '../../db/database-errors.ts';
+import { createPool, inTransaction, type Pool } from '../../db/pool.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { readOnlySwitch } from '../support/read-only.ts';
+
+const WRITE = `insert into organizations (id, slug, name, plan) values (gen_random_uuid(), gen_random_uuid(), 'Acme', 'free')`;
+
+describe('connections to a read-only server', () => {
+  let database: OwnDatabase;
+  let pool: Pool;
+  let orm: MikroORM;
+  before(async () => {
+    database = await ownDatabase('read_only', { connections: 1 });
+    pool = createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
+    orm = createOrm(database.databaseUrl, 1);
+  });
+  after(async () => {
+    await Promise.all([pool.end(), orm.close()]);
+    await database.close();
+  });
+
+  const ways: [way: string, write: () => Promise<unknown>, read: () => Promise<unknown>][] = [
+    ['a statement', () => pool.query(WRITE), () => pool.query('select 1')],
+    ['a transaction', () => inTransaction(pool, (db) => db.query(WRITE)), () => pool.query('select 1')],
+    ['the object mapper', () => orm.em.fork().execute(WRITE), () => orm.em.fork().execute('select 1')],
+    [
+      'a transaction of the object mapper',
+      () => orm.em.fork().transactional((em) => em.execute(WRITE)),
+      () => orm.em.fork().execute('select 1'),
+    ],
+  ];
+  for (const [way, write, read] of ways) {
+    it(`are dropped when ${way} was refused, and kept for reading before`, async () => {
+      const server = readOnlySwitch(database.databaseUrl);
+      await server.on();
+      await read().catch(() => read());
+      await server.off();
+      // The connection is from before: only by giving it up can anybody write.
+      const refused = await write().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(isReadOnlyServer(refused), String(refused)).to.equal(true);
+      expect(isTransientDatabaseError(refused)).to.equal(true);
+      await write();
+    });
+  }
+});
