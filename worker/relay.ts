@@ -227,8 +227,8 @@ export function startRelay(deps: RelayDeps): Relay {
   }
 
   function freePlace(deliveryId: string): void {
-    const wasFull = inFlight.free <= 0;
-    if (inFlight.delete(deliveryId) && wasFull) wake();
+    const wasAwaited = inFlight.isAwaited(deliveryId);
+    if (inFlight.delete(deliveryId) && wasAwaited) wake();
   }
 
   /** The next rows to start, most urgent and oldest first, within the limits. They are in flight from here on. */
