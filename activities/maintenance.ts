@@ -45,11 +45,13 @@ export async function maintain({ pool, secretBox, settings, log }: MaintenanceDe
   );
 }
 
+// One that ingest is taking again at this moment is left to it: waiting for each other's keys would be a deadlock.
 /** Removes one step of the idempotency keys of webhooks whose window has passed. */
 async function forgetKeys(pool: Pool): Promise<boolean> {
   const { rowCount } = await pool.query(
     `delete from idempotency_keys where (source_id, key_hash) in
-       (select source_id, key_hash from idempotency_keys where expires_at < now() order by expires_at limit $1)`,
+       (select source_id, key_hash from idempotency_keys where expires_at < now() order by expires_at limit $1
+        for update skip locked)`,
     [KEYS_STEP],
   );
   return rowCount === KEYS_STEP;

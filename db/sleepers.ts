@@ -16,8 +16,12 @@ export async function sleepingCircuits(db: Queryable, after: string, limit: numb
 export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<string[]> {
   if (routeIds.length === 0) return [];
   const { rows } = await db.query<{ id: string }>(
-    `update circuits set version = version + 1, wake_at = now() where route_id = any($1::text[]) and wake_at is null
-     returning route_id as id, pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`,
+    `with asleep as (
+       -- in the order in which results change them (db/circuits.ts), so that neither waits for the other
+       select route_id from circuits where route_id = any($1::text[]) and wake_at is null order by route_id for update
+     )
+     update circuits c set version = version + 1, wake_at = now() from asleep a where c.route_id = a.route_id
+     returning c.route_id as id, pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`,
     [routeIds],
   );
   return rows.map((row) => row.id);
@@ -60,8 +64,12 @@ export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
 /** Has mails sent that are to be told of and have no time to be. @returns `<route> <kind>` of each */
 export async function wakeForgottenMails(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
-    `update route_notifications set due_at = now() where due_at is null and (count > 0 or mail is not null)
-     returning route_id || ' ' || kind as id`,
+    `with forgotten as (
+       -- what somebody is writing to at this moment is not forgotten
+       select route_id, kind from route_notifications where due_at is null and (count > 0 or mail is not null) for update skip locked
+     )
+     update route_notifications n set due_at = now() from forgotten f where n.route_id = f.route_id and n.kind = f.kind
+     returning n.route_id || ' ' || n.kind as id`,
   );
   return rows.map((row) => row.id);
 }

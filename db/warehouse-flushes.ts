@@ -36,6 +36,7 @@ with recursive waiting(id) as (
   from waiting w
   cross join lateral (select organization_id from outbox where destination_id = w.id limit 1) o
   where w.id is not null and not exists (select from warehouse_flushes f where f.destination_id = w.id)
+  order by w.id
   on conflict do nothing
   returning destination_id, organization_id
 ), found as (

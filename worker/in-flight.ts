@@ -1,7 +1,8 @@
 // What the relay has started and whose first result is not recorded yet: the closed loop that keeps starts within slots.
 //
 // A destination may have half as many unanswered as places are free, and no more than its own limit. What it has answered
-// and is being recorded takes a place of the total only: a quick destination would else wait for commits. So destinations that
+// and is being recorded takes a place of the total: a quick destination would else wait for commits. With that, it has no more
+// than twice its limit under way, which is what a relay that is killed may have sent in vain. So destinations that
 // do not answer leave room for others, however many they are: the more places are taken, the fewer each may take, and
 // the last ones go to those that have none. With a fixed limit alone, total / perDestination of them would stop all
 // others. (A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998.)
@@ -22,10 +23,15 @@ const FIRST_CHECK_MS = 5000;
 const CHECK_AGAIN_MS = 30_000;
 // A delivery that takes longer than this waits for its destination; what the relay does makes no difference to it.
 const BRISK_MS = 1000;
+// What a destination has under way in all, as a multiple of what it may have unanswered.
+const UNRECORDED_FACTOR = 2;
 
 export class InFlight {
   readonly #entries = new Map<string, Entry>();
+  /** Not answered, by destination. */
   readonly #perDestination = new Map<string, number>();
+  /** Not recorded, whether answered or not. */
+  readonly #unrecorded = new Map<string, number>();
   readonly #limits: { total: number; perDestination: number };
   readonly #now: () => number;
 
@@ -58,14 +64,26 @@ export class InFlight {
 
   /** Room for one more of this destination. */
   hasRoom(destinationId: string): boolean {
-    return (this.#perDestination.get(destinationId) ?? 0) < this.perDestination;
+    return (this.#perDestination.get(destinationId) ?? 0) < this.perDestination && !this.#awaitsRecords(destinationId);
   }
 
-  /** Destinations that have as much unanswered as they may. */
+  /** Whether something waits for this delivery to be recorded: all places are taken, or all of its destination. */
+  isAwaited(deliveryId: string): boolean {
+    const entry = this.#entries.get(deliveryId);
+    return entry !== undefined && (this.free <= 0 || this.#awaitsRecords(entry.row.destinationId));
+  }
+
+  #awaitsRecords(destinationId: string): boolean {
+    return (this.#unrecorded.get(destinationId) ?? 0) >= UNRECORDED_FACTOR * this.#limits.perDestination;
+  }
+
+  /** Destinations that have as much unanswered or unrecorded as they may. */
   fullDestinations(): string[] {
     const most = this.perDestination;
     const full: string[] = [];
-    for (const [id, count] of this.#perDestination) if (count >= most) full.push(id);
+    for (const id of this.#unrecorded.keys()) {
+      if ((this.#perDestination.get(id) ?? 0) >= most || this.#awaitsRecords(id)) full.push(id);
+    }
     return full;
   }
 
@@ -77,7 +95,8 @@ export class InFlight {
     if (this.#entries.has(row.deliveryId)) return;
     const now = this.#now();
     this.#entries.set(row.deliveryId, { row, startedAt: now, answered: false, checkAt: now + FIRST_CHECK_MS });
-    this.#perDestination.set(row.destinationId, (this.#perDestination.get(row.destinationId) ?? 0) + 1);
+    change(this.#perDestination, row.destinationId, 1);
+    change(this.#unrecorded, row.destinationId, 1);
   }
 
   /** Its destination has answered, or will not. */
@@ -85,13 +104,14 @@ export class InFlight {
     const entry = this.#entries.get(deliveryId);
     if (!entry || entry.answered) return;
     entry.answered = true;
-    const left = (this.#perDestination.get(entry.row.destinationId) ?? 1) - 1;
-    if (left > 0) this.#perDestination.set(entry.row.destinationId, left);
-    else this.#perDestination.delete(entry.row.destinationId);
+    change(this.#perDestination, entry.row.destinationId, -1);
   }
 
   delete(deliveryId: string): boolean {
+    const entry = this.#entries.get(deliveryId);
+    if (!entry) return false;
     this.answered(deliveryId);
+    change(this.#unrecorded, entry.row.destinationId, -1);
     return this.#entries.delete(deliveryId);
   }
 
@@ -106,4 +126,10 @@ export class InFlight {
     }
     return due;
   }
+}
+
+function change(counts: Map<string, number>, id: string, by: number): void {
+  const count = (counts.get(id) ?? 0) + by;
+  if (count > 0) counts.set(id, count);
+  else counts.delete(id);
 }

@@ -232,8 +232,8 @@ export function startRelay(deps: RelayDeps): Relay {
   }
 
   function freePlace(deliveryId: string): void {
-    const wasFull = inFlight.free <= 0;
-    if (inFlight.delete(deliveryId) && wasFull) wake();
+    const wasAwaited = inFlight.isAwaited(deliveryId);
+    if (inFlight.delete(deliveryId) && wasAwaited) wake();
   }
 
   const mayClaim = (): boolean => deps.shards.held().length > 0 && inFlight.free > 0;

@@ -23,16 +23,19 @@ export interface Shards {
 export function holdShards(pool: Pool, owner: string, log: Log): Shards {
   let shards: number[] = [];
   let validUntil = 0;
+  // When a renewal failed last.
+  let failedAt = Number.NEGATIVE_INFINITY;
   let renewing: Promise<void> = Promise.resolve();
 
   async function renew(): Promise<void> {
     const askedAt = performance.now();
     try {
-      const held = await renewShards(pool, owner);
+      const held = await renewShards(pool, owner, askedAt - failedAt > LEASE_MS);
       if (held.length !== shards.length) log.info({ shards: held.length }, 'relay holds shards');
       shards = held;
       validUntil = askedAt + LEASE_MS - SAFETY_MS;
     } catch (error) {
+      failedAt = performance.now();
       log.warn({ error: String(error) }, 'shard leases could not be renewed');
     }
   }

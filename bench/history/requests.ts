@@ -94,6 +94,9 @@ export function listRequests(
       'events of a source, a week, partial',
       (run) => `sourceId=${source(run)}&status=partial&${range(168)(run)}`,
     ),
+    list(events, 'events that no route took', () => 'routed=false'),
+    list(events, 'events that no route took, page 100', () => 'routed=false&page=100'),
+    list(events, 'events that a route took, page 500', (run) => `routed=true&page=${500 + run}`),
     {
       name: 'event with payload and deliveries',
       path: (run) => `${events}/${at(known.events, run)}?includePayload=true&includeDeliveries=true`,

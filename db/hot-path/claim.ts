@@ -150,6 +150,8 @@ export const LEASE_MS = 6000;
 // same shard; whatever is skipped is tried again at the next renewal.
 // When the clock of the database was set back, leases end long after anyone could have taken them. Those of others are cut
 // to the usual length: who is alive has renewed them before that, and a dead relay's shards do not wait for the clock.
+// A relay that could not renew for a while takes no lease that another has let run out: that one may have been kept from it by the
+// same outage, and remember attempts that it could not record. Who is alive renews first.
 const RENEW = `
 with me as (
   insert into relays (owner, seen_at) values ($1, now())
@@ -165,7 +167,7 @@ with me as (
   where s.shard = a.shard
 ), wanted as (
   select shard from relay_shards, share
-  where owner = $1 or owner is null or expires_at <= now()
+  where owner = $1 or owner is null or (expires_at <= now() and $3)
   order by (owner = $1) desc nulls last, shard
   limit (select most from share)
   for update of relay_shards skip locked
@@ -177,9 +179,12 @@ update relay_shards s set owner = $1, expires_at = now() + make_interval(secs =>
 from wanted w where w.shard = s.shard
 returning s.shard`;
 
-/** Renews a relay's leases and takes its fair share of free ones; the result is every shard it holds for LEASE_MS from now. */
-export async function renewShards(db: Queryable, owner: string): Promise<number[]> {
-  const { rows } = await db.query<{ shard: number }>(RENEW, [owner, LEASE_MS / 1000]);
+/**
+ * Renews a relay's leases and takes its fair share of free ones; the result is every shard it holds for LEASE_MS from now.
+ * @param mayTakeOver whether leases that have run out count as free
+ */
+export async function renewShards(db: Queryable, owner: string, mayTakeOver = true): Promise<number[]> {
+  const { rows } = await db.query<{ shard: number }>(RENEW, [owner, LEASE_MS / 1000, mayTakeOver]);
   return rows.map((row) => row.shard);
 }
 

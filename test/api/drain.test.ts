@@ -139,10 +139,17 @@ class BusyClient {
     this.#url = url;
   }
 
-  /** Resolves when an answer said that the connection ends. @throws Error when there was none, or not 200 */
+  /**
+   * Resolves when an answer said that the connection ends, or when it was ended at rest (this machine was busy) and no new one
+   * is accepted. @throws Error when a webhook that was sent was not answered, or not 200
+   */
   async run(): Promise<void> {
     for (;;) {
-      const { status, last } = await this.#post();
+      const { status, last } = await this.#post().catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ECONNREFUSED') return { status: 200, last: null };
+        throw error;
+      });
+      if (last === null) return;
       if (status !== 200) throw new Error(`a webhook was answered ${status}`);
       this.answered += 1;
       if (last) return;

@@ -12,6 +12,7 @@ describe('the writer of events, when the connection to PostgreSQL breaks', funct
   let database: OwnDatabase;
   let pool: Pool;
   let proxy: TcpProxy;
+  let behindProxy: string;
   let ingestPool: Pool;
   let owner: EventOwner;
   before(async () => {
@@ -20,16 +21,22 @@ describe('the writer of events, when the connection to PostgreSQL breaks', funct
     const url = new URL(database.databaseUrl);
     proxy = await startTcpProxy(url.host);
     url.host = proxy.address;
-    ingestPool = createPool(url.href, { max: 4, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
+    behindProxy = url.href;
   });
   after(async () => {
     await proxy.close();
-    await ingestPool.end();
     await database.close();
   });
-  afterEach(() => proxy.breakConnections());
   beforeEach(async () => {
+    ingestPool = createPool(behindProxy, { max: 4, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
+    // A connection to write with: what is held later must not be its beginning.
+    await ingestPool.query('select 1');
     owner = await addOwner(pool);
+  });
+
+  afterEach(async () => {
+    proxy.breakConnections();
+    await ingestPool.end();
   });
 
   const stored = () => storedOf(pool, owner);
@@ -77,7 +84,6 @@ describe('the writer of events, when the connection to PostgreSQL breaks', funct
   it('before the statement has reached PostgreSQL, stores the events', async () => {
     const writer = createEventWriter(ingestPool);
     const event = await routedEvent(pool, owner);
-    await ingestPool.query('select 1');
     proxy.holdRequests();
     const written = writer.write(event);
     await until('the statement to be on its way', () => proxy.isHolding(event.id));

@@ -42,7 +42,7 @@ interface Case {
   prepare?: (pool: Pool, world: World) => Promise<unknown>;
   act: (pool: Pool, world: World) => Promise<unknown>;
   /** What is true of both deliveries `d` and their events `e` afterwards. */
-  then: string;
+  afterwards: string;
 }
 
 const GONE = 'd.id is null and e.id is null';
@@ -51,18 +51,18 @@ const cases: Record<string, Case> = {
   'recording results': {
     tables: ['deliveries', 'events'],
     act: (pool, { events }) => recordResults(pool, results(events)),
-    then: `d.status = 'delivered' and e.deliveries_succeeded = 1`,
+    afterwards: `d.status = 'delivered' and e.deliveries_succeeded = 1`,
   },
   'recording results, one of a delivery that was cancelled': {
     tables: ['deliveries'],
     prepare: (pool, world) => endDeliveries(pool, 'cancelled', selection(world, world.deliveryIds.slice(1))),
     act: (pool, { events }) => recordResults(pool, results(events)),
-    then: 'exists (select from attempts where delivery_id = d.id)',
+    afterwards: 'exists (select from attempts where delivery_id = d.id)',
   },
   'ending deliveries': {
     tables: ['deliveries', 'events'],
     act: (pool, world) => endDeliveries(pool, 'failed', selection(world, world.deliveryIds)),
-    then: `d.status = 'failed' and e.deliveries_failed = 1`,
+    afterwards: `d.status = 'failed' and e.deliveries_failed = 1`,
   },
   'cancelling the deliveries of an event': {
     tables: ['deliveries', 'events'],
@@ -70,12 +70,12 @@ const cases: Record<string, Case> = {
       each(events, ({ id }) =>
         cancelDeliveries(pool, { organizationId: owner.organizationId, eventId: id, reason: 'a test' }),
       ),
-    then: `d.status = 'cancelled' and e.deliveries_failed = 1`,
+    afterwards: `d.status = 'cancelled' and e.deliveries_failed = 1`,
   },
   'postponing deliveries': {
     tables: ['deliveries'],
     act: (pool, { deliveryIds }) => each(deliveryIds, (id) => postponeDelivery(pool, id, 60_000)),
-    then: 'd.next_attempt_at > now()',
+    afterwards: 'd.next_attempt_at > now()',
   },
   'making retries due': {
     tables: ['deliveries'],
@@ -85,14 +85,14 @@ const cases: Record<string, Case> = {
     },
     act: (pool, { owner: { organizationId }, deliveryIds }) =>
       each(deliveryIds, (deliveryId) => makeDue(pool, { organizationId, deliveryId })),
-    then: 'd.next_attempt_at <= now()',
+    afterwards: 'd.next_attempt_at <= now()',
   },
   'replaying events': {
     tables: ['deliveries', 'events'],
     prepare: (pool, world) => recordEach(pool, world, 'failed'),
     act: (pool, { owner, events }) =>
       createReplays(pool, { organizationId: owner.organizationId, eventIds: events.map(({ id }) => id) }),
-    then: `not d.counted and e.deliveries_failed = 0 and e.deliveries_count = 1`,
+    afterwards: `not d.counted and e.deliveries_failed = 0 and e.deliveries_count = 1`,
   },
   'putting deliveries back into the outbox': {
     tables: ['deliveries'],
@@ -101,13 +101,13 @@ const cases: Record<string, Case> = {
         pool,
         deliveryIds.map((deliveryId) => ({ deliveryId, resume: 'lost' })),
       ),
-    then: `exists (select from outbox where delivery_id = d.id and resume = 'lost')`,
+    afterwards: `exists (select from outbox where delivery_id = d.id and resume = 'lost')`,
   },
   'holding deliveries': {
     tables: ['deliveries'],
     prepare: openCircuit,
     act: hold,
-    then: `d.status = 'circuit_open'`,
+    afterwards: `d.status = 'circuit_open'`,
   },
   'releasing deliveries': {
     tables: ['deliveries'],
@@ -123,23 +123,23 @@ const cases: Record<string, Case> = {
         held.map((delivery) => ({ ...delivery, queue: true })),
       );
     },
-    then: `d.status = 'pending'`,
+    afterwards: `d.status = 'pending'`,
   },
   'taking deliveries into a file': {
     tables: ['deliveries'],
     act: freeze,
-    then: 'd.batch_id is not null',
+    afterwards: 'd.batch_id is not null',
   },
   'deleting events': {
     tables: ['deliveries', 'events'],
     act: (pool, { owner, events }) => each(events, ({ id }) => deleteEvent(pool, owner.organizationId, id)),
-    then: GONE,
+    afterwards: GONE,
   },
   'removing what is younger than its event': {
     tables: ['deliveries'],
     prepare: replaceByYounger,
     act: (pool) => removeYoungerDeliveries(pool, Math.floor(Date.now() / DAY_MS)),
-    then: 'd.id is null',
+    afterwards: 'd.id is null',
   },
   'removing the events of a source': {
     tables: ['deliveries', 'events'],
@@ -149,7 +149,7 @@ const cases: Record<string, Case> = {
         owner.organizationId,
       ]),
     act: purgeStep,
-    then: GONE,
+    afterwards: GONE,
   },
 };
 
@@ -169,7 +169,7 @@ describe('changes that had to wait', () => {
     await database.close();
   });
 
-  for (const [name, { tables, prepare, act, then }] of Object.entries(cases)) {
+  for (const [name, { tables, prepare, act, afterwards }] of Object.entries(cases)) {
     for (const table of tables) {
       it(`are not lost: ${name}, while one of the ${table} is changed`, async () => {
         const world = await makeWorld(pool);
@@ -189,7 +189,7 @@ describe('changes that had to wait', () => {
         await acted;
         const { rows } = await pool.query<{ count: number }>(
           `select count(*) from unnest($1::text[], $2::text[]) as i(delivery_id, event_id)
-           left join deliveries d on d.id = i.delivery_id left join events e on e.id = i.event_id where ${then}`,
+           left join deliveries d on d.id = i.delivery_id left join events e on e.id = i.event_id where ${afterwards}`,
           [world.deliveryIds, world.events.map((event) => event.id)],
         );
         expect(rows[0]?.count).to.equal(2);

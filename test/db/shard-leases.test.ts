@@ -48,6 +48,16 @@ describe('leases on shards', () => {
     expect(await renew(second)).to.equal(SHARDS);
   });
 
+  it('are not taken from a relay that could not renew them in an outage, by one that could not either', async () => {
+    await renew(second);
+    await renew(first);
+    await renew(second);
+    await pool.query(`update relay_shards set expires_at = now() - interval '1 minute'`);
+    await pool.query(`update relays set seen_at = now() - interval '1 minute'`);
+    expect(await renewShards(pool, second, false)).to.have.length(SHARDS / 2);
+    expect(await renew(first)).to.equal(SHARDS / 2);
+  });
+
   it('do not outlive a dead relay by what the clock was set back', async () => {
     await setBack();
     expect(await renew(second), 'not at once').to.equal(0);

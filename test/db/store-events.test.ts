@@ -1,6 +1,10 @@
 // Groups of events that are stored in one statement: what one event or one process does to the others.
 import { expect } from 'chai';
+import { maintain } from '../../activities/maintenance.ts';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
+import { readSettings } from '../../core/config.ts';
+import { createLog } from '../../core/log.ts';
+import { SecretBox } from '../../db/encryption.ts';
 import { type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { addOwner, configVersion, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
@@ -93,6 +97,29 @@ describe('a group of events', function () {
     expect(await storedOf(pool, owner)).to.include({ counted: 4, queued: 4 });
   });
 
+  it('that takes keys again whose window has passed is not in the way of their removal, nor that of the group', async () => {
+    const owner = await addOwner(pool);
+    const event = (key: number) => routedEvent(pool, owner, { idempotency: keyOf(key) });
+    const [low, middle, high] = [await event(1), await event(2), await event(3)];
+    // The removal begins with those that expired first: the order of the group the other way round.
+    for (const [index, { idempotency }] of [high, low].entries()) {
+      await pool.query(
+        `insert into idempotency_keys values ($1, $2, 'evt_old', now() - interval '1 day' + $3 * interval '1 hour')`,
+        [owner.sourceId, idempotency?.keyHash, index],
+      );
+    }
+    const holder = await holdKeys(owner);
+    await holder.take(middle);
+    const stored = storeEvents(ingestPool(), [low, middle, high]);
+    await groupsWait(1);
+    const kept = keepHouse();
+    await until('the key that is free to be removed', async () => (await keysOf(owner)) === 1);
+    await holder.release();
+    expect((await stored).stored).to.have.length(3);
+    await kept;
+    expect(await keysOf(owner)).to.equal(3);
+  });
+
   it('that PostgreSQL ends to resolve a deadlock is stored again, once', async () => {
     const owner = await addOwner(pool);
     const low = await routedEvent(pool, owner, { idempotency: keyOf(1) });
@@ -120,6 +147,22 @@ describe('a group of events', function () {
     expect(written.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
     expect(await storedOf(pool, owner)).to.include({ counted: 2, queued: 2 });
   });
+
+  /** Committed keys of a source. */
+  async function keysOf({ sourceId }: EventOwner): Promise<number> {
+    const { rows } = await pool.query<{ count: number }>(
+      'select count(*) as count from idempotency_keys where source_id = $1',
+      [sourceId],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  function keepHouse(): Promise<boolean> {
+    const settings = { ...readSettings({}), HOOKYARD_EVENT_RETENTION_DAYS: 0, HOOKYARD_PAYLOAD_RETENTION_DAYS: 0 };
+    const log = createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker');
+    const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
+    return maintain({ pool, secretBox, settings, log });
+  }
 
   /** A connection that holds keys of a source until it is rolled back; with the file it ends in any case. */
   async function holdKeys(owner: EventOwner) {

@@ -72,6 +72,23 @@ describe('what the relay has in flight', () => {
     expect(inFlight.hasRoom('dst_1'), 'its place at the destination was given back once').to.equal(false);
   });
 
+  it('has no more of a destination than twice its limit that it answered and that is not recorded', () => {
+    const inFlight = new InFlight({ total: 200, perDestination: 20 });
+    let started = 0;
+    for (let answered = 0; answered < 200; answered += 1) {
+      started += fill(inFlight, 'dst_1');
+      const [next] = inFlight.deliveryIds().slice(answered);
+      if (next) inFlight.answered(next);
+    }
+    expect(started).to.equal(40);
+    expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
+    expect(inFlight.hasRoom('dst_2')).to.equal(true);
+    const [recorded = ''] = inFlight.deliveryIds();
+    expect(inFlight.isAwaited(recorded)).to.equal(true);
+    inFlight.delete(recorded);
+    expect(fill(inFlight, 'dst_1')).to.equal(1);
+  });
+
   it('never has more than its total, and room for a new destination until the last place', () => {
     const limits = fc.record({
       total: fc.integer({ min: 1, max: 40 }),
