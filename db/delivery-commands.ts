@@ -1,5 +1,6 @@
 // What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
 // statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
+import { errorText } from '../core/clean-text.ts';
 import { idFloor, idTime } from '../core/ids.ts';
 import { CLOCK_SKEW_MS } from './clock.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
@@ -83,7 +84,7 @@ export async function endDeliveries(
   const { low, high } = bounds(selection.deliveryIds ?? []);
   const { rows } = await db.query<{ id: string }>(END, [
     selection.organizationId,
-    selection.reason,
+    errorText(selection.reason),
     selection.deliveryIds ?? null,
     selection.destinationIds ?? null,
     selection.eventId ?? null,

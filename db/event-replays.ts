@@ -1,5 +1,6 @@
 // Replays of events chosen by a filter: asked for, counted, cancelled, and found by workers. event-replay-pages.ts makes
 // their pages.
+import { errorText } from '../core/clean-text.ts';
 import { MAX_OPEN_REPLAYS } from '../core/event-replay.ts';
 import { idTime, isId, newId } from '../core/ids.ts';
 import { isStatementTimeout } from './database-errors.ts';
@@ -168,7 +169,7 @@ export async function endEventReplay(
   status: 'cancelled' | 'failed',
   error: string | null = null,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(END, [organizationId, replayId, status, error]);
+  const { rowCount } = await db.query(END, [organizationId, replayId, status, error && errorText(error)]);
   return rowCount === 1;
 }
 

@@ -1,9 +1,11 @@
 // Batches of warehouse destinations: which deliveries wait, taking them into a batch, and what becomes of the batch
 // (migration 0012). Each statement names the status it starts from, so that of two workers only one goes on. They are planned
 // for every call, because how much they read changes from one batch to the next: not for a pool of the hot path.
+import { errorText } from '../core/clean-text.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import type { FileFormat } from '../core/warehouse/object-key.ts';
 import { bounds } from './hot-path/load-attempts.ts';
+import { jsonParameter } from './parameters.ts';
 import type { Queryable } from './pool.ts';
 import type { WarehouseKey } from './warehouse-flushes.ts';
 
@@ -170,7 +172,7 @@ export async function freezeBatch(db: Queryable, batch: NewBatch): Promise<Batch
     batch.partition,
     batch.key,
     batch.fileFormat,
-    batch.fieldMapping === null ? null : JSON.stringify(batch.fieldMapping),
+    batch.fieldMapping === null ? null : jsonParameter(batch.fieldMapping),
     batch.waitingSince,
     batch.bytes,
     batch.members.map(({ priority }) => priority),
@@ -221,7 +223,7 @@ export async function noteUploadFailed(
   await db.query(
     `update warehouse_batches set status = 'frozen', error = $3, latency = $4
      where id = $1 and attempts = $2 and status = 'uploading'`,
-    [id, attempts, error, latency],
+    [id, attempts, errorText(error), latency],
   );
 }
 
@@ -235,7 +237,7 @@ export async function endBatch(
   await db.query(
     `update warehouse_batches set status = $2, error = coalesce($3, error), finished_at = clock_timestamp()
      where id = $1 and status in ('frozen', 'uploading', 'uploaded')`,
-    [batchId, status, error],
+    [batchId, status, error && errorText(error)],
   );
 }
 
