@@ -7,6 +7,7 @@ import type { FileFormat } from '../core/warehouse/object-key.ts';
 import { bounds } from './hot-path/load-attempts.ts';
 import { jsonParameter } from './parameters.ts';
 import type { Queryable } from './pool.ts';
+import { sweep } from './ranges.ts';
 import type { WarehouseKey } from './warehouse-flushes.ts';
 
 /** A delivery in the outbox. */
@@ -317,8 +318,6 @@ export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<S
 /** Removes the records of batches that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetBatches(db: Queryable, days: number): Promise<void> {
   if (days === 0) return;
-  await db.query(
-    `delete from warehouse_batches where finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $1)`,
-    [days],
-  );
+  const ended = `finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $3)`;
+  await sweep(db, 'warehouse_batches', ended, [days]);
 }
