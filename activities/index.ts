@@ -7,6 +7,7 @@ import { advanceCircuit, type CircuitDeps } from './circuit.ts';
 import { recordAttempt } from './record-attempt.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
 import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
+import { orEnd } from './or-end.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 
 // Well below the heartbeat timeout of the workflow, so that one late beat does not look like a dead worker.
@@ -23,7 +24,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     async attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome> {
       const beat = activityInfo().isLocal ? undefined : setInterval(heartbeat, HEARTBEAT_MS);
       try {
-        const outcome = await attemptDelivery(deps, request, 'workflow');
+        const outcome = await orEnd(deps, request, () => attemptDelivery(deps, request, 'workflow'));
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return outcome;
       } catch (error) {

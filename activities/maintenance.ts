@@ -7,15 +7,17 @@ import { forgetIdempotentRequests } from '../db/idempotent-requests.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { mergeBuckets } from '../db/history/merge-buckets.ts';
 import { settleHistory } from '../db/history/settle.ts';
+import { countFailure } from '../db/housekeeping.ts';
 import type { Pool } from '../db/pool.ts';
+import { Stride } from '../db/ranges.ts';
 import { finishDeletions } from './deletions.ts';
 import { applyRetention, type RetentionSettings } from './retention.ts';
 
 // How long one round counts what can be settled, and how long it merges old statistics; after an upgrade both have months
 // to catch up with.
 const TALLY_MS = 5000;
-// Keys of webhooks that one statement removes.
-const KEYS_STEP = 10_000;
+// Keys of webhooks that one statement removes, at most.
+const FORGETTING = new Stride(10_000);
 
 export interface MaintenanceDeps {
   pool: Pool;
@@ -24,37 +26,65 @@ export interface MaintenanceDeps {
   log: Log;
 }
 
-/** One round. @returns true when there is more to do right now: expired or deleted rows, hours to count or merge, old keys */
-export async function maintain({ pool, secretBox, settings, log }: MaintenanceDeps): Promise<boolean> {
-  await ensurePartitions(pool);
-  const isExpiring = await applyRetention({ pool, settings, log });
-  const hasExpiredKeys = await forgetKeys(pool);
-  const hasExpiredRequests = await forgetIdempotentRequests(pool);
-  const isDeleting = await finishDeletions(pool, log);
-  const isRotating = await rotateKeys(pool, secretBox, log);
-  const settled = await settleHistory(pool, TALLY_MS);
-  const isMerging = await mergeBuckets(pool, TALLY_MS);
-  return (
-    isExpiring ||
-    hasExpiredKeys ||
-    hasExpiredRequests ||
-    isDeleting ||
-    isRotating ||
-    isMerging ||
-    settled?.caughtUp === false
-  );
+/** What one round does; each part says whether it has more to do right now, and waits for none of the others. */
+const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
+  partitions: ({ pool }) => ensurePartitions(pool).then(() => false),
+  counts: async ({ pool }) => (await settleHistory(pool, TALLY_MS))?.caughtUp === false,
+  retention: applyRetention,
+  'idempotency keys': ({ pool }) => forgetKeys(pool),
+  'idempotent requests': ({ pool }) => forgetIdempotentRequests(pool),
+  deletions: ({ pool, log }) => finishDeletions(pool, log),
+  'encryption keys': ({ pool, secretBox, log }) => rotateKeys(pool, secretBox, log),
+  statistics: ({ pool }) => mergeBuckets(pool, TALLY_MS),
+};
+
+/**
+ * One round.
+ * @returns true when there is more to do right now: expired or deleted rows, hours to count or merge, old keys
+ * @throws HousekeepingError when parts failed and no other has more to do: until then, rounds are for the others
+ */
+export async function maintain(deps: MaintenanceDeps): Promise<boolean> {
+  const failed: string[] = [];
+  let hasMore = false;
+  // One after the other: housekeeping is to take few connections.
+  for (const [part, run] of Object.entries(PARTS)) {
+    try {
+      hasMore = (await run(deps)) || hasMore;
+    } catch (error) {
+      failed.push(part);
+      await tell(deps, part, error);
+    }
+  }
+  if (failed.length > 0 && !hasMore) throw new HousekeepingError(failed);
+  return hasMore;
+}
+
+/** Parts of a round that failed; the log and `housekeeping_failures` say how. */
+export class HousekeepingError extends Error {
+  override readonly name = 'HousekeepingError';
+  constructor(parts: string[]) {
+    super(`Housekeeping could not do all of its work: ${parts.join(', ')}; see the worker's log`);
+  }
+}
+
+async function tell({ pool, log }: MaintenanceDeps, part: string, error: unknown): Promise<void> {
+  log.error({ part, err: error }, 'a part of housekeeping failed; it is tried again in five minutes');
+  // It may have failed because the database is away.
+  await countFailure(pool, part, error).catch((reason: unknown) => log.warn({ part, err: reason }, 'not counted'));
 }
 
 // One that ingest is taking again at this moment is left to it: waiting for each other's keys would be a deadlock.
 /** Removes one step of the idempotency keys of webhooks whose window has passed. */
-async function forgetKeys(pool: Pool): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `delete from idempotency_keys where (source_id, key_hash) in
-       (select source_id, key_hash from idempotency_keys where expires_at < now() order by expires_at limit $1
-        for update skip locked)`,
-    [KEYS_STEP],
-  );
-  return rowCount === KEYS_STEP;
+function forgetKeys(pool: Pool): Promise<boolean> {
+  return FORGETTING.step(async (size) => {
+    const { rowCount } = await pool.query(
+      `delete from idempotency_keys where (source_id, key_hash) in
+         (select source_id, key_hash from idempotency_keys where expires_at < now() order by expires_at limit $1
+          for update skip locked)`,
+      [size],
+    );
+    return rowCount === size;
+  });
 }
 
 /** Encrypts anew what needs a key other than the first, and says when a key is needed no more. */

@@ -148,7 +148,7 @@ async function prepareWhenReachable(settings: Settings, databaseUrl: string, log
 // Connects at the first call: the API starts, and ingest works, while Temporal is down.
 function lazyTemporalClient(
   { connectionOptions, namespace }: TemporalConnection,
-  dataConverter: DataConverter | undefined,
+  dataConverter: DataConverter,
 ): Client {
   const { grpcCompression: _forWorkers, ...others } = connectionOptions;
   const options = { ...others, channelArgs: WITHOUT_PROXY };

@@ -1,5 +1,6 @@
 // What an attempt's answer means for its delivery (decisions, "Deliveries").
 import { parseHttpDate, parseRetryAfter, waitBeforeRetry } from './backoff.ts';
+import { errorText } from './clean-text.ts';
 import { type ExpectedResponse, isSuccess } from './response-check.ts';
 
 /** What came back from the destination. */
@@ -40,7 +41,7 @@ export function judge(
 }
 
 function failureOf(answer: Answer, expected: ExpectedResponse | null): { error: string; retryable: boolean } | null {
-  if (answer.kind === 'error') return { error: answer.message, retryable: answer.retryable };
+  if (answer.kind === 'error') return { error: errorText(answer.message), retryable: answer.retryable };
   const check = isSuccess(expected, answer.statusCode, answer.bodyForCheck);
   if (check.success) return null;
   return { error: check.reason, retryable: answer.statusCode !== GONE };

@@ -10,6 +10,7 @@ import {
   PROBE_MS,
 } from '../core/circuit.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
+import { jsonParameter } from './parameters.ts';
 import type { Queryable } from './pool.ts';
 
 /** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */
@@ -173,7 +174,7 @@ async function write(
   const written = await db.query<{ routeId: string }>({
     name: 'write-circuits',
     text: WRITE,
-    values: [JSON.stringify(rows)],
+    values: [jsonParameter(rows)],
   });
   return new Set(written.rows.map((row) => row.routeId));
 }

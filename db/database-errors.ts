@@ -9,6 +9,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
+// What PostgreSQL cannot hold or work out (class 22), or not at this size (54): characters, numbers out of range, rows too large.
+const VALUE_CLASSES = ['22', '54'];
 const UNIQUE_VIOLATION = '23505';
 
 const CONNECTION_LOST_CODES = [
@@ -76,6 +78,16 @@ export const isWriteConflict = (error: unknown): boolean =>
 
 /** Whether the statement took longer than its deadline (or somebody cancelled it). */
 export const isStatementTimeout = (error: unknown): boolean => codeOf(error) === QUERY_CANCELED;
+
+/** Whether a value that the statement was given, or works out of its rows, is what PostgreSQL refuses. */
+export const isRefusedValue = (error: unknown): boolean => {
+  const code = codeOf(error);
+  return isSqlState(code) && VALUE_CLASSES.includes(code.slice(0, 2));
+};
+
+/** Such a refusal as one sentence. PostgreSQL's own words may quote what was refused, so they are for the log. */
+export const refusalOf = (error: unknown): string =>
+  `PostgreSQL refused a value of the delivery (SQLSTATE ${codeOf(error)})`;
 
 /** Whether a row with this key is there already. */
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === UNIQUE_VIOLATION;

@@ -3,17 +3,24 @@
 // retry finds out at its next attempt.
 import { cancelDeliveries, DESTINATION_DELETED } from './delivery-commands.ts';
 import type { Queryable } from './pool.ts';
+import { type Pages, Stride, throughPages } from './ranges.ts';
 
-const STEP = 500;
+const CANCELLING = new Stride(500);
+// Pages of what is held.
+const LOOKING = new Stride(5000);
 
 interface Waiting {
   deliveryId: string;
   organizationId: string;
   destinationId: string;
+  routeId: string | null;
+  priority: number;
 }
 
-// Hops through the outbox from one destination to the next (hot-path/claim.ts). What waits for a circuit is a small table.
-const NEXT = `
+const COLUMNS = `delivery_id as "deliveryId", w.organization_id as "organizationId", destination_id as "destinationId", route_id as "routeId", priority`;
+
+// Hops through the outbox from one destination to the next (hot-path/claim.ts).
+const QUEUED = `
 with recursive destination(id) as (
   (select destination_id from outbox order by destination_id limit 1)
   union all
@@ -21,34 +28,56 @@ with recursive destination(id) as (
   from destination d where d.id is not null
 ), gone as (
   select id from destination d where id is not null and not exists (select from destinations t where t.id = d.id) limit 1
-), queued as (
-  select o.delivery_id, o.organization_id, o.destination_id from gone g join outbox o on o.destination_id = g.id limit $1
-), held as (
-  select h.delivery_id, h.organization_id, h.destination_id from held_deliveries h
-  where not exists (select from destinations t where t.id = h.destination_id) and not exists (select from queued) limit $1
 )
-select delivery_id as "deliveryId", organization_id as "organizationId", destination_id as "destinationId"
-from (select * from queued union all select * from held) waiting`;
+select ${COLUMNS} from gone g join outbox w on w.destination_id = g.id limit $1`;
+
+// No index leads from a destination to what is held for it.
+const HELD = `
+select ${COLUMNS} from held_deliveries w
+where ctid >= $2::tid and ctid < $3::tid and not exists (select from destinations t where t.id = w.destination_id) limit $1`;
+
+async function waiting(db: Queryable, most: number): Promise<Waiting[]> {
+  const { rows } = await db.query<Waiting>(QUEUED, [most]);
+  let found = rows;
+  if (found.length > 0) return found;
+  const look = async ({ from, to }: Pages) => {
+    found = (await db.query<Waiting>(HELD, [most, from, to])).rows;
+    return found.length;
+  };
+  await throughPages(db, 'held_deliveries', LOOKING, look, (count) => count === 0);
+  return found;
+}
 
 /** Cancels one step of what waits for a deleted destination. @returns null when there is none */
-export async function cancelOfDeletedDestination(
+export function cancelOfDeletedDestination(
   db: Queryable,
 ): Promise<{ destinationIds: string[]; cancelled: number } | null> {
-  const { rows } = await db.query<Waiting>(NEXT, [STEP]);
+  return CANCELLING.step(async (size) => cancelThese(db, await waiting(db, size)));
+}
+
+async function cancelThese(
+  db: Queryable,
+  rows: Waiting[],
+): Promise<{ destinationIds: string[]; cancelled: number } | null> {
   if (rows.length === 0) return null;
   let cancelled = 0;
-  for (const [organizationId, waiting] of Map.groupBy(rows, (row) => row.organizationId)) {
-    const deliveryIds = waiting.map(({ deliveryId }) => deliveryId);
+  for (const [organizationId, ofOne] of Map.groupBy(rows, (row) => row.organizationId)) {
+    const deliveryIds = ofOne.map(({ deliveryId }) => deliveryId);
     const ended = await cancelDeliveries(db, { organizationId, deliveryIds, reason: DESTINATION_DELETED });
     cancelled += ended.length;
   }
   // What has no open delivery any more must not be found again.
   const ids = rows.map(({ deliveryId }) => deliveryId);
   const destinationIds = [...new Set(rows.map(({ destinationId }) => destinationId))];
-  await db.query('delete from outbox where destination_id = any($1::text[]) and delivery_id = any($2::text[])', [
-    destinationIds,
-    ids,
-  ]);
-  await db.query('delete from held_deliveries where delivery_id = any($1::text[])', [ids]);
+  await db.query(
+    `delete from outbox o using unnest($1::text[], $2::int[], $3::text[]) as gone(destination_id, priority, delivery_id)
+     where o.destination_id = gone.destination_id and o.priority = gone.priority and o.delivery_id = gone.delivery_id`,
+    [rows.map((row) => row.destinationId), rows.map(({ priority }) => priority), ids],
+  );
+  await db.query(
+    `delete from held_deliveries h using unnest($1::text[], $2::text[]) as gone(route_id, delivery_id)
+     where h.route_id = gone.route_id and h.delivery_id = gone.delivery_id`,
+    [rows.map(({ routeId }) => routeId), ids],
+  );
   return { destinationIds, cancelled };
 }

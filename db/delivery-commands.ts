@@ -1,7 +1,9 @@
 // What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
 // statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
+import { errorText } from '../core/clean-text.ts';
 import { idFloor, idTime } from '../core/ids.ts';
 import { CLOCK_SKEW_MS } from './clock.ts';
+import { isTransientDatabaseError } from './database-errors.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import { bounds } from './hot-path/load-attempts.ts';
 import { noteOutcomes } from './notifications.ts';
@@ -83,7 +85,7 @@ export async function endDeliveries(
   const { low, high } = bounds(selection.deliveryIds ?? []);
   const { rows } = await db.query<{ id: string }>(END, [
     selection.organizationId,
-    selection.reason,
+    errorText(selection.reason),
     selection.deliveryIds ?? null,
     selection.destinationIds ?? null,
     selection.eventId ?? null,
@@ -166,9 +168,9 @@ export async function deleteSource(pool: Pool, organizationId: string, sourceId:
 }
 
 /**
- * Deletes destinations, removes them from all routes and cancels their open deliveries; history is kept (interface,
- * "Destinations, flat family", rule 2). All of it is one transaction. Of very many open deliveries some are left to the
- * background; those in a file that is being written end with that.
+ * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history is kept
+ * (interface, "Destinations, flat family", rule 2). Of very many open deliveries, and when the database is busy, some are left
+ * to the background; those in a file that is being written end with that.
  * @returns the ids that existed, and the deliveries that were cancelled
  */
 export async function deleteDestinations(
@@ -176,7 +178,7 @@ export async function deleteDestinations(
   organizationId: string,
   destinationIds: string[],
 ): Promise<{ deleted: string[]; cancelled: string[] }> {
-  return inTransaction(pool, async (db) => {
+  const deleted = await inTransaction(pool, async (db) => {
     // In the order of their ids, so that two that delete the same ones queue instead of waiting for each other.
     const { rows } = await db.query<{ id: string }>(
       `with doomed as materialized (
@@ -185,8 +187,8 @@ export async function deleteDestinations(
        delete from destinations d using doomed where d.id = doomed.id returning d.id`,
       [organizationId, destinationIds],
     );
-    const deleted = rows.map(({ id }) => id);
-    if (deleted.length === 0) return { deleted, cancelled: [] };
+    const ids = rows.map(({ id }) => id);
+    if (ids.length === 0) return ids;
     await db.query(
       `update routes
        set destination_ids = array(
@@ -195,14 +197,25 @@ export async function deleteDestinations(
              select id from unnest(failover_destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
            version = version + 1, updated_at = now()
        where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])`,
-      [organizationId, deleted],
+      [organizationId, ids],
     );
-    const cancelled: string[] = [];
-    for await (const open of findOpen(db, { destinationIds: deleted }, CANCELLED_AT_ONCE)) {
+    return ids;
+  });
+  return { deleted, cancelled: await cancelSome(pool, organizationId, deleted) };
+}
+
+/** Failure policy: while the database does not go along, all of it is left to the background. */
+async function cancelSome(pool: Pool, organizationId: string, destinationIds: string[]): Promise<string[]> {
+  const cancelled: string[] = [];
+  if (destinationIds.length === 0) return cancelled;
+  try {
+    for await (const open of findOpen(pool, { destinationIds }, CANCELLED_AT_ONCE)) {
       const deliveryIds = open.map(({ id }) => id);
-      cancelled.push(...(await cancelDeliveries(db, { organizationId, deliveryIds, reason: DESTINATION_DELETED })));
+      cancelled.push(...(await cancelDeliveries(pool, { organizationId, deliveryIds, reason: DESTINATION_DELETED })));
       if (cancelled.length >= CANCELLED_AT_ONCE) break;
     }
-    return { deleted, cancelled };
-  });
+  } catch (error) {
+    if (!isTransientDatabaseError(error)) throw error;
+  }
+  return cancelled;
 }

@@ -1,10 +1,12 @@
 // Replays of events chosen by a filter: asked for, counted, cancelled, and found by workers. event-replay-pages.ts makes
 // their pages.
+import { errorText } from '../core/clean-text.ts';
 import { MAX_OPEN_REPLAYS } from '../core/event-replay.ts';
 import { idTime, isId, newId } from '../core/ids.ts';
 import { isStatementTimeout } from './database-errors.ts';
 import { type EventFilter, idRange, MATCHING, matchingValues } from './history/events.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { sweep } from './ranges.ts';
 
 /** Counting took longer than a statement may. */
 export class FilterTooBroadError extends Error {
@@ -169,7 +171,7 @@ export async function endEventReplay(
   status: 'cancelled' | 'failed',
   error: string | null = null,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(END, [organizationId, replayId, status, error]);
+  const { rowCount } = await db.query(END, [organizationId, replayId, status, error && errorText(error)]);
   return rowCount === 1;
 }
 
@@ -203,8 +205,6 @@ export async function claimEventReplays(db: Queryable, limit: number): Promise<D
 /** Removes the records of replays that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetEventReplays(db: Queryable, days: number): Promise<void> {
   if (days === 0) return;
-  await db.query(
-    `delete from event_replays where finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $1)`,
-    [days],
-  );
+  const ended = `finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $3)`;
+  await sweep(db, 'event_replays', ended, [days]);
 }

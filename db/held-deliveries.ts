@@ -3,6 +3,7 @@ import { newId, shardOf } from '../core/ids.ts';
 import { electProbe } from './circuits.ts';
 import { firstEnabled } from './failover-targets.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
+import { jsonParameter } from './parameters.ts';
 import type { Queryable } from './pool.ts';
 
 /** A primary delivery whose route's circuit does not admit it. */
@@ -90,7 +91,7 @@ export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): 
   });
   const changed = await db.query<{ id: string; routeId: string; unprobed: boolean; takenOverBy: string | null }>(
     DIVERT,
-    [JSON.stringify(rows), REASON],
+    [jsonParameter(rows), REASON],
   );
   const held = changed.rows.filter(({ takenOverBy }) => takenOverBy === null);
   const unprobed = held.filter((row) => row.unprobed).map(({ routeId }) => routeId);
@@ -182,7 +183,7 @@ export async function endHold(
   released: (HeldDelivery & { queue: boolean })[],
 ): Promise<void> {
   const rows = released.map(({ deliveryId, version, queue }) => ({ delivery_id: deliveryId, version, queue }));
-  await db.query(RELEASE, [routeId, JSON.stringify(rows)]);
+  await db.query(RELEASE, [routeId, jsonParameter(rows)]);
 }
 
 // Held deliveries are released in order, so what is older than the oldest of them has been released.

@@ -2,6 +2,7 @@
 // so that any API process knows a repeat, and of several at the same moment one runs.
 import { randomUUID } from 'node:crypto';
 import type { Pool, Queryable } from './pool.ts';
+import { Stride } from './ranges.ts';
 
 /** How long an answer is kept, counted from the first request. */
 const KEPT_HOURS = 24;
@@ -9,7 +10,7 @@ const KEPT_HOURS = 24;
 const LEASE_SECONDS = 30;
 /** How often whoever runs a request renews its claim, ms. */
 export const RENEW_MS = 10_000;
-const SWEEP_STEP = 5000;
+const FORGETTING = new Stride(5000);
 const MAX_TRIES = 5;
 
 /** One request, as a repeat is recognised. */
@@ -98,10 +99,12 @@ export async function releaseClaim(db: Queryable, claim: Claim): Promise<void> {
 
 /** Deletes what has expired, in bounded steps. @returns true when there may be more */
 export async function forgetIdempotentRequests(db: Queryable): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `delete from idempotent_requests where (organization_id, id) in
-       (select organization_id, id from idempotent_requests where expires_at <= now() order by expires_at limit $1)`,
-    [SWEEP_STEP],
-  );
-  return rowCount === SWEEP_STEP;
+  return FORGETTING.step(async (size) => {
+    const { rowCount } = await db.query(
+      `delete from idempotent_requests where (organization_id, id) in
+         (select organization_id, id from idempotent_requests where expires_at <= now() order by expires_at limit $1)`,
+      [size],
+    );
+    return rowCount === size;
+  });
 }

@@ -26,6 +26,7 @@ const files = [
   '0016-retention',
   '0017-api-key-use',
   '0019-routed-events',
+  '0021-ranges',
   '0023-leases',
 ];
 

@@ -5,18 +5,20 @@ import { idFloor } from '../core/ids.ts';
 import { databaseTime } from './clock.ts';
 import { settledBefore } from './history/settle.ts';
 import type { Queryable } from './pool.ts';
+import { Stride } from './ranges.ts';
 
 const OPEN = `('pending', 'retrying', 'circuit_open')`;
 const HOUR_MS = 3_600_000;
 const TEN_MINUTES_MS = 600_000;
-// Places that one statement reads.
+// Places that one statement reads, and of how much time: among a million that have ended, one open delivery is far to read to.
 const PLACES = 200;
+const LOOKING = new Stride(PLACES * HOUR_MS);
 
-/** Where there may be open deliveries: of a destination (null: of any), in a range of ids without its upper end. */
+/** Where there may be open deliveries: of a destination (null: of any), made in a range of time without its upper end, ms. */
 interface Place {
   destinationId: string | null;
-  low: string;
-  high: string;
+  from: number;
+  to: number;
 }
 
 const OPEN_HOURS = `
@@ -34,20 +36,35 @@ async function openPlaces(db: Queryable, destinationIds: string[] | null): Promi
   const { rows } = await db.query<{ start: Date; destinationId: string }>(OPEN_HOURS, [destinationIds]);
   const hours = rows.map(({ start, destinationId }) => {
     const from = start.getTime();
-    return { destinationId, ...idsBetween(from, Math.min(from + HOUR_MS, settled)) };
+    return { destinationId, from, to: Math.min(from + HOUR_MS, settled) };
   });
   const now = await databaseTime(db);
   const newest: Place[] = [];
-  for (let at = settled; at < now; at += TEN_MINUTES_MS) {
-    const { low, high } = idsBetween(at, at + TEN_MINUTES_MS);
-    // The last one ends with those that were made by a process whose clock is ahead.
-    const range = { low, high: at + TEN_MINUTES_MS < now ? high : 'dlv_~' };
-    for (const destinationId of destinationIds ?? [null]) newest.push({ destinationId, ...range });
+  for (let from = settled; from < now; from += TEN_MINUTES_MS) {
+    const to = Math.min(now, from + TEN_MINUTES_MS);
+    for (const destinationId of destinationIds ?? [null]) newest.push({ destinationId, from, to });
   }
+  // Those that were made by a process whose clock is ahead.
+  for (const destinationId of destinationIds ?? [null]) newest.push({ destinationId, from: now, to: Infinity });
   return [...hours, ...newest];
 }
 
-const idsBetween = (from: number, to: number) => ({ low: idFloor('dlv', from), high: idFloor('dlv', to) });
+/** Splits off the first places, of so much time in all. */
+function cutPlaces(places: Place[], ms: number): { first: Place[]; rest: Place[] } {
+  let left = ms;
+  for (const [at, place] of places.entries()) {
+    // There are few after now, however much time that is.
+    const width = place.to === Infinity ? 0 : place.to - place.from;
+    if (at === PLACES || left <= 0) return { first: places.slice(0, at), rest: places.slice(at) };
+    if (width > left) {
+      const middle = place.from + left;
+      const first = [...places.slice(0, at), { ...place, to: middle }];
+      return { first, rest: [{ ...place, from: middle }, ...places.slice(at + 1)] };
+    }
+    left -= width;
+  }
+  return { first: places, rest: [] };
+}
 
 // `offset 0` keeps the inner query as it is: one probe for each place, by the index that starts with the destination or by the
 // primary key.
@@ -81,18 +98,18 @@ export interface OpenFilter {
 export async function* findOpen(db: Queryable, filter: OpenFilter, limit: number): AsyncGenerator<OpenDelivery[]> {
   const places = await openPlaces(db, filter.destinationIds ?? null);
   for (const byDestination of [true, false]) {
-    const alike = places.filter(({ destinationId }) => (destinationId !== null) === byDestination);
-    for (let at = 0; at < alike.length; at += PLACES) {
-      const some = alike.slice(at, at + PLACES);
-      for (let known = new Set<string>(); ; ) {
-        const rows = (await openIn(db, byDestination, some, filter.eventsBefore, limit)).filter(
-          ({ id }) => !known.has(id),
-        );
-        if (rows.length > 0) yield rows;
-        // Full of what is open still: nobody ends it, so there is no use in asking again.
-        if (rows.length < limit) break;
-        known = new Set(rows.map(({ id }) => id));
-      }
+    let left = places.filter(({ destinationId }) => (destinationId !== null) === byDestination);
+    for (let known = new Set<string>(); left.length > 0; ) {
+      const { found, rest } = await LOOKING.step(async (ms) => {
+        const cut = cutPlaces(left, ms);
+        return { found: await openIn(db, byDestination, cut.first, filter.eventsBefore, limit), rest: cut.rest };
+      });
+      const rows = found.filter(({ id }) => !known.has(id));
+      if (rows.length > 0) yield rows;
+      // Full of what is open still: nobody ends it, so there is no use in asking again.
+      const hasMore = found.length === limit && rows.length > 0;
+      known = hasMore ? new Set(found.map(({ id }) => id)) : new Set();
+      if (!hasMore) left = rest;
     }
   }
 }
@@ -104,8 +121,8 @@ async function openIn(
   eventsBefore: string | undefined,
   limit: number,
 ): Promise<OpenDelivery[]> {
-  const lows = places.map(({ low }) => low);
-  const highs = places.map(({ high }) => high);
+  const lows = places.map(({ from }) => idFloor('dlv', from));
+  const highs = places.map(({ to }) => (to === Infinity ? 'dlv_~' : idFloor('dlv', to)));
   const { rows } = await db.query<OpenDelivery>(OPEN_IN(byDestination), [
     places.map(({ destinationId }) => destinationId),
     lows,

@@ -13,6 +13,8 @@ const DAYS_AHEAD = 3;
 const DAYS_BEHIND = 1;
 // What a webhook may at most wait for a partition to be dropped, ms, and how often in a row it may happen to one.
 const LOCK_TIMEOUT_MS = 100;
+// Dropping takes as long as it takes the file system, however few rows a statement may be given (db/ranges.ts).
+const DROP_TIMEOUT_MS = 10_000;
 const TRIES = 5;
 const PAUSE_MS = 500;
 // Any constant number; it keeps two processes from making the same partition at once.
@@ -122,7 +124,7 @@ async function dropPartition(pool: Pool, table: PartitionedTable, day: number): 
         const start = day * DAY_MS;
         if (table === 'events') await forgetCounts(db, 'event', start, start + DAY_MS);
         if (table === 'deliveries') await forgetCounts(db, 'delivery', start, start + DAY_MS);
-        await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+        await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}; set local statement_timeout = ${DROP_TIMEOUT_MS}`);
         await db.query(`drop table if exists ${partitionName(table, day)}`);
       });
       return true;

@@ -1,6 +1,7 @@
 // The connection pool of the hand-written statements (hot-path.ts, history.ts).
 import pg from 'pg';
 import { isReadOnlyServer } from './database-errors.ts';
+import { CleanClient } from './parameters.ts';
 
 const INT8 = 20;
 const types = new pg.TypeOverrides();
@@ -30,6 +31,7 @@ export function createPool(
   options: { max: number; statementTimeoutMs: number; onError: (error: Error) => void; hotPath?: boolean },
 ): Pool {
   const pool = new pg.Pool({
+    Client: CleanClient,
     connectionString: databaseUrl,
     max: options.max,
     types,

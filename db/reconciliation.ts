@@ -5,6 +5,7 @@ import { databaseTime } from './clock.ts';
 import { settledBefore } from './history/settle.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import { bounds } from './hot-path/load-attempts.ts';
+import { jsonParameter } from './parameters.ts';
 import type { Queryable } from './pool.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt and what it may be delayed by take. */
@@ -130,7 +131,7 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
     resume,
     shard: shardOf(deliveryId),
   }));
-  const { rows } = await db.query<{ id: string }>(REQUEUE, [JSON.stringify(input), ids, low, high]);
+  const { rows } = await db.query<{ id: string }>(REQUEUE, [jsonParameter(input), ids, low, high]);
   return new Set(rows.map((row) => row.id));
 }
 

@@ -2,6 +2,7 @@
 import { newId, shardOf } from '../core/ids.ts';
 import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import { bounds } from './hot-path/load-attempts.ts';
+import { jsonParameter } from './parameters.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
 import { findMismatches, type MismatchOf } from './replay-schemas.ts';
 import { countUnsent } from './unsent.ts';
@@ -203,7 +204,7 @@ async function insertReplays(db: Queryable, organizationId: string, targets: Tar
   const mismatchOf = await findMismatches(db, targets);
   const replayed = bounds(targets.flatMap((target) => target.replayOf ?? []));
   const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
-    JSON.stringify(targets.map((target) => deliveryRow(organizationId, target, mismatchOf))),
+    jsonParameter(targets.map((target) => deliveryRow(organizationId, target, mismatchOf))),
     replayed.low,
     replayed.high,
     events.ids,

@@ -3,12 +3,16 @@
 import { idFloor, idTime } from '../core/ids.ts';
 import { endDeliveries } from './delivery-commands.ts';
 import { bounds } from './hot-path/load-attempts.ts';
+import { apart } from './apart.ts';
 import { findOpen } from './open-deliveries.ts';
 import { DAY_MS } from './partitions.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { Stride, sweep } from './ranges.ts';
 
-// Deliveries per transaction: short locks, bounded WAL.
+// Deliveries per transaction, at most: short locks, bounded WAL.
 const STEP = 500;
+const ENDING = new Stride(STEP);
+const REMOVING = new Stride(STEP);
 
 /** Shown as the error of a delivery whose payload had to go before it was delivered. */
 export const PAYLOAD_REMOVED = 'The payload was removed by the retention policy before it was delivered';
@@ -23,25 +27,34 @@ function floors(day: number): { event: string; delivery: string } {
  * been written, or given up (HOOKYARD_WAREHOUSE_RETRY_SECONDS).
  * @param day days since 1970
  * @param forMs begins no further step after this time, ms
- * @returns how many failed, and whether that is all of them
+ * @returns how many failed; those that PostgreSQL does not let fail, which are left as they are; and whether that is all of them
  */
 export async function failOpenDeliveries(
   pool: Pool,
   day: number,
   forMs: number,
-): Promise<{ failed: number; done: boolean }> {
+): Promise<{ failed: number; refused: string[]; done: boolean }> {
   const until = performance.now() + forMs;
+  const refused: string[] = [];
   let failed = 0;
   for await (const open of findOpen(pool, { eventsBefore: floors(day).event }, STEP)) {
     for (const [organizationId, deliveries] of Map.groupBy(open, (delivery) => delivery.organizationId)) {
-      const deliveryIds = deliveries.map(({ id }) => id);
-      // One that a file has taken meanwhile stays open, and keeps its day.
-      const selection = { organizationId, deliveryIds, reason: PAYLOAD_REMOVED, notInBatch: true };
-      failed += (await endDeliveries(pool, 'failed', selection)).length;
+      const fail = async (deliveryIds: string[]) => {
+        // One that a file has taken meanwhile stays open, and keeps its day.
+        const selection = { organizationId, deliveryIds, reason: PAYLOAD_REMOVED, notInBatch: true };
+        failed += (await endDeliveries(pool, 'failed', selection)).length;
+      };
+      const ids = deliveries.map(({ id }) => id);
+      for (let at = 0; at < ids.length; ) {
+        at = await ENDING.step(async (size) => {
+          await apart(ids.slice(at, at + size), fail, async (id) => void refused.push(id));
+          return at + size;
+        });
+      }
     }
-    if (performance.now() > until) return { failed, done: false };
+    if (performance.now() > until) return { failed, refused, done: false };
   }
-  return { failed, done: true };
+  return { failed, refused, done: true };
 }
 
 const OLDEST_IN_FILES = `
@@ -51,11 +64,14 @@ cross join lateral (
   where d.destination_id = b.destination_id and d.id between b.first_delivery_id and b.last_delivery_id
     and d.batch_id = b.id and d.status = 'pending'
 ) x
-where b.status in ('frozen', 'uploading', 'uploaded')`;
+where b.status in ('frozen', 'uploading', 'uploaded') and b.waiting_since > now() - make_interval(secs => $1)`;
 
-/** The day, in days since 1970, of the oldest event that is in a file being written; Infinity when there is none. */
-export async function firstDayInFiles(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ eventId: string | null }>(OLDEST_IN_FILES);
+/**
+ * The day, in days since 1970, of the oldest event that is in a file being written; Infinity when there is none.
+ * @param forSeconds a file that waits for longer than this keeps nothing: something is wrong with it
+ */
+export async function firstDayInFiles(db: Queryable, forSeconds: number): Promise<number> {
+  const { rows } = await db.query<{ eventId: string | null }>(OLDEST_IN_FILES, [forSeconds]);
   const eventId = rows[0]?.eventId ?? null;
   return eventId === null ? Number.POSITIVE_INFINITY : Math.floor(idTime(eventId) / DAY_MS);
 }
@@ -78,23 +94,24 @@ delete from outbox o using gone g where o.destination_id = g.destination_id and 
  */
 export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<boolean> {
   const { event, delivery } = floors(day);
-  const { rows } = await pool.query<{ id: string }>(YOUNGER, [event, delivery, STEP]);
-  if (rows.length === 0) return false;
-  const { ids, low, high } = bounds(rows.map(({ id }) => id));
-  await inTransaction(pool, async (db) => {
-    await db.query(REMOVE, [ids, low, high]);
-    await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
-      ids,
-      low,
-      high,
-    ]);
+  return REMOVING.step(async (size) => {
+    const { rows } = await pool.query<{ id: string }>(YOUNGER, [event, delivery, size]);
+    if (rows.length === 0) return false;
+    const { ids, low, high } = bounds(rows.map(({ id }) => id));
+    await inTransaction(pool, async (db) => {
+      await db.query(REMOVE, [ids, low, high]);
+      await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
+        ids,
+        low,
+        high,
+      ]);
+    });
+    return rows.length === size;
   });
-  return rows.length === STEP;
 }
 
 /** Removes what waits for deliveries of events before a day: of deleted sources, whose deliveries are not ended one by one. */
-export async function removeWaitingBefore(db: Queryable, day: number): Promise<void> {
+export async function removeWaitingBefore(pool: Pool, day: number): Promise<void> {
   const { event } = floors(day);
-  await db.query('delete from outbox where event_id < $1', [event]);
-  await db.query('delete from held_deliveries where event_id < $1', [event]);
+  for (const table of ['outbox', 'held_deliveries']) await sweep(pool, table, 'event_id < $3', [event]);
 }

@@ -3,10 +3,11 @@
 import { removeEventsChildren } from './delivery-commands.ts';
 import { forgetCountsOfSource } from './history/settle.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { Stride } from './ranges.ts';
 
-// Events in a step.
-const STEP_EVENTS = 1000;
-const STEP_KEYS = 5000;
+// Events in a step, at most.
+const EVENTS = new Stride(1000);
+const KEYS_PER_EVENT = 5;
 /** A webhook that was being stored when its source was deleted has been stored, or refused, by then. */
 const LAST_LOOK = `interval '1 minute'`;
 
@@ -32,36 +33,43 @@ order by requested_at limit 1 for update skip locked`;
 
 /** Removes one step of the source that was deleted first. @returns null when there is nothing to do right now */
 export async function purgeStep(pool: Pool): Promise<PurgeStep | null> {
+  const step = await EVENTS.step((size) => removeStep(pool, size));
+  if (step === null) return null;
+  const { sourceId, eventsRemoved, isEmpty, isLastLook } = step;
+  const finished = isEmpty && isLastLook;
+  // Whoever dies in between comes here again.
+  if (isEmpty) {
+    await forgetCountsOfSource(pool, sourceId);
+    await pool.query('delete from ingest_stats where subject_id = $1', [sourceId]);
+    if (finished) await pool.query('delete from source_purges where source_id = $1', [sourceId]);
+    else await pool.query('update source_purges set emptied_at = now() where source_id = $1', [sourceId]);
+  }
+  return { sourceId, eventsRemoved, finished };
+}
+
+async function removeStep(pool: Pool, size: number): Promise<(Purge & { isEmpty: boolean }) | null> {
   return inTransaction(pool, async (db) => {
     const { rows } = await db.query<Purge>(NEXT);
     const purge = rows[0];
     if (!purge) return null;
     const { sourceId } = purge;
-    const removed = await removeEvents(db, sourceId);
+    const removed = await removeEvents(db, sourceId, size);
+    const isEmpty = removed < size && !(await removeKeys(db, sourceId, size * KEYS_PER_EVENT));
     const eventsRemoved = purge.eventsRemoved + removed;
-    const isEmpty = removed < STEP_EVENTS && (await removeKeys(db, sourceId)) < STEP_KEYS;
-    const finished = isEmpty && purge.isLastLook;
-    if (isEmpty) {
-      await forgetCountsOfSource(db, sourceId);
-      await db.query('delete from ingest_stats where subject_id = $1', [sourceId]);
-    }
-    if (finished) await db.query('delete from source_purges where source_id = $1', [sourceId]);
-    else {
-      await db.query(
-        'update source_purges set events_removed = $2, emptied_at = case when $3 then now() end where source_id = $1',
-        [sourceId, eventsRemoved, isEmpty],
-      );
-    }
-    return { sourceId, eventsRemoved, finished };
+    await db.query('update source_purges set events_removed = $2, emptied_at = null where source_id = $1', [
+      sourceId,
+      eventsRemoved,
+    ]);
+    return { ...purge, eventsRemoved, isEmpty };
   });
 }
 
-async function removeEvents(db: Queryable, sourceId: string): Promise<number> {
+async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
   // Nobody counts what is invisible, so its removal needs no notes (migration 0010): every id is younger than this one.
   await db.query(`select set_config('hookyard.late_before', '0', true)`);
   const { rows } = await db.query<{ id: string }>('select id from events where source_id = $1 order by id limit $2', [
     sourceId,
-    STEP_EVENTS,
+    most,
   ]);
   const ids = rows.map(({ id }) => id);
   if (ids.length === 0) return 0;
@@ -70,11 +78,12 @@ async function removeEvents(db: Queryable, sourceId: string): Promise<number> {
   return ids.length;
 }
 
-async function removeKeys(db: Queryable, sourceId: string): Promise<number> {
+/** @returns whether there may be more */
+async function removeKeys(db: Queryable, sourceId: string, most: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where source_id = $1 and key_hash in
        (select key_hash from idempotency_keys where source_id = $1 order by key_hash limit $2)`,
-    [sourceId, STEP_KEYS],
+    [sourceId, most],
   );
-  return rowCount ?? 0;
+  return rowCount === most;
 }

@@ -1,10 +1,13 @@
 // Batches of warehouse destinations: which deliveries wait, taking them into a batch, and what becomes of the batch
 // (migration 0012). Each statement names the status it starts from, so that of two workers only one goes on. They are planned
 // for every call, because how much they read changes from one batch to the next: not for a pool of the hot path.
+import { errorText } from '../core/clean-text.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import type { FileFormat } from '../core/warehouse/object-key.ts';
 import { bounds } from './hot-path/load-attempts.ts';
+import { jsonParameter } from './parameters.ts';
 import type { Queryable } from './pool.ts';
+import { sweep } from './ranges.ts';
 import type { WarehouseKey } from './warehouse-flushes.ts';
 
 /** A delivery in the outbox. */
@@ -170,7 +173,7 @@ export async function freezeBatch(db: Queryable, batch: NewBatch): Promise<Batch
     batch.partition,
     batch.key,
     batch.fileFormat,
-    batch.fieldMapping === null ? null : JSON.stringify(batch.fieldMapping),
+    batch.fieldMapping === null ? null : jsonParameter(batch.fieldMapping),
     batch.waitingSince,
     batch.bytes,
     batch.members.map(({ priority }) => priority),
@@ -221,7 +224,7 @@ export async function noteUploadFailed(
   await db.query(
     `update warehouse_batches set status = 'frozen', error = $3, latency = $4
      where id = $1 and attempts = $2 and status = 'uploading'`,
-    [id, attempts, error, latency],
+    [id, attempts, errorText(error), latency],
   );
 }
 
@@ -235,7 +238,7 @@ export async function endBatch(
   await db.query(
     `update warehouse_batches set status = $2, error = coalesce($3, error), finished_at = clock_timestamp()
      where id = $1 and status in ('frozen', 'uploading', 'uploaded')`,
-    [batchId, status, error],
+    [batchId, status, error && errorText(error)],
   );
 }
 
@@ -315,8 +318,6 @@ export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<S
 /** Removes the records of batches that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetBatches(db: Queryable, days: number): Promise<void> {
   if (days === 0) return;
-  await db.query(
-    `delete from warehouse_batches where finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $1)`,
-    [days],
-  );
+  const ended = `finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $3)`;
+  await sweep(db, 'warehouse_batches', ended, [days]);
 }

@@ -2,6 +2,7 @@
 // the workflows `warehouse:<destination>` (migration 0012).
 import { newId } from '../core/ids.ts';
 import type { FillingBatch } from '../core/warehouse/batching.ts';
+import { jsonParameter } from './parameters.ts';
 import type { Queryable } from './pool.ts';
 
 /** A warehouse destination. */
@@ -125,7 +126,7 @@ export async function noteFilling(
   await db.query(FILL, [
     destinationId,
     organizationId,
-    JSON.stringify(rows),
+    jsonParameter(rows),
     filling.lookedTo,
     filling.neededEvents,
     filling.neededBytes,

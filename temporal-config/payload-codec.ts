@@ -3,6 +3,7 @@
 // search attributes and failure messages stay readable: Temporal itself searches and shows them.
 // After temporalio/samples-typescript, `encryption`.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { CodecMode } from '../core/codec-mode.ts';
@@ -12,6 +13,9 @@ export interface CodecKey {
   id: string;
   key: Buffer;
 }
+
+/** Also of the bundle of the workflows. */
+export const FAILURE_CONVERTER = fileURLToPath(new URL('./failure-converter.ts', import.meta.url));
 
 /** Value of the metadata `encoding` of an encrypted payload; that of Temporal's own samples, so that their tools know it. */
 export const ENCRYPTED = 'binary/encrypted';
@@ -28,10 +32,13 @@ export class PayloadKeyError extends Error {
 /**
  * The data converter of every client and worker of a process.
  * @param keys the first one encrypts, all of them decrypt (rotation)
- * @returns undefined when the mode is `off`: payloads then pass at no cost
+ * @returns no codec when the mode is `off`: payloads then pass at no cost
  */
-export function temporalDataConverter(mode: CodecMode, keys: readonly CodecKey[]): DataConverter | undefined {
-  return mode === 'off' ? undefined : { payloadCodecs: [payloadCodec(keys, mode === 'on')] };
+export function temporalDataConverter(mode: CodecMode, keys: readonly CodecKey[]): DataConverter {
+  return {
+    failureConverterPath: FAILURE_CONVERTER,
+    ...(mode !== 'off' && { payloadCodecs: [payloadCodec(keys, mode === 'on')] }),
+  };
 }
 
 function payloadCodec(keys: readonly CodecKey[], encrypts: boolean): PayloadCodec {

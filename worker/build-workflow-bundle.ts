@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FAILURE_CONVERTER } from '../temporal-config/payload-codec.ts';
 import { bundleWorkflowCode, type Logger, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 
 /** Bundles `workflows/index.ts` in this process. */
@@ -9,6 +10,7 @@ export function bundleNow(logger?: Logger): Promise<WorkflowBundleWithSourceMap>
   const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
   return bundleWorkflowCode({
     workflowsPath,
+    failureConverterPath: FAILURE_CONVERTER,
     // Loaded once for all workflows instead of once for each; none of them holds a state of its own.
     preloadModules: ['@temporalio/workflow', workflowsPath],
     logger,

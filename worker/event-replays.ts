@@ -23,7 +23,7 @@ const PAGE_SLOTS = 2;
 export interface EventReplayDeps {
   connection: NativeConnection;
   namespace: string;
-  dataConverter: DataConverter | undefined;
+  dataConverter: DataConverter;
   client: Client;
   /** For commands. */
   pool: Pool;

@@ -24,7 +24,7 @@ const MAIL_SLOTS = 10;
 export interface NotificationDeps {
   connection: NativeConnection;
   namespace: string;
-  dataConverter: DataConverter | undefined;
+  dataConverter: DataConverter;
   client: Client;
   pool: Pool;
   settings: Settings;

@@ -24,7 +24,7 @@ const SLOTS = 8;
 export interface WarehouseFlushDeps extends Omit<FlushDeps, 'warehouses'> {
   connection: NativeConnection;
   namespace: string;
-  dataConverter: DataConverter | undefined;
+  dataConverter: DataConverter;
   client: Client;
   /** For the looks for work. */
   commandPool: Pool;

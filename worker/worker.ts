@@ -9,6 +9,7 @@ import { createConfigCache } from '../activities/config-cache.ts';
 import { createSender } from '../activities/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
 import { Openings } from '../activities/openings.ts';
+import { orEnd } from '../activities/or-end.ts';
 import { createContextLoader, createResultRecorder } from '../activities/results.ts';
 import { createTransforms } from '../activities/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
@@ -121,7 +122,7 @@ export async function runWorker(
     limits: { total: settings.HOOKYARD_MAX_IN_FLIGHT, perDestination: settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION },
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
     lane: settings.HOOKYARD_LANE,
-    attempt: (request) => attemptDelivery(activityDeps, request, 'express'),
+    attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
     log,
   });

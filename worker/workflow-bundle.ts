@@ -39,7 +39,12 @@ function versionOfCode(): string {
     );
     for (const name of files.toSorted()) hash.update(name).update(readFileSync(join(project, folder, name)));
   }
-  for (const name of ['package-lock.json', 'package.json', 'worker/build-workflow-bundle.ts']) {
+  for (const name of [
+    'package-lock.json',
+    'package.json',
+    'worker/build-workflow-bundle.ts',
+    'temporal-config/failure-converter.ts',
+  ]) {
     const file = join(project, name);
     // An image may hold no lock file; its packages never change.
     if (existsSync(file)) hash.update(readFileSync(file));

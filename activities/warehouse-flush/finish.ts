@@ -1,8 +1,10 @@
 // Records the end of a batch's deliveries, by the statement that records every attempt, so that events, statistics and
 // notifications come out as for HTTP destinations.
 import { latencyClass } from '../../core/latency-classes.ts';
+import { apart } from '../../db/apart.ts';
+import { isTransientDatabaseError, refusalOf } from '../../db/database-errors.ts';
+import { endDeliveries } from '../../db/delivery-commands.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
-import { isTransientDatabaseError } from '../../db/database-errors.ts';
 import { type BatchUnderWay, endBatch, findBatch, type OpenMember, openMembers } from '../../db/warehouse-batches.ts';
 import { failoverRules, offerFailover } from '../failover.ts';
 import type { BatchReference } from '../types.ts';
@@ -28,13 +30,30 @@ export async function finishBatch(
     const members = await openMembers(deps.pool, batch, { after, limit: GROUP });
     const last = members.at(-1);
     if (!last) break;
-    await record(deps, outcome === 'delivered' ? delivered(batch, members) : await failed(deps, batch, members));
+    const results = outcome === 'delivered' ? delivered(batch, members) : await failed(deps, batch, members);
+    await apart(
+      results,
+      (some) => record(deps, some),
+      (one, error) => endRefused(deps, batch, one, error),
+    );
     if (performance.now() > until) return false;
     after = last.deliveryId;
   }
   await endBatch(deps.pool, batch.id, outcome === 'delivered' ? 'written' : 'failed');
   deps.log.info({ batchId: batch.id, destinationId: batch.destinationId, outcome }, 'warehouse batch ended');
   return true;
+}
+
+/** A delivery whose end PostgreSQL does not take as it is, which must not keep the batch. */
+async function endRefused(
+  { pool, log }: FlushDeps,
+  { id, organizationId }: BatchUnderWay,
+  { deliveryId, deliveryStatus }: AttemptResult,
+  error: unknown,
+): Promise<void> {
+  const reason = `It could not be recorded as ${deliveryStatus}: ${refusalOf(error)}`;
+  await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason });
+  log.error({ batchId: id, deliveryId, err: error }, 'delivery ended: PostgreSQL refused a value of it');
 }
 
 function delivered(batch: BatchUnderWay, members: OpenMember[]): AttemptResult[] {

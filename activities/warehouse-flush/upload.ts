@@ -1,5 +1,6 @@
 // Writes the object of a batch. Every try writes the same key, and the same bytes unless an event of it was deleted or a
 // transform was changed in between; then the later object replaces the earlier one.
+import { errorText } from '../../core/clean-text.ts';
 import { endDeliveries } from '../../db/delivery-commands.ts';
 import {
   beginUpload,
@@ -77,7 +78,7 @@ async function fail(
   await noteUploadFailed(deps.pool, batch, { error, latency });
   const { id: batchId, destinationId, attempts } = batch;
   deps.log.warn({ batchId, destinationId, attempts, error, retry }, 'warehouse batch not uploaded');
-  return { status: 'failed', error, retry };
+  return { status: 'failed', error: errorText(error), retry };
 }
 
 /** The destination was disabled or deleted while its batch waited for an upload. */

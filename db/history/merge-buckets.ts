@@ -2,7 +2,8 @@
 // an hour become one, which bears the time of the first. So a month is summed from hundreds of rows and not from tens of
 // thousands, and the statement that sums does not know the difference. A window of more than a day begins at a whole hour.
 import { databaseTime } from '../clock.ts';
-import { inTransaction, type Pool } from '../pool.ts';
+import type { Pool } from '../pool.ts';
+import { type Pages, Stride, throughPages } from '../ranges.ts';
 
 const HOUR_MS = 3_600_000;
 // Windows of up to a day are summed from buckets of 5 minutes.
@@ -10,72 +11,80 @@ const AFTER_MS = 25 * HOUR_MS;
 // Nobody asks for more than 30 days: neither the window of health, nor the statistics of a route.
 const KEPT_MS = 31 * 24 * HOUR_MS;
 
-// What is merged is deleted and added to the first bucket in one statement. A result that comes for a bucket that is gone
-// makes a new row, which is summed like any other.
-const MERGE = [
-  `with merged as (
-     delete from ingest_stats where bucket > $1 and bucket < $2 returning *
-   )
-   insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
-   select subject_id, $1, sum(events), sum(filtered), max(last_event_at) from merged group by 1 order by 1
-   on conflict (subject_id, bucket) do update
-     set events = s.events + excluded.events, filtered = s.filtered + excluded.filtered,
-         last_event_at = greatest(s.last_event_at, excluded.last_event_at)`,
-  `with merged as (
-     delete from delivery_stats where bucket > $1 and bucket < $2 returning *
-   )
-   insert into delivery_stats as s (destination_id, route_id, bucket, succeeded, failed, failed_over, unsent, latency_sum, latency_count,
-                                    last_delivery_at, last_success_at, last_failure_at)
-   select destination_id, route_id, $1, sum(succeeded), sum(failed), sum(failed_over), sum(unsent), sum(latency_sum), sum(latency_count),
-          max(last_delivery_at), max(last_success_at), max(last_failure_at)
-   from merged group by 1, 2 order by 1, 2
-   on conflict (destination_id, route_id, bucket) do update
-     set succeeded = s.succeeded + excluded.succeeded, failed = s.failed + excluded.failed,
-         failed_over = s.failed_over + excluded.failed_over, unsent = s.unsent + excluded.unsent,
-         latency_sum = s.latency_sum + excluded.latency_sum, latency_count = s.latency_count + excluded.latency_count,
-         last_delivery_at = greatest(s.last_delivery_at, excluded.last_delivery_at),
-         last_success_at = greatest(s.last_success_at, excluded.last_success_at),
-         last_failure_at = greatest(s.last_failure_at, excluded.last_failure_at)`,
-  `with merged as (
-     delete from latency_stats where bucket > $1 and bucket < $2 returning *
-   )
-   insert into latency_stats as l (destination_id, bucket, latency, attempts)
-   select destination_id, $1, latency, sum(attempts) from merged group by 1, 3 order by 1, 3
-   on conflict (destination_id, bucket, latency) do update set attempts = l.attempts + excluded.attempts`,
-];
+// What is merged is deleted and added to the first bucket of its hour in one statement. A result that comes for a bucket that is
+// gone makes a new row, which is summed like any other. The bucket 'epoch' holds the totals of all time.
+const merging = (table: string, into: string) => `
+with merged as (
+  delete from ${table}
+  where ctid >= $1::tid and ctid < $2::tid and bucket < $3 and bucket > timestamptz 'epoch'
+    and (bucket <> date_bin('1 hour', bucket, 'epoch') or bucket < $4)
+  returning *
+), young as (
+  select *, date_bin('1 hour', bucket, 'epoch') as hour from merged where bucket >= $4
+), added as (
+  ${into}
+)
+select count(*)::int as merged from merged`;
+
+const MERGE: [table: string, statement: string][] = [
+  [
+    'ingest_stats',
+    `insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
+     select subject_id, hour, sum(events), sum(filtered), max(last_event_at) from young group by 1, 2 order by 1, 2
+     on conflict (subject_id, bucket) do update
+       set events = s.events + excluded.events, filtered = s.filtered + excluded.filtered,
+           last_event_at = greatest(s.last_event_at, excluded.last_event_at)`,
+  ],
+  [
+    'delivery_stats',
+    `insert into delivery_stats as s (destination_id, route_id, bucket, succeeded, failed, failed_over, unsent, latency_sum, latency_count,
+                                      last_delivery_at, last_success_at, last_failure_at)
+     select destination_id, route_id, hour, sum(succeeded), sum(failed), sum(failed_over), sum(unsent), sum(latency_sum), sum(latency_count),
+            max(last_delivery_at), max(last_success_at), max(last_failure_at)
+     from young group by 1, 2, 3 order by 1, 2, 3
+     on conflict (destination_id, route_id, bucket) do update
+       set succeeded = s.succeeded + excluded.succeeded, failed = s.failed + excluded.failed,
+           failed_over = s.failed_over + excluded.failed_over, unsent = s.unsent + excluded.unsent,
+           latency_sum = s.latency_sum + excluded.latency_sum, latency_count = s.latency_count + excluded.latency_count,
+           last_delivery_at = greatest(s.last_delivery_at, excluded.last_delivery_at),
+           last_success_at = greatest(s.last_success_at, excluded.last_success_at),
+           last_failure_at = greatest(s.last_failure_at, excluded.last_failure_at)`,
+  ],
+  [
+    'latency_stats',
+    `insert into latency_stats as l (destination_id, bucket, latency, attempts)
+     select destination_id, hour, latency, sum(attempts) from young group by 1, 2, 3 order by 1, 2, 3
+     on conflict (destination_id, bucket, latency) do update set attempts = l.attempts + excluded.attempts`,
+  ],
+].map(([table = '', into = '']) => [table, merging(table, into)]);
+// Pages that one statement goes through.
+const MERGING = new Stride(2000);
 
 /**
- * Merges the hours that are old enough, oldest first.
- * @param forMs begins no further hour after this time, ms
+ * Merges the hours that are old enough, and removes what is too old, page by page. After an hour was merged there is nothing to do
+ * until the next one is old enough.
+ * @param forMs stops after this time, ms, when something was merged
  * @returns true when there is more to merge right now
- * @throws a database error; every hour that was merged before it stays merged
+ * @throws a database error; everything that was merged before it stays merged
  */
 export async function mergeBuckets(pool: Pool, forMs: number): Promise<boolean> {
   const until = performance.now() + forMs;
   const end = Math.floor(((await databaseTime(pool)) - AFTER_MS) / HOUR_MS) * HOUR_MS;
-  for (;;) {
-    const before = await mergeHour(pool, end);
-    if (before >= end) return false;
-    if (performance.now() > until) return true;
-  }
-}
-
-/** @returns the time before which everything is merged now, ms */
-async function mergeHour(pool: Pool, end: number): Promise<number> {
-  return inTransaction(pool, async (db) => {
-    // Whoever comes second waits here and goes on where the first one ended.
-    const { rows } = await db.query<{ merged_before: Date }>('select merged_before from history_progress for update');
-    const hour = rows[0]?.merged_before.getTime() ?? end;
-    if (hour >= end) return hour;
-    const bounds = [new Date(hour), new Date(hour + HOUR_MS)];
-    for (const statement of MERGE) await db.query(statement, bounds);
-    for (const table of ['latency_stats', 'ingest_stats', 'delivery_stats']) {
-      // The bucket 'epoch' holds the totals of all time.
-      await db.query(`delete from ${table} where bucket > timestamptz 'epoch' and bucket < $1`, [
-        new Date(hour - KEPT_MS),
+  const { rows } = await pool.query<{ merged_before: Date }>('select merged_before from history_progress');
+  if ((rows[0]?.merged_before.getTime() ?? end) >= end) return false;
+  for (const [table, statement] of MERGE) {
+    const look = async ({ from, to }: Pages) => {
+      const result = await pool.query<{ merged: number }>(statement, [
+        from,
+        to,
+        new Date(end),
+        new Date(end - KEPT_MS),
       ]);
-    }
-    await db.query('update history_progress set merged_before = $1', [bounds[1]]);
-    return hour + HOUR_MS;
-  });
+      return result.rows[0]?.merged ?? 0;
+    };
+    const mayGoOn = (merged: number) => merged === 0 || performance.now() < until;
+    if (!(await throughPages(pool, table, MERGING, look, mayGoOn))) return true;
+  }
+  await pool.query('update history_progress set merged_before = $1 where merged_before < $1', [new Date(end)]);
+  return false;
 }

@@ -2,6 +2,7 @@
 // speed of the lists depends on it: whatever is not settled is counted row by row, and the numbers are the same.
 import { idFloor } from '../../core/ids.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { Stride, sweep } from '../ranges.ts';
 import { GRACE_MS } from './late.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,35 +13,57 @@ const SETTLE_LOCK = 4_865_796_3;
 // with the next round.
 const WAIT_MS = 5000;
 const LOOK_AGAIN_MS = 50;
+// Of time, ms, and changes that one statement takes.
+const COUNTING = new Stride(HOUR_MS);
+const FOLDING = new Stride(50_000);
 
-// One statement, so one snapshot: the rows that are counted, the changes that are folded in and the cut between settled and
-// not settled agree. A change that commits later than that stays in history_changes and is added by whoever reads.
-// Changes of rows of this very step are part of what is counted, so they are dropped.
-const SETTLE = `
-with step as (
-  update history_progress set settled_before = $2 where settled_before = $1 returning 1
-), late as (
-  delete from history_changes where id_time(id) < $2 and exists (select from step) returning *
-), moved as (
-  select organization_id, 'event' as kind, $1::timestamptz as at, source_id, '' as route_id, '' as destination_id, status, routed, count(*) as total
-  from events where id >= $3 and id < $4 group by organization_id, source_id, status, routed
-  union all
-  select organization_id, 'delivery', $1, source_id, coalesce(route_id, ''), destination_id, status, true, count(*)
-  from deliveries where id >= $5 and id < $6 group by organization_id, source_id, route_id, destination_id, status
-  union all
-  select organization_id, case when id like 'evt%' then 'event' else 'delivery' end, id_time(id), source_id, route_id, destination_id, status, routed, change
-  from late where id_time(id) < $1
-)
+// What is counted of rows and changes, by the three spans.
+const ADD = `
 insert into history_counts as c (organization_id, kind, span, start, source_id, route_id, destination_id, status, routed, total)
 select m.organization_id, m.kind, span.name, date_bin(span.width, m.at, 'epoch'), m.source_id,
        case when span.whole then m.route_id else '' end, case when span.whole then m.destination_id else '' end, m.status, m.routed,
        sum(m.total)
 from moved m join sources s on s.id = m.source_id
 cross join (values ('hour', interval '1 hour', true), ('day', interval '1 day', true), ('source-day', interval '1 day', false)) as span(name, width, whole)
-where exists (select from step) and (m.kind = 'delivery' or span.name <> 'day')
+where m.kind = 'delivery' or span.name <> 'day'
 group by 1, 2, 3, 4, 5, 6, 7, 8, 9 having sum(m.total) <> 0
 on conflict (organization_id, kind, span, start, source_id, route_id, destination_id, status, routed) do update
   set total = c.total + excluded.total`;
+
+// One statement, so one snapshot: the rows that are counted, the changes that are dropped and the cut between settled and
+// not settled agree. A change that commits later than that stays in history_changes and is added by whoever reads.
+// Changes of rows of this very step are part of what is counted, so they are dropped.
+const SETTLE = `
+with step as (
+  update history_progress set settled_before = $2 where settled_before = $1 returning 1
+), counted as (
+  delete from history_changes
+  where ((id >= $3 and id < $4) or (id >= $5 and id < $6)) and exists (select from step)
+), moved as (
+  select organization_id, 'event' as kind, $1::timestamptz as at, source_id, '' as route_id, '' as destination_id, status, routed, count(*) as total
+  from events where id >= $3 and id < $4 and exists (select from step) group by organization_id, source_id, status, routed
+  union all
+  select organization_id, 'delivery', $1, source_id, coalesce(route_id, ''), destination_id, status, true, count(*)
+  from deliveries where id >= $5 and id < $6 and exists (select from step) group by organization_id, source_id, route_id, destination_id, status
+)
+${ADD}`;
+
+// Changes of rows that are settled, a piece at a time: it makes no difference to the sum where each of them stands.
+const FOLD = `
+with found as (
+  (select ctid from history_changes where id < $1 order by id limit $3)
+  union all
+  (select ctid from history_changes where id >= 'evt' and id < $2 order by id limit $3)
+), late as (
+  delete from history_changes where ctid = any (array(select ctid from found limit $3)) returning *
+), moved as (
+  select organization_id, case when id like 'evt%' then 'event' else 'delivery' end as kind, id_time(id) as at, source_id, route_id,
+         destination_id, status, routed, change as total
+  from late
+), added as (
+  ${ADD}
+)
+select count(*)::int as folded from late`;
 
 /** How far settling came. */
 export interface Settled {
@@ -64,11 +87,12 @@ export async function settleHistory(pool: Pool, forMs: number, waitMs: number = 
       SETTLE_LOCK,
     ]);
     if (!rows[0]?.locked) return null;
+    let before = await settledBefore(pool);
+    const isFolded = await fold(pool, before, until);
     const target = await reachable(pool, waitMs);
     if (target === null) return null;
-    let before = await settledBefore(pool);
     while (before.getTime() < target && performance.now() < until) before = await settleStep(pool, before, target);
-    return { before, caughtUp: before.getTime() >= target };
+    return { before, caughtUp: isFolded && before.getTime() >= target };
   });
 }
 
@@ -99,10 +123,10 @@ export async function forgetCounts(
   ]);
 }
 
-/** Forgets what was settled of a deleted source, when its last row is gone. */
-export async function forgetCountsOfSource(db: Queryable, sourceId: string): Promise<void> {
-  await db.query('delete from history_counts where source_id = $1', [sourceId]);
-  await db.query('delete from history_changes where source_id = $1', [sourceId]);
+/** Forgets what was settled of a deleted source, when its last row is gone. Not for a transaction: it is many statements. */
+export async function forgetCountsOfSource(pool: Pool, sourceId: string): Promise<void> {
+  await sweep(pool, 'history_counts', 'source_id = $3', [sourceId]);
+  await sweep(pool, 'history_changes', 'source_id = $3', [sourceId]);
 }
 
 // A change that a row's age kept from being noted was written before `at`, by a transaction that has a lower id than `xid`.
@@ -124,13 +148,29 @@ async function reachable(pool: Pool, waitMs: number): Promise<number | null> {
   }
 }
 
-/** Settles up to `target`, at most to the end of the hour. */
-async function settleStep(pool: Pool, from: Date, target: number): Promise<Date> {
-  const to = new Date(Math.min(target, (Math.floor(from.getTime() / HOUR_MS) + 1) * HOUR_MS));
-  const bounds = (['evt', 'dlv'] as const).flatMap((prefix) => [
-    idFloor(prefix, from.getTime()),
-    idFloor(prefix, to.getTime()),
-  ]);
-  await pool.query(SETTLE, [from, to, ...bounds]);
-  return to;
+/** Settles the next piece up to `target`, at most to the end of the hour. */
+function settleStep(pool: Pool, from: Date, target: number): Promise<Date> {
+  const endOfHour = (Math.floor(from.getTime() / HOUR_MS) + 1) * HOUR_MS;
+  return COUNTING.step(async (ms) => {
+    const to = new Date(Math.min(target, endOfHour, from.getTime() + ms));
+    const bounds = (['evt', 'dlv'] as const).flatMap((prefix) => [
+      idFloor(prefix, from.getTime()),
+      idFloor(prefix, to.getTime()),
+    ]);
+    await pool.query(SETTLE, [from, to, ...bounds]);
+    return to;
+  });
+}
+
+/** Folds the changes of what is settled into the counts. @returns whether time sufficed */
+async function fold(pool: Pool, before: Date, until: number): Promise<boolean> {
+  const ends = (['dlv', 'evt'] as const).map((prefix) => idFloor(prefix, before.getTime()));
+  for (let hasMore = true; hasMore; ) {
+    if (performance.now() > until) return false;
+    hasMore = await FOLDING.step(async (size) => {
+      const { rows } = await pool.query<{ folded: number }>(FOLD, [...ends, size]);
+      return rows[0]?.folded === size;
+    });
+  }
+  return true;
 }

@@ -1,9 +1,11 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
+import { errorText } from '../../core/clean-text.ts';
 import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
 import { firstEnabled } from '../failover-targets.ts';
 import { lateBound, settingLate } from '../history/late.ts';
 import { noteOutcomes } from '../notifications.ts';
+import { jsonParameter } from '../parameters.ts';
 import { DAY_MS, partitionName } from '../partitions.ts';
 import type { Queryable } from '../pool.ts';
 import { bounds } from './load-attempts.ts';
@@ -28,7 +30,7 @@ export interface AttemptResult {
   /** Secrets are masked by the caller. */
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | null;
-  /** Text without NUL, at most 16 KiB. */
+  /** At most 16 KiB. */
   responseBody: string | null;
   /** In which lane it was made. */
   lane: Lane;
@@ -211,7 +213,7 @@ export async function recordResults(db: Queryable, results: AttemptResult[]): Pr
   const { rows } = await db.query<ChangedDelivery & { id: string }>({
     name,
     text,
-    values: [JSON.stringify(results.map(resultRow)), deliveries.low, deliveries.high, ...lateBound(), deliveries.ids],
+    values: [jsonParameter(results.map(resultRow)), deliveries.low, deliveries.high, ...lateBound(), deliveries.ids],
   });
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -222,7 +224,7 @@ function resultRow(result: AttemptResult) {
     attempt: result.attemptNumber,
     outcome: result.deliveryStatus,
     status_code: result.statusCode,
-    error: result.error,
+    error: result.error && errorText(result.error),
     latency: result.latency,
     latency_class: result.latencyClass,
     started_at: result.startedAt,
@@ -237,6 +239,6 @@ function resultRow(result: AttemptResult) {
     candidates_of: result.failover?.organizationId,
     next_shard: result.failover?.shard,
     original_destination_id: result.failover?.originalDestinationId,
-    failover_reason: result.failover?.reason,
+    failover_reason: result.failover && errorText(result.failover.reason),
   };
 }

@@ -1,5 +1,6 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
 import { lateBound, settingLate } from '../history/late.ts';
+import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import { countUnsent } from '../unsent.ts';
 import { OUTBOX_CHANNEL } from './claim.ts';
@@ -124,11 +125,11 @@ export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<St
     name: 'store-events',
     text: STORE_EVENTS,
     values: [
-      JSON.stringify([...versions.values()]),
-      JSON.stringify(events.map(eventRow)),
+      jsonParameter([...versions.values()]),
+      jsonParameter(events.map(eventRow)),
       events.map((event) => event.body),
-      JSON.stringify(events.flatMap((event) => event.deliveries.map((delivery) => deliveryRow(event.id, delivery)))),
-      JSON.stringify(events.flatMap(counterRows)),
+      jsonParameter(events.flatMap((event) => event.deliveries.map((delivery) => deliveryRow(event.id, delivery)))),
+      jsonParameter(events.flatMap(counterRows)),
       ...lateBound(),
     ],
   });

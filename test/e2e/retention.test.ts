@@ -286,7 +286,7 @@ describe('retention', function () {
   it('of 0 days keeps for ever', async () => {
     const pipe = await records.pipe(receiver.endpoint().url);
     const { gone } = await delivered(pipe);
-    const settings = { HOOKYARD_PAYLOAD_RETENTION_DAYS: 0, HOOKYARD_EVENT_RETENTION_DAYS: 0 };
+    const settings = { ...readSettings({}), HOOKYARD_PAYLOAD_RETENTION_DAYS: 0, HOOKYARD_EVENT_RETENTION_DAYS: 0 };
     const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
     expect(await applyRetention({ pool: yard.pool, settings, log })).to.equal(false);
     expect((await yard.client.request('GET', `${eventPath(gone.id)}/payload`)).status).to.equal(200);

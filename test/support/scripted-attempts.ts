@@ -17,6 +17,7 @@ import type {
   ReconcileStep,
 } from '../../activities/types.ts';
 import { newId } from '../../core/ids.ts';
+import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import type { circuit } from '../../workflows/circuit.ts';
 import type { delivery } from '../../workflows/delivery.ts';
@@ -131,6 +132,7 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
     connection,
     namespace,
     taskQueue,
+    dataConverter: temporalDataConverter('off', []),
     identity: IDENTITY,
     workflowBundle: await bundleWorkflows(quietLogger),
     activities: {

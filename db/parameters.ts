@@ -1,0 +1,38 @@
+// The gate that every parameter of a hand-written statement passes: whatever text it has from a webhook, a destination, a store or
+// a transform, PostgreSQL can hold it. The records of the management API refuse such text instead (api/validation.ts).
+import pg from 'pg';
+import { cleanJson, cleanText } from '../core/clean-text.ts';
+
+/** A value as a parameter of type json or jsonb. No other JSON may be given to a statement: in a text, an escape is just text. */
+export function jsonParameter(value: unknown): string {
+  return cleanJson(JSON.stringify(value));
+}
+
+/** A connection whose text parameters are clean. */
+export class CleanClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    const query = this.query.bind(this) as (...args: unknown[]) => unknown;
+    this.query = ((...args: unknown[]) => query(...args.map(cleanArgument))) as typeof this.query;
+  }
+}
+
+/** An argument of `query`: the statement, its parameters, or both in one object. */
+function cleanArgument(argument: unknown): unknown {
+  if (Array.isArray(argument)) return argument.map(cleanParameter);
+  if (typeof argument !== 'object' || argument === null) return argument;
+  const { values } = argument as { values?: unknown };
+  // node-postgres's own queries, such as cursors, are objects with methods, and hold what they were made of.
+  if (!Array.isArray(values) || 'submit' in argument) return argument;
+  return { ...argument, values: values.map(cleanParameter) };
+}
+
+function cleanParameter(value: unknown): unknown {
+  if (typeof value === 'string') return hasNul(value) ? cleanText(value) : value;
+  // Of bytes, or of texts: most have nothing to clean, and are not copied.
+  if (Array.isArray(value)) return value.some(hasNul) ? value.map(cleanParameter) : value;
+  return value;
+}
+
+// Halves of surrogate pairs need no look: Node writes them as U+FFFD (WHATWG Encoding, section 4.1).
+const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes('\0');

@@ -1,0 +1,88 @@
+// Housekeeping works through tables of any size under the deadline of a statement: in pieces that shrink until they come through.
+import { isStatementTimeout } from './database-errors.ts';
+import type { Queryable } from './pool.ts';
+
+// Of the time that was too long, what a piece may take to be followed by one of twice its size.
+const QUICK = 1 / 4;
+
+/** How much of some work one statement is given: rows, pages, or ms of time. It is kept from one call to the next. */
+export class Stride {
+  readonly #most: number;
+  #size: number;
+  #tooLongMs = Number.POSITIVE_INFINITY;
+
+  /** @param most what it begins with */
+  constructor(most: number) {
+    this.#most = most;
+    this.#size = most;
+  }
+
+  /**
+   * Does a piece of the work, or of that as much as comes through.
+   * @param work statements of a whole transaction, for a piece of this size at most
+   * @throws what `work` throws, but a time-out only of the smallest piece there is
+   */
+  async step<T>(work: (size: number) => Promise<T>): Promise<T> {
+    for (;;) {
+      const size = this.#size;
+      const began = performance.now();
+      try {
+        const result = await work(size);
+        if (performance.now() - began < this.#tooLongMs * QUICK) this.#size = Math.min(this.#most, size * 2);
+        return result;
+      } catch (error) {
+        if (!isStatementTimeout(error) || size === 1) throw error;
+        this.#tooLongMs = performance.now() - began;
+        this.#size = Math.max(1, Math.floor(size / 4));
+      }
+    }
+  }
+}
+
+/** Some pages of a table, as bounds of `ctid`. */
+export interface Pages {
+  from: string;
+  to: string;
+}
+
+const SIZE = `select ceil(pg_relation_size($1::regclass) / current_setting('block_size')::float8)::float8 as pages`;
+
+/**
+ * Goes through a table by its pages, in the order in which it is stored: for what no index finds. A row that is changed meanwhile
+ * may move to where it is not found.
+ * @param look what is done with some pages, by a statement with `ctid >= $n::tid and ctid < $n::tid`
+ * @param mayGoOn asked after each piece with what `look` gave
+ * @returns whether the end was reached
+ */
+export async function throughPages<T>(
+  db: Queryable,
+  table: string,
+  stride: Stride,
+  look: (pages: Pages) => Promise<T>,
+  mayGoOn: (found: T) => boolean = () => true,
+): Promise<boolean> {
+  const { rows } = await db.query<{ pages: number }>(SIZE, [table]);
+  const end = rows[0]?.pages ?? 0;
+  for (let page = 0; page < end; ) {
+    const [found, next] = await stride.step(async (size) => {
+      const to = Math.min(end, page + size);
+      return [await look({ from: `(${page},0)`, to: `(${to},0)` }), to] as const;
+    });
+    page = next;
+    if (!mayGoOn(found)) return page >= end;
+  }
+  return true;
+}
+
+const SWEEP = new Stride(20_000);
+
+/** Deletes the rows of a table that a condition finds; its parameters begin at $3. @returns how many */
+export async function sweep(db: Queryable, table: string, condition: string, values: unknown[]): Promise<number> {
+  const statement = `delete from ${table} where ctid >= $1::tid and ctid < $2::tid and (${condition})`;
+  let removed = 0;
+  await throughPages(db, table, SWEEP, async ({ from, to }) => {
+    const { rowCount } = await db.query(statement, [from, to, ...values]);
+    removed += rowCount ?? 0;
+  });
+  return removed;
+}

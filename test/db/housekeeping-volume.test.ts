@@ -1,0 +1,139 @@
+// Housekeeping of more rows than a statement can take: every statement has 50 ms. `VOLUME=1000000 npm test --
+// test/db/housekeeping-volume.test.ts` does it with a million.
+import { expect } from 'chai';
+import { HousekeepingError, maintain } from '../../activities/maintenance.ts';
+import { readSettings } from '../../core/config.ts';
+import { createLog } from '../../core/log.ts';
+import { SecretBox } from '../../db/encryption.ts';
+import { daysBefore } from '../../db/partitions.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { fillHour, type Volume } from '../support/volume.ts';
+
+const ROWS = Number(process.env.VOLUME ?? 200_000);
+const DEADLINE_MS = 50;
+const DAYS_AGO = 10;
+
+const settings = { ...readSettings({}), HOOKYARD_PAYLOAD_RETENTION_DAYS: 0, HOOKYARD_EVENT_RETENTION_DAYS: 0 };
+const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
+
+describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms`, function () {
+  this.timeout(600_000);
+  let database: OwnDatabase;
+  let volume: Volume;
+  let hurried: Pool;
+  const lines: string[] = [];
+  const log = createLog({ LOG_LEVEL: 'silent' }, 'worker');
+  log.error = (...args: unknown[]) => void lines.push(JSON.stringify(args));
+  before(async () => {
+    database = await ownDatabase('volume');
+    volume = await fillHour(database.pool, ROWS, DAYS_AGO, 60);
+    hurried = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: DEADLINE_MS, onError: () => {} });
+  });
+  after(async () => {
+    await hurried?.end();
+    await database?.close();
+  });
+
+  async function keepHouse(changes: Partial<typeof settings> = {}): Promise<void> {
+    const deps = { pool: hurried, secretBox, settings: { ...settings, ...changes }, log };
+    while (await maintain(deps));
+    expect(lines).to.deep.equal([]);
+    expect((await database.pool.query('select * from housekeeping_failures')).rows).to.deep.equal([]);
+  }
+
+  const rows = async (statement: string, values: unknown[] = []) =>
+    (await database.pool.query<Record<string, unknown>>(statement, values)).rows;
+
+  /** What the counts and changes of the lists come to, and what there is. */
+  async function counts(): Promise<{ told: unknown; real: unknown }> {
+    const told = await rows(
+      `select kind, status, sum(total)::int as total from (
+         select kind, status, total from history_counts where span = 'hour'
+         union all select case when id like 'evt%' then 'event' else 'delivery' end, status, change from history_changes
+       ) c group by 1, 2 having sum(total) <> 0 order by 1, 2`,
+    );
+    const real = await rows(
+      `select 'delivery' as kind, status, count(*)::int as total from deliveries group by 2
+       union all select 'event', status, count(*)::int from events group by 2 order by 1, 2`,
+    );
+    return { told, real };
+  }
+
+  it('is too much for one statement', async () => {
+    const failure = await hurried
+      .query(`select count(*), sum(length(id || md5(id))) from deliveries group by status`)
+      .catch((error: unknown) => error);
+    expect(failure).to.have.property('code', '57014');
+  });
+
+  it('counts all of them, also what changes later', async () => {
+    await keepHouse();
+    const { told, real } = await counts();
+    expect(told).to.deep.equal(real);
+    // One delivery in four changes, and each change is noted twice.
+    await database.pool.query(
+      `begin; set local statement_timeout = 0; update deliveries set status = 'cancelled' where substr(id, 28, 1) in ('3', '6') and status <> 'pending'; commit`,
+    );
+    const [noted] = await rows('select count(*)::int as count from history_changes');
+    expect(noted?.count).to.be.above(ROWS / 10);
+    await keepHouse();
+    expect(await rows('select from history_changes limit 1')).to.deep.equal([]);
+    expect((await counts()).told).to.deep.equal((await counts()).real);
+  });
+
+  it('merges statistics', async () => {
+    await database.pool.query(
+      `insert into latency_stats (destination_id, bucket, latency, attempts)
+       select 'dst_' || d, date_bin('1 hour', $2::timestamptz, 'epoch') + b * interval '5 minutes', l, 1
+       from generate_series(1, $1::int) d, generate_series(0, 11) b, generate_series(1, 5) l`,
+      [Math.round(ROWS / 100), new Date(volume.from)],
+    );
+    await database.pool.query('update history_progress set merged_before = $1', [new Date(volume.from)]);
+    await keepHouse();
+    expect(await rows('select count(*)::int as rows, sum(attempts)::int as attempts from latency_stats')).to.deep.equal(
+      [{ rows: Math.round(ROWS / 100) * 5, attempts: Math.round(ROWS / 100) * 60 }],
+    );
+  });
+
+  it('ends what is open and drops what is over', async () => {
+    // What waits of others is gone through, and stays.
+    await database.pool.query(
+      `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, priority, shard)
+       select 'dlv_~' || lpad(n::text, 16, '0'), 'dst_~', 'org', 'evt_~', 'src', 0, 0 from generate_series(1, $1::int) n`,
+      [ROWS],
+    );
+    const kept = Math.floor(volume.from / 86_400_000) + 1;
+    await keepHouse({ HOOKYARD_PAYLOAD_RETENTION_DAYS: DAYS_AGO - 2 });
+    expect(await rows(`select count(*)::int as failed from deliveries where status = 'failed'`)).to.deep.equal([
+      { failed: volume.open },
+    ]);
+    expect((await counts()).told).to.deep.equal((await counts()).real);
+    await keepHouse({ HOOKYARD_EVENT_RETENTION_DAYS: DAYS_AGO - 2 });
+    for (const table of ['events', 'deliveries', 'attempts', 'event_payloads'] as const) {
+      expect(await daysBefore(database.pool, table, kept), table).to.deep.equal([]);
+    }
+    expect(await counts()).to.deep.equal({ told: [], real: [] });
+    expect(await rows('select count(*)::int as waiting from outbox')).to.deep.equal([{ waiting: ROWS }]);
+  });
+
+  it('does the other parts when one fails, and tells and counts that one', async () => {
+    await database.pool.query(`alter table idempotent_requests rename to elsewhere;
+      insert into idempotency_keys (source_id, key_hash, event_id, expires_at)
+        select 'src', n::text::bytea, 'evt', now() - interval '1 day' from generate_series(1, 25000) n`);
+    const deps = { pool: hurried, secretBox, settings, log };
+    let failure: unknown;
+    while (!failure)
+      failure = await maintain(deps).then(
+        (hasMore) => !hasMore,
+        (error: unknown) => error,
+      );
+    expect(failure).to.be.instanceOf(HousekeepingError).with.property('message').that.includes('idempotent requests');
+    // After the part that fails, and before it.
+    expect(await rows('select from idempotency_keys')).to.have.length(0);
+    expect(lines.join()).to.include('idempotent requests').and.to.include('42P01').and.to.include('stack');
+    const [counted] = await rows('select * from housekeeping_failures');
+    expect(counted).to.include({ part: 'idempotent requests' });
+    expect(counted?.last_error).to.include('idempotent_requests');
+  });
+});

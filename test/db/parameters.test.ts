@@ -1,0 +1,95 @@
+// Whatever text a statement is given, PostgreSQL takes it and gives it back, with U+FFFD for what it cannot hold.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { cleanText, errorText, MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
+import { apart } from '../../db/apart.ts';
+import { isRefusedValue } from '../../db/database-errors.ts';
+import { jsonParameter } from '../../db/parameters.ts';
+import { inTransaction, type Pool } from '../../db/pool.ts';
+import { testPool } from '../support/service.ts';
+
+// Text as it comes, and what has to be looked at: NUL, halves of pairs, escapes that are just text.
+const text = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('\0', '\ud800', '\udc00', '😀', '\\', '\\u0000', '\\ud800'),
+    ),
+  )
+  .map((parts) => parts.join(''));
+const RUNS = { numRuns: 200 };
+
+describe('parameters of statements', () => {
+  let pool: Pool;
+  before(() => {
+    pool = testPool();
+  });
+
+  it('of text are stored, by themselves and in arrays', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 1 }), async (texts) => {
+        const { rows } = await pool.query('select $1::text as one, $2::text[] as many', [texts[0], texts]);
+        expect(rows).to.deep.equal([{ one: cleanText(texts[0] ?? ''), many: texts.map(cleanText) }]);
+      }),
+      RUNS,
+    ));
+
+  it('of JSON are stored, names and values, and read as text', () =>
+    fc.assert(
+      fc.asyncProperty(text, text, async (name, value) => {
+        const { rows } = await pool.query(
+          'select $1::jsonb as whole, i.value from json_to_recordset($2::json) as i(value text)',
+          [jsonParameter({ [name]: [value] }), jsonParameter([{ value }])],
+        );
+        expect(rows).to.deep.equal([{ whole: { [cleanText(name)]: [cleanText(value)] }, value: cleanText(value) }]);
+      }),
+      RUNS,
+    ));
+
+  it('of named statements, in transactions and on connections of their own are clean too', async () => {
+    const statement = { name: 'clean-parameters', text: 'select $1::text as one', values: ['a\0b'] };
+    const found = await inTransaction(pool, (db) => db.query(statement));
+    const client = await pool.connect();
+    const again = await client.query(statement).finally(() => client.release());
+    for (const { rows } of [found, again]) expect(rows).to.deep.equal([{ one: 'a\ufffdb' }]);
+    expect(statement.values).to.deep.equal(['a\0b']);
+  });
+
+  it('of errors are not longer than 4,000 characters, and no pair is cut in two', () => {
+    const long = errorText(`${'x'.repeat(MAX_ERROR_LENGTH - 2)}😀 and more`);
+    expect(long).to.have.length(MAX_ERROR_LENGTH);
+    expect(long.isWellFormed()).to.equal(true);
+    expect(errorText('x'.repeat(MAX_ERROR_LENGTH))).to.have.length(MAX_ERROR_LENGTH);
+  });
+});
+
+describe('records of which PostgreSQL refuses one', () => {
+  const given = ['1', '2', 'three', '4', '5', 'six', '7'];
+  const store = (done: string[]) => async (some: string[]) => {
+    await testPool().query('select n::int from unnest($1::text[]) as n', [some]);
+    done.push(...some);
+  };
+
+  it('are done without it', async () => {
+    const [done, refused]: [string[], string[]] = [[], []];
+    await apart(given, store(done), async (one, error) => {
+      expect(isRefusedValue(error)).to.equal(true);
+      refused.push(one);
+    });
+    expect(done).to.deep.equal(['1', '2', '4', '5', '7']);
+    expect(refused).to.deep.equal(['three', 'six']);
+  });
+
+  it('are not taken apart for an error of the statement itself', async () => {
+    let tries = 0;
+    const wrong = async () => {
+      tries += 1;
+      await testPool().query('select nothing from nowhere');
+    };
+    const failure = await apart(given, wrong, () => Promise.reject(new Error('never'))).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.have.property('code', '42P01');
+    expect(tries).to.equal(1);
+  });
+});

@@ -1,0 +1,65 @@
+// What may keep payloads beyond their retention, and for how long.
+import { expect } from 'chai';
+import { applyRetention } from '../../activities/retention.ts';
+import { readSettings } from '../../core/config.ts';
+import { newId } from '../../core/ids.ts';
+import { createLog } from '../../core/log.ts';
+import { daysBefore } from '../../db/partitions.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { fillHour, type Volume } from '../support/volume.ts';
+import { settleHistory } from '../../db/history/settle.ts';
+
+const DAYS_AGO = 10;
+const DAY_SECONDS = 86_400;
+
+describe('retention of payloads', function () {
+  this.timeout(60_000);
+  let database: OwnDatabase;
+  let volume: Volume;
+  before(async () => {
+    database = await ownDatabase('kept');
+    volume = await fillHour(database.pool, 3600, DAYS_AGO, 900);
+    while ((await settleHistory(database.pool, 5000))?.caughtUp === false);
+  });
+  after(() => database?.close());
+
+  const settings = { ...readSettings({}), HOOKYARD_PAYLOAD_RETENTION_DAYS: 5, HOOKYARD_EVENT_RETENTION_DAYS: 0 };
+  const log = createLog({ LOG_LEVEL: 'silent' }, 'worker');
+  const kept = () => daysBefore(database.pool, 'event_payloads', Math.floor(volume.from / 86_400_000) + 1);
+  const apply = async () => {
+    while (await applyRetention({ pool: database.pool, settings, log }));
+  };
+
+  /** Takes one open delivery into a file that waits since so long ago. */
+  async function freeze(waitingSeconds: number): Promise<string> {
+    const batchId = newId('bat');
+    const { rows } = await database.pool.query<{ id: string }>(
+      `update deliveries set batch_id = $1 where id = (
+         select id from deliveries where status = 'pending' and batch_id is null order by id limit 1) returning id`,
+      [batchId],
+    );
+    const id = rows[0]?.id ?? '';
+    await database.pool.query(
+      `insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format,
+         first_delivery_id, last_delivery_id, waiting_since, events, bytes, frozen_at)
+       values ($1, $2, $3, 'frozen', $1, $1, 'jsonl', $4, $4, now() - make_interval(secs => $5), 1, 2, now())`,
+      [batchId, volume.organizationId, volume.destinationId, id, waitingSeconds],
+    );
+    return id;
+  }
+
+  it('waits for a file that is being written, and not for ever for one that never is', async () => {
+    const stuckAfter = settings.HOOKYARD_WAREHOUSE_RETRY_SECONDS + DAY_SECONDS;
+    const deliveryId = await freeze(stuckAfter - 600);
+    await apply();
+    expect(await kept()).to.have.length(1);
+    await database.pool.query('update warehouse_batches set waiting_since = waiting_since - $1::interval', [
+      '20 minutes',
+    ]);
+    await apply();
+    expect(await kept()).to.deep.equal([]);
+    // Its flush ends it, should there ever be one.
+    const { rows } = await database.pool.query('select status from deliveries where id = $1', [deliveryId]);
+    expect(rows).to.deep.equal([{ status: 'pending' }]);
+  });
+});

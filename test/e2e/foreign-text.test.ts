@@ -1,0 +1,130 @@
+// Text that others wrote and that PostgreSQL or Temporal cannot hold: NUL, halves of surrogate pairs, and far too much of it. It
+// is shown as far as that goes, and keeps nothing from going on.
+import { expect } from 'chai';
+import { MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { send } from '../support/http-client.ts';
+import { until } from '../support/until.ts';
+import { providerCases } from '../support/warehouse-targets.ts';
+import { expectEachOnce, WarehousePipe } from '../support/warehouse-yard.ts';
+
+const UNKNOWN = `export default ({ payload }) => {
+  if (payload.type !== 'known') throw new Error('unknown ' + payload.type);
+  return payload;
+}`;
+
+describe('text that cannot be stored', function () {
+  this.timeout(90_000);
+  let yard: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(() => Promise.all([yard.close(), receiver.close()]));
+
+  const transform = (code = UNKNOWN) =>
+    yard.client.create<{ id: string }>('/api/transforms', { name: 'Reshape', type: 'javascript', code });
+
+  for (const [what, type, shown] of [
+    ['NUL', 'a\\u0000b', 'a\ufffdb'],
+    ['half of a surrogate pair', 'a\\ud800b', 'a\ufffdb'],
+  ] as const) {
+    it(`in the error of a transform (${what}) ends the delivery, and the place it had is free`, async () => {
+      const endpoint = receiver.endpoint(200);
+      const { id: transformId } = await transform();
+      const { source } = await records.pipe(endpoint.url, {
+        route: { transformId },
+        destination: { retryPolicy: onceMore(5) },
+      });
+      const bad = await records.accepted(source, `{"type":"${type}"}`);
+      const failed = await records.deliveryWith('failed', bad);
+      expect(failed.error).to.match(new RegExp(`^The transform Reshape failed: Error: unknown ${shown} `));
+      expect(await records.queued()).to.equal(0);
+      await records.eventWith('delivered', await records.accepted(source, '{"type":"known"}'));
+      expect(endpoint.requests).to.have.length(1);
+    });
+  }
+
+  it('in what a destination answers is recorded, and the attempt counts once', async () => {
+    const endpoint = receiver.endpoint({ status: 500, body: 'no\0\ud800' });
+    const { delivery } = await records.deliver(endpoint.url, '{}', 'failed');
+    expect(delivery.attempts[0]?.responseBody).to.equal('no\ufffd\ufffd');
+    expect(endpoint.requests).to.have.length(1);
+  });
+
+  it('in the address of a source names no source', async () => {
+    const { pathname } = new URL((await records.source()).webhookUrl);
+    for (const path of [`${pathname}%00`, pathname.replace('/ingest/', '/ingest/%00')]) {
+      expect((await send('POST', `${yard.client.url}${path}`, {}, '{}')).status, path).to.equal(404);
+    }
+  });
+
+  it('is not stored by the megabyte', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { id: transformId } = await transform("export default () => { throw new Error('x'.repeat(10_000_000)); }");
+    const { delivery } = await records.deliver(endpoint.url, '{}', 'failed', { route: { transformId } });
+    expect(delivery.error?.length).to.be.within(1000, MAX_ERROR_LENGTH);
+  });
+
+  it('in what an attempt is recorded with, should there be any, ends that delivery and no other', async () => {
+    // Nothing that a webhook or a destination sends gets here any more, so the refusal is PostgreSQL's own.
+    await yard.pool.query(`
+      create function refuse_teapots() returns trigger language plpgsql as $$ begin
+        raise exception 'no teapots' using errcode = '22P05';
+      end $$;
+      create trigger refuse_teapots before update on deliveries for each row when (new.status_code = 418)
+        execute function refuse_teapots()`);
+    try {
+      const teapot = receiver.endpoint(418);
+      const { source, destination } = await records.pipe(teapot.url, { destination: { retryPolicy: onceMore(5) } });
+      const other = await records.destination(receiver.endpoint(200).url);
+      await records.route(source.id, [other.id]);
+      const eventIds = await Promise.all(Array.from({ length: 5 }, () => records.accepted(source, '{}')));
+      for (const eventId of eventIds) {
+        const deliveries = await until('both to end', async () => {
+          const found = await records.deliveries(eventId);
+          return found.every(({ status }) => ['failed', 'delivered'].includes(status)) && found;
+        });
+        const refused = deliveries.find(({ destinationId }) => destinationId === destination.id);
+        expect(refused).to.include({ status: 'failed', attemptCount: 0 });
+        expect(refused?.error).to.match(/^Attempt 1 was given up: PostgreSQL refused a value .*22P05/);
+      }
+      expect(await records.queued()).to.equal(0);
+      expect(teapot.requests).to.have.length(eventIds.length);
+    } finally {
+      await yard.pool.query('drop function refuse_teapots cascade');
+    }
+  });
+
+  describe('in a batch of a warehouse', () => {
+    let server: StoreServer;
+    const provider = providerCases[0];
+    if (!provider) throw new Error('there is no provider');
+    before(async function () {
+      this.timeout(COLD_START_MS);
+      server = await provider.start();
+      await provider.prepare(server.url);
+    });
+    after(() => server?.stop());
+
+    it('fails the events it is about, and the others are written', async () => {
+      const { id: transformId } = await transform();
+      const pipe = await WarehousePipe.make(yard, { provider, url: server.url }, { route: { transformId } });
+      const ids = await pipe.send([
+        '{"type":"known"}',
+        '{"type":"a\\u0000b"}',
+        '{"type":"\\udc00"}',
+        '{"type":"known"}',
+      ]);
+      const [first = '', nul = '', half = '', last = ''] = ids;
+      expectEachOnce(await pipe.rows(2), [first, last]);
+      expect((await records.deliveryWith('failed', nul)).error).to.include('unknown a\ufffdb');
+      expect((await records.deliveryWith('failed', half)).error).to.include('unknown \ufffd');
+    });
+  });
+});

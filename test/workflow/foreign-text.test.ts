@@ -1,0 +1,37 @@
+// Errors on their way to Temporal, whose messages somebody else wrote: no message ends the worker, or is too long to be taken.
+import { WorkflowFailedError } from '@temporalio/client';
+import { expect } from 'chai';
+import { delivered, failed, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
+
+// Short texts are written to Protocol Buffers by other code than long ones (protobufjs, Writer.string).
+const TEXTS = ['a\ud800b', `${'x'.repeat(100)}\udc00`, 'a\0b'];
+const HUGE = 'x'.repeat(5_000_000);
+
+describe('text in errors of activities and workflows', () => {
+  let worker: ScriptedWorker;
+  before(async () => {
+    worker = await startScriptedWorker('test-foreign-text');
+  });
+  after(() => worker.stop());
+
+  for (const quick of [true, false]) {
+    it(`of ${quick ? 'local' : 'regular'} activities: the delivery goes on`, async () => {
+      const deliveries = await Promise.all(
+        [...TEXTS, HUGE].map((text) =>
+          worker.start([new Error(text, { cause: new Error(text) }), delivered], { quick }),
+        ),
+      );
+      for (const { handle } of deliveries) expect(await handle.result()).to.include({ status: 'delivered' });
+    });
+  }
+
+  it('of workflows: it ends, and shows it', async () => {
+    for (const text of TEXTS) {
+      const { handle } = await worker.start([{ ...failed, error: text }], { replayWindowMs: 0 });
+      const failure = await handle.result().catch((error: unknown) => error);
+      if (!(failure instanceof WorkflowFailedError)) throw failure;
+      const shown = failure.cause?.message ?? '';
+      expect(shown).to.match(/^Failed after 1 of 4 attempts: .*\ufffd/);
+    }
+  });
+});
