@@ -1,6 +1,7 @@
 // MikroORM for the configuration records, and the one way to get an EntityManager: bound to an organization.
 import { UnderscoreNamingStrategy } from '@mikro-orm/core';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import './column-types.ts';
 import { entities } from './entities.ts';
 
 export type { EntityManager, MikroORM };
