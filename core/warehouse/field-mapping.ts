@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { COLUMN_TYPES, convert } from './convert.ts';
 import { sortedHeaders, type WarehouseEvent } from './event.ts';
+import { parseExact } from '../numbers/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 import { viewPayload } from '../payload.ts';
 
@@ -142,7 +143,7 @@ function readColumn({ path, type, fallback }: Column, root: unknown): string | n
 function readDefault(text: string, type: FieldMappingRule['type']): ReturnType<typeof convert> {
   if (type !== 'json') return convert(text, type);
   try {
-    return { ok: true, value: JSON.parse(text) };
+    return { ok: true, value: parseExact(text) };
   } catch {
     return { ok: false };
   }

@@ -1,6 +1,6 @@
 // The content of a batch's object. The same events give the same bytes, so that an upload can be repeated.
 import { createHash } from 'node:crypto';
-import { payloadText, sortedHeaders, type WarehouseEvent } from './event.ts';
+import { payloadText, sortedHeaders, type WarehouseEvent, wellFormed } from './event.ts';
 import type { FieldMapping } from './field-mapping.ts';
 import type { FileFormat } from './object-key.ts';
 
@@ -58,7 +58,7 @@ export function createFileWriter({ fileFormat, mapping }: FileForm): FileWriter 
 
   return {
     add(events) {
-      const rows = events.map(rowOf);
+      const rows = events.map((event) => wellFormed(rowOf(event)));
       const before = count === 0 ? '[\n' : ',\n';
       if (rows.length > 0) write(lines ? rows.map((row) => `${row}\n`).join('') : `${before}${rows.join(',\n')}`);
       count += rows.length;
