@@ -59,6 +59,21 @@ export function isWhole(text: string): boolean {
   return decimal !== null && decimal.digits.length - 1 <= Math.max(decimal.magnitude, -1);
 }
 
+// A quotient of so many digits is surely none that anyone means, and costs nothing to find.
+const MAX_SPREAD = 5000;
+
+/** Whether a is a whole multiple of b. False when they are too many orders of magnitude apart to tell. */
+export function isMultiple(a: string, b: string): boolean {
+  const [value, factor] = [readDecimal(a), readDecimal(b)];
+  if (value === null || factor === null || factor.sign === 0) return false;
+  if (value.sign === 0) return true;
+  // The powers of ten of their last digits.
+  const [low, high] = [value, factor].map(({ magnitude, digits }) => magnitude - digits.length + 1) as [number, number];
+  if (Math.abs(low - high) > MAX_SPREAD || value.digits.length + factor.digits.length > MAX_SPREAD) return false;
+  const scaled = (digits: string, power: number) => BigInt(digits) * 10n ** BigInt(power - Math.min(low, high));
+  return scaled(value.digits, low) % scaled(factor.digits, high) === 0n;
+}
+
 /** The power of ten of the first digit; 0 for zero and for what is no number. */
 export function magnitudeOf(text: string): number {
   return readDecimal(text)?.magnitude ?? 0;

@@ -71,7 +71,19 @@ export function parseExact(text: string): unknown {
   if (!MAY_BE_INEXACT.test(text)) return value;
   // A reviver would give the texts of numbers too; it takes fifty times as long as parsing (Node 24), and recursion.
   const marked = markInexact(text);
-  return marked === text ? value : unmark(JSON.parse(marked));
+  if (marked === text) return value;
+  const exact = unmark(JSON.parse(marked));
+  if (typeof exact === 'object' && exact !== null) withExactNumbers.add(exact);
+  return exact;
+}
+
+const withExactNumbers = new WeakSet();
+
+/** Whether `parseExact` has found such a number in what it gave; at once, however large that is. */
+export function holdsExactNumbers(parsed: unknown): boolean {
+  return (
+    parsed instanceof ExactNumber || (typeof parsed === 'object' && parsed !== null && withExactNumbers.has(parsed))
+  );
 }
 
 /** Valid JSON with strings in place of the numbers that are not exact. */

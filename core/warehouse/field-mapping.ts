@@ -5,6 +5,7 @@ import { sortedHeaders, type WarehouseEvent } from './event.ts';
 import { parseExact } from '../numbers/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 import { viewPayload } from '../payload.ts';
+import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
 
 /** interface.md, "Limits": at most 50 rules. */
 export const MAX_MAPPING_RULES = 50;
@@ -57,7 +58,7 @@ export type FieldMappingRule = z.output<typeof rule>;
 
 /** A mapping that is ready to make rows. */
 export interface FieldMapping {
-  /** Makes the row of an event. */
+  /** Makes the row of an event. @throws FileTooLargeError */
   map(event: WarehouseEvent): MappedRow;
 }
 
@@ -100,11 +101,16 @@ export function compileFieldMapping(rules: readonly FieldMappingRule[]): FieldMa
     map(event) {
       const root = rootOf(event);
       let misfits = 0;
+      let length = 0;
       // Written by hand: in an object `__proto__` would be no member, and names like `1` would come first.
       const members = columns.map((column) => {
         const value = readColumn(column, root);
         if (value === null) misfits++;
-        return `${column.name}:${value ?? column.fallback}`;
+        const member = `${column.name}:${value ?? column.fallback}`;
+        // Fifty columns of a whole payload are longer than a text can be, and more than fits in memory.
+        length += member.length;
+        if (length > MAX_FILE_BYTES) throw new FileTooLargeError();
+        return member;
       });
       return { json: `{${members.join(',')}}`, misfits };
     },
