@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Client, createClient } from 'hookyard/client';
+import { parseExact } from '../core/numbers/exact-json.ts';
 import { usage } from './errors.ts';
 import { createOutput, type Output } from './output.ts';
 
@@ -36,6 +37,8 @@ export function contextOf(command: Command): Context {
     timeoutMs: seconds * 1000,
     maxWaitMs: seconds * 1000,
     userAgent: `hookyard-cli/${VERSION}`,
+    // What is shown has the digits that came in.
+    parseJson: parseExact,
   });
   return { client, output: createOutput(options.json === true), url };
 }

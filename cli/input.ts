@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Client, HttpDestinationSummary, Route, Source, WarehouseDestinationSummary } from 'hookyard/client';
+import { parseExact } from '../core/numbers/exact-json.ts';
 import { notFound, usage } from './errors.ts';
 
 /** `--data`: the members of a record that have no option of their own. */
@@ -33,7 +34,7 @@ export function readInput(name: string): string {
 
 export function parseJson(text: string, what: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch (error) {
     throw usage(`${what} is not JSON: ${(error as Error).message}`);
   }

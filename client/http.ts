@@ -25,6 +25,7 @@ export interface Settings {
   maxWaitMs: number;
   userAgent: string | undefined;
   fetch: typeof fetch;
+  parseJson: (text: string) => unknown;
 }
 
 interface Call {
@@ -103,7 +104,7 @@ async function sendOnce(
       redirect: 'manual',
       signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
     });
-    return await readAnswer(response, what, idempotencyKey);
+    return await readAnswer(settings, response, what, idempotencyKey);
   } catch (error) {
     if (error instanceof HookyardError) throw error;
     options.signal?.throwIfAborted();
@@ -123,7 +124,12 @@ function reasonOf(error: unknown): string {
   return inner === undefined ? error.message : reasonOf(inner);
 }
 
-async function readAnswer(response: Response, what: string, idempotencyKey: string | null): Promise<unknown> {
+async function readAnswer(
+  { parseJson }: Settings,
+  response: Response,
+  what: string,
+  idempotencyKey: string | null,
+): Promise<unknown> {
   const contentType = response.headers.get('content-type');
   const isJson = /^application\/json\b/i.test(contentType ?? '');
   if (response.ok) {
@@ -132,7 +138,7 @@ async function readAnswer(response: Response, what: string, idempotencyKey: stri
     if (raw) return { contentType, bytes: new Uint8Array(await response.arrayBuffer()) } satisfies RawAnswer;
     const text = await response.text();
     if (response.status === 204) return undefined;
-    const parsed = isJson ? parse(text) : undefined;
+    const parsed = isJson ? parse(text, parseJson) : undefined;
     if (parsed !== undefined) return parsed;
   } else if (isJson) {
     const body = parse(await response.text()) as ErrorBody | null | undefined;
@@ -171,9 +177,9 @@ function retryAfterMs(text: string | null): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }
 
-function parse(text: string): unknown {
+function parse(text: string, parseJson: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -21,6 +21,8 @@ export interface ClientOptions {
   userAgent?: string;
   /** Instead of the runtime's own. */
   fetch?: typeof fetch;
+  /** Reads JSON answers, instead of JSON.parse, which rounds numbers of payloads and conditions to doubles. Throws when it is none. */
+  parseJson?: (text: string) => unknown;
 }
 
 type Page<Item> = { data: Item[]; pagination: Pagination };
@@ -54,6 +56,7 @@ export function createClient(options: ClientOptions): Client {
     maxWaitMs: options.maxWaitMs ?? 60_000,
     userAgent: options.userAgent,
     fetch: options.fetch ?? ((...args) => fetch(...args)),
+    parseJson: options.parseJson ?? ((text) => JSON.parse(text)),
   };
   let organization: Promise<string> | undefined;
   /** The organization of the key, asked for once; a failed question is asked again. */

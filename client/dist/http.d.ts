@@ -20,6 +20,7 @@ export interface Settings {
     maxWaitMs: number;
     userAgent: string | undefined;
     fetch: typeof fetch;
+    parseJson: (text: string) => unknown;
 }
 interface Call {
     method: string;

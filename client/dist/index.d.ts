@@ -18,6 +18,8 @@ export interface ClientOptions {
     userAgent?: string;
     /** Instead of the runtime's own. */
     fetch?: typeof fetch;
+    /** Reads JSON answers, instead of JSON.parse, which rounds numbers of payloads and conditions to doubles. Throws when it is none. */
+    parseJson?: (text: string) => unknown;
 }
 type Page<Item> = {
     data: Item[];

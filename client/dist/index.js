@@ -15,6 +15,7 @@ export function createClient(options) {
         maxWaitMs: options.maxWaitMs ?? 60_000,
         userAgent: options.userAgent,
         fetch: options.fetch ?? ((...args) => fetch(...args)),
+        parseJson: options.parseJson ?? ((text) => JSON.parse(text)),
     };
     let organization;
     /** The organization of the key, asked for once; a failed question is asked again. */
