@@ -1,7 +1,7 @@
 // Numbers that a double does not hold, on their way through a transform (docs/transforms.md, "Numbers"). QuickJS knows
 // doubles only, so the host finds these numbers in the payload and tells the sandbox where they are.
 import { decimalKey } from '../../core/numbers/decimal.ts';
-import { ExactNumber, parseExact } from '../../core/numbers/exact-json.ts';
+import { ExactNumber, mayBeInexact, parseExact } from '../../core/numbers/exact-json.ts';
 
 /** `objects`: every number that is not exact becomes an object; `mixed`: fractions stay numbers where they can. */
 export type NumberForm = 'objects' | 'mixed';
@@ -19,6 +19,7 @@ type Members = [key: string | number, what: string | Members][];
 
 /** @returns what the sandbox is to be told of the numbers of a payload; null when all are exact, or it is no JSON */
 export function tellNumbers(body: string, form: NumberForm, seed: number): string | null {
+  if (!mayBeInexact(body)) return null;
   try {
     const payload = parseExact(body);
     const doubles = form === 'mixed' ? findDoubles(payload) : new Map<number, string>();

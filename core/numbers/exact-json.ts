@@ -59,6 +59,9 @@ const MAY_BE_INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE][+-]?\d{3})/;
 // (`{15,}` would fill the stack of the regular expression with a very long number.)
 const CANDIDATE = /-?\d[-+.\deE]{15}[-+.\deE]*|-?\d[\d.]*[eE][+-]?\d{3}\d*/g;
 const PLAIN = /^-?\d+$/;
+/** Whether a text may be JSON with a number that is not exact: quick, and wrong only when it says yes. */
+export const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
+
 // Stands before the text of a number while it is parsed as a string. Nobody who sends JSON knows it.
 const MARK = `number:${randomUUID()}:`;
 
@@ -68,7 +71,7 @@ const MARK = `number:${randomUUID()}:`;
  */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (!MAY_BE_INEXACT.test(text)) return value;
+  if (!mayBeInexact(text)) return value;
   // A reviver would give the texts of numbers too; it takes fifty times as long as parsing (Node 24), and recursion.
   const marked = markInexact(text);
   if (marked === text) return value;
