@@ -182,7 +182,7 @@ export type WarehouseAdvice =
   /** A batch was uploaded, and its deliveries are to be recorded as delivered. */
   | { state: 'uploaded'; batchId: string; events: number };
 
-/** What came of an upload; `ended`: there was nothing to upload (any more). */
+/** What came of an upload; `ended`: there was nothing to upload (any more), or the batch was halved: look again. */
 export type UploadOutcome =
   | { status: 'uploaded' }
   | { status: 'ended' }

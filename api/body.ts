@@ -1,4 +1,5 @@
 // Reads JSON bodies of the management API; each refusal as decided in "HTTP conventions".
+import { parseExact } from '../core/numbers/exact-json.ts';
 import type { AppContext } from './context.ts';
 import { ApiError } from './errors.ts';
 import { BodyError, noRoom, receiveBody } from './receive-body.ts';
@@ -73,7 +74,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   try {
-    return JSON.parse(decoder.decode(bytes));
+    return parseExact(decoder.decode(bytes));
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'it is not UTF-8';
     throw new ApiError(400, 'INVALID_JSON', `The body is not valid JSON: ${reason}; send a JSON object in UTF-8`);

@@ -4,6 +4,7 @@ import { newId } from '../core/ids.ts';
 import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { compileFieldMapping, type FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import { buildFile } from '../core/warehouse/file.ts';
+import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse-config.ts';
 import { samplePayload } from './test-send.ts';
 
@@ -44,7 +45,9 @@ export function createTestUploader(warehouses: Pick<Warehouses, 'put'>): TestUpl
     async upload({ id, version, opened, fieldMapping }, payload = samplePayload) {
       if (!opened.ok) return failure(null, 0, opened.message);
       const { ok: _ok, ...typed } = opened;
-      const { key, file } = testFile(typed.config, fieldMapping, payload);
+      const made = testFile(typed.config, fieldMapping, payload);
+      if (made instanceof FileTooLargeError) return failure(null, 0, made.message);
+      const { key, file } = made;
       const metadata = { count: String(file.count), sha256: file.sha256 };
       const target: WarehouseTarget = { id, version, ...typed };
       const startedAt = performance.now();
@@ -87,7 +90,12 @@ function testFile(
     fileFormat,
   });
   const mapping = fieldMapping && compileFieldMapping(fieldMapping);
-  return { key, file: buildFile({ events: [event], fileFormat, mapping }) };
+  try {
+    return { key, file: buildFile({ events: [event], fileFormat, mapping }) };
+  } catch (error) {
+    if (error instanceof FileTooLargeError) return error;
+    throw error;
+  }
 }
 
 function misfitsOf(count: number): string {

@@ -1,5 +1,7 @@
 // Turns what zod finds wrong into the API's 400: the message names the first offending field and what it must be.
 import { z } from 'zod';
+import { magnitudeOf } from '../core/numbers/decimal.ts';
+import { ExactNumber } from '../core/numbers/exact-json.ts';
 import { type UnknownMember, unknownMembers } from '../core/unknown-members.ts';
 import { readJson } from './body.ts';
 import type { AppContext } from './context.ts';
@@ -113,10 +115,12 @@ function problem(issues: Issue[], what: string, code: unknown = 'VALIDATION_ERRO
 // Deeper than any member of the API; the walk below is recursive, and so is whatever shows the value later.
 const MAX_DEPTH = 64;
 
-/** The first thing that cannot be stored: text with NUL or half of a surrogate pair, or values nested too deeply. */
+/** The first thing that cannot be stored: text with NUL or half of a surrogate pair, huge numbers, values nested too deeply. */
 function findUnstorable(value: unknown, path: PropertyKey[]): Issue | null {
   if (typeof value === 'string') return isStorable(value) ? null : { path, message: UNSTORABLE_TEXT };
   if (typeof value !== 'object' || value === null) return null;
+  if (value instanceof ExactNumber)
+    return isStorableNumber(String(value)) ? null : { path, message: UNSTORABLE_NUMBER };
   if (path.length >= MAX_DEPTH)
     return { path: path.slice(0, 1), message: `must not be nested more than ${MAX_DEPTH} levels deep` };
   for (const [key, member] of Object.entries(value)) {
@@ -127,6 +131,11 @@ function findUnstorable(value: unknown, path: PropertyKey[]): Issue | null {
   return null;
 }
 
+// PostgreSQL's numeric, which jsonb holds numbers as, has room for 131,072 digits before the point and 16,383 after it.
+const MAX_DIGITS = 5000;
+const UNSTORABLE_NUMBER = `must be a number with at most ${MAX_DIGITS} digits`;
+const isStorableNumber = (text: string): boolean =>
+  text.length <= MAX_DIGITS && Math.abs(magnitudeOf(text)) < MAX_DIGITS;
 const UNSTORABLE_TEXT = 'must not contain NUL or unpaired surrogates';
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
@@ -144,7 +153,9 @@ const TYPE_NAMES: Record<string, string> = {
 function explain(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type': {
-      const wanted = `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+      const name = TYPE_NAMES[issue.expected] ?? issue.expected;
+      // No member of the API but values of users takes one.
+      const wanted = `must be ${name}${issue.input instanceof ExactNumber ? ' with fewer digits' : ''}`;
       return issue.input === undefined ? `is required and ${wanted}` : wanted;
     }
     case 'invalid_value':

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Client, createClient } from 'hookyard/client';
+import { parseExact } from '../core/numbers/exact-json.ts';
 import { servedUrl } from '../local/served-url.ts';
 import { usage } from './errors.ts';
 import { tellIgnored } from './ignored.ts';
@@ -41,6 +42,8 @@ export function contextOf(command: Command): Context {
     maxWaitMs: seconds * 1000,
     userAgent: `hookyard-cli/${VERSION}`,
     onIgnored: tellIgnored(output),
+    // What is shown has the digits that came in.
+    parseJson: parseExact,
   });
   return { client, output, url };
 }

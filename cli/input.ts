@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Client, HttpDestinationSummary, Route, Source, WarehouseDestinationSummary } from 'hookyard/client';
+import { parseExact } from '../core/numbers/exact-json.ts';
 import { notFound, usage } from './errors.ts';
 import { cell } from './output.ts';
 
@@ -39,7 +40,7 @@ export function readInput(name: string): string {
 /** @param advice what to do when it is none */
 export function parseJson(text: string, what: string, advice: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch (error) {
     // The parser quotes the text, line ends and all.
     const reason = cell((error as Error).message);

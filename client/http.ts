@@ -27,6 +27,7 @@ export interface Settings {
   userAgent: string | undefined;
   fetch: typeof fetch;
   onIgnored: ((ignored: Ignored) => void) | undefined;
+  parseJson: (text: string) => unknown;
 }
 
 interface Call {
@@ -110,7 +111,7 @@ async function sendOnce(
   const ignored = readIgnored(`${call.method} ${path}`, response.headers.get('x-ignored'));
   // Outside of `guarded`: what the caller's function throws is the caller's.
   if (ignored) settings.onIgnored?.(ignored);
-  return guarded(() => readAnswer(response, what, idempotencyKey));
+  return guarded(() => readAnswer(settings, response, what, idempotencyKey));
 
   async function guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -135,7 +136,12 @@ function reasonOf(error: unknown): string {
   return inner === undefined ? error.message : reasonOf(inner);
 }
 
-async function readAnswer(response: Response, what: string, idempotencyKey: string | null): Promise<unknown> {
+async function readAnswer(
+  { parseJson }: Settings,
+  response: Response,
+  what: string,
+  idempotencyKey: string | null,
+): Promise<unknown> {
   const contentType = response.headers.get('content-type');
   const isJson = /^application\/json\b/i.test(contentType ?? '');
   if (response.ok) {
@@ -144,7 +150,7 @@ async function readAnswer(response: Response, what: string, idempotencyKey: stri
     if (raw) return { contentType, bytes: new Uint8Array(await response.arrayBuffer()) } satisfies RawAnswer;
     const text = await response.text();
     if (response.status === 204) return undefined;
-    const parsed = isJson ? parse(text) : undefined;
+    const parsed = isJson ? parse(text, parseJson) : undefined;
     if (parsed !== undefined) return parsed;
   } else if (isJson) {
     const body = parse(await response.text()) as ErrorBody | null | undefined;
@@ -183,9 +189,9 @@ function retryAfterMs(text: string | null): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }
 
-function parse(text: string): unknown {
+function parse(text: string, parseJson: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -25,6 +25,8 @@ export interface ClientOptions {
   fetch?: typeof fetch;
   /** Called when the service did not know parts of a request and ignored them: a misspelt filter, for example. */
   onIgnored?: (ignored: Ignored) => void;
+  /** Reads JSON answers, instead of JSON.parse, which rounds numbers of payloads and conditions to doubles. Throws when it is none. */
+  parseJson?: (text: string) => unknown;
 }
 
 type Page<Item> = { data: Item[]; pagination: Pagination };
@@ -59,6 +61,7 @@ export function createClient(options: ClientOptions): Client {
     userAgent: options.userAgent,
     fetch: options.fetch ?? ((...args) => fetch(...args)),
     onIgnored: options.onIgnored,
+    parseJson: options.parseJson ?? ((text) => JSON.parse(text)),
   };
   let organization: Promise<string> | undefined;
   /** The organization of the key, asked for once; a failed question is asked again. */

@@ -1,6 +1,7 @@
 // How a stored body is shown and hashed. The bytes themselves are never changed.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { parseExact } from './numbers/exact-json.ts';
 
 /** An event's `payload`; `payloadEncoding` is there only when the bytes are no text. */
 export type PayloadView = { payload: unknown; payloadEncoding?: 'base64' };
@@ -11,13 +12,13 @@ export type PayloadView = { payload: unknown; payloadEncoding?: 'base64' };
  */
 export const MAX_NESTING = 500;
 
-/** Shows a body as the JSON it parses to, else as its text, else (not UTF-8) in base64. */
+/** Shows a body as the JSON it parses to, numbers with the digits they came with, else as its text, else (not UTF-8) in base64. */
 export function viewPayload(bytes: Buffer): PayloadView {
   if (!isUtf8(bytes)) return { payload: bytes.toString('base64'), payloadEncoding: 'base64' };
   const text = bytes.toString('utf8');
   try {
     // RFC 8259, section 8.1: a parser may ignore a byte order mark.
-    const payload: unknown = JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
+    const payload = parseExact(text.startsWith('\ufeff') ? text.slice(1) : text);
     return { payload: hasManyLevels(text) && nestsTooDeeply(payload) ? text : payload };
   } catch {
     return { payload: text };

@@ -27,6 +27,7 @@ const files = [
   '0017-api-key-use',
   '0019-routed-events',
   '0021-ranges',
+  '0022-warehouse-batch-halves',
   '0023-leases',
 ];
 

@@ -2,6 +2,7 @@
 import { UnderscoreNamingStrategy } from '@mikro-orm/core';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
+import './column-types.ts';
 import { entities } from './entities.ts';
 import { dropReadOnlyConnections } from './pool.ts';
 

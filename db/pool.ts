@@ -1,12 +1,8 @@
 // The connection pool of the hand-written statements (hot-path.ts, history.ts).
 import pg from 'pg';
+import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
 import { CleanClient } from './parameters.ts';
-
-const INT8 = 20;
-const types = new pg.TypeOverrides();
-// Counters and versions stay far below 2^53, so bigint columns are read as numbers.
-types.setTypeParser(INT8, (text) => Number(text));
 
 export type Pool = pg.Pool;
 // PostgreSQL manual, 19.7.1 and 19.7.4.

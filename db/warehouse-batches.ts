@@ -248,10 +248,12 @@ export interface BatchMember {
   eventId: string;
   /** Bytes; null when the event is gone. */
   payloadSize: number | null;
+  /** Null when the event is gone. */
+  receivedAt: Date | null;
 }
 
 const CONTENT = `
-select d.id as "deliveryId", d.event_id as "eventId", e.payload_size as "payloadSize"
+select d.id as "deliveryId", d.event_id as "eventId", e.payload_size as "payloadSize", e.received_at as "receivedAt"
 from deliveries d left join lateral (select payload_size, received_at from events where id = d.event_id limit 1) e on true
 where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status in ('pending', 'delivered')
 order by e.received_at, d.event_id, d.id`;

@@ -10,6 +10,7 @@ const EXPORTS = /\b(?:export|import)\b/;
 export const javascript: TransformLanguage = {
   library: null,
   freshContext: true,
+  numbers: 'mixed',
   compile(vm, code) {
     // Read as a module first, which is strict and knows `export`. A script that only defines `transform` is read as such.
     const asModule = vm.evalCode(code, FILE, { type: 'module' });

@@ -1,6 +1,7 @@
 // What a transform language is. A new one is one file like javascript.ts plus one line in languages.ts plus its row in
 // test/conformance/transforms.test.ts.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
+import type { NumberForm } from './numbers.ts';
 import type { TransformProblem } from './types.ts';
 
 export interface TransformLanguage {
@@ -11,6 +12,8 @@ export interface TransformLanguage {
    * Otherwise the context stays warm: loading a library costs 15 to 25 ms.
    */
   freshContext: boolean;
+  /** What becomes of numbers that a double does not hold. */
+  numbers: NumberForm;
   /**
    * Compiles the code of a transform inside the sandbox.
    * @returns the function (event) => result or promise, and the sandbox's own error when the code is wrong

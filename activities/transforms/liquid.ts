@@ -9,6 +9,8 @@ const require = createRequire(import.meta.url);
 export const liquid: TransformLanguage = {
   library: () => asScript(readFileSync(join(dirname(require.resolve('liquidjs')), 'liquid.browser.mjs'), 'utf8')),
   freshContext: false,
+  // A template makes text, so all of them keep their digits in it.
+  numbers: 'objects',
   // `templates`: partials are looked up in this empty set and nowhere else. An unknown filter or tag is an error.
   compile: compileWith(`(code) => {
     const engine = new liquidjs.Liquid({ templates: {}, strictFilters: true, ownPropertyOnly: true, cache: false });

@@ -39,10 +39,10 @@ export const SEAL = `for (const name of Reflect.ownKeys(globalThis)) {
 
 /** What reads results and errors. It lives in a context apart, so that a transform cannot change it. */
 export const HELPERS = `({
-  /** A letter for what a result is (nothing, text, JSON) and its JSON. */
-  output(value) {
+  /** A letter for what a result is (nothing, text, JSON) and its JSON. print: shows numbers that a double does not hold. */
+  output(value, print) {
     if (value === undefined || value === null) return 'N';
-    const text = JSON.stringify(value);
+    const text = JSON.stringify(value, print && ((_key, member) => print(member)));
     if (text === undefined) return 'N';
     return (typeof value === 'string' ? 'T' : 'J') + text;
   },

@@ -10,6 +10,7 @@ import {
 } from 'quickjs-emscripten';
 import { z } from 'zod';
 import type { SandboxError, TransformLanguage } from './language.ts';
+import { NUMBERS, unmark } from './numbers.ts';
 import { CLOCK, HELPERS, SEAL } from './prelude.ts';
 import { LIMITS, problems, sandboxFailed, type TransformProblem } from './types.ts';
 
@@ -27,6 +28,8 @@ export interface SandboxInput {
   facts: string;
   /** The payload: JSON, or any other text. */
   body: string;
+  /** What NUMBERS is to know; null when all numbers of the payload are exact. */
+  numbers: string | null;
   /** What the clock shows, in ms since 1970. */
   now: number;
   /** 32 bits from which random numbers follow. */
@@ -51,7 +54,10 @@ interface Room {
   clock: QuickJSHandle;
   parse: QuickJSHandle;
   transform: QuickJSHandle;
+  /** What NUMBERS gave, once a payload needed it. */
+  numbers: QuickJSHandle | null;
 }
+type Prepared = Omit<Room, 'transform'>;
 type Failed = { ok: false; problem: TransformProblem };
 type Opened = { ok: true; room: Room } | Failed;
 
@@ -86,7 +92,7 @@ class QuickJsSandbox implements Sandbox {
   readonly #code: string;
   readonly #helpers: { vm: QuickJSContext; functions: QuickJSHandle };
   /** A context with clock and library, not yet with the transform. */
-  #prepared: Omit<Room, 'transform'> | null;
+  #prepared: Prepared | null;
   #warm: Opened | null = null;
   #interrupted = false;
   usable = true;
@@ -106,7 +112,7 @@ class QuickJsSandbox implements Sandbox {
   }
 
   check(): SandboxResult {
-    const opened = this.#guarded(() => this.#open({ facts: '{}', body: 'null', now: 0, seed: 0 }));
+    const opened = this.#guarded(() => this.#open({ facts: '{}', body: 'null', numbers: null, now: 0, seed: 0 }));
     return opened.ok ? { ok: true, isText: true, text: '' } : opened;
   }
 
@@ -141,12 +147,16 @@ class QuickJsSandbox implements Sandbox {
   }
 
   /** The room of this run: the warm one, or a new one where every event gets its own. */
-  #open({ now, seed }: SandboxInput): Opened {
-    if (this.#warm?.ok) setClock(this.#warm.room, now, seed);
+  #open({ now, seed, numbers }: SandboxInput): Opened {
+    if (this.#warm?.ok) {
+      setClock(this.#warm.room, now, seed);
+      if (numbers !== null) this.#learnNumbers(this.#warm.room);
+    }
     if (this.#warm) return this.#warm;
     const prepared = this.#prepared ?? this.#newContext();
     this.#prepared = null;
     setClock(prepared, now, seed);
+    if (numbers !== null) this.#learnNumbers(prepared);
     const compiled = this.#language.compile(prepared.vm, this.#code);
     const opened: Opened = compiled.ok
       ? { ok: true, room: { ...prepared, transform: compiled.transform } }
@@ -155,7 +165,16 @@ class QuickJsSandbox implements Sandbox {
     return opened;
   }
 
-  #newContext(): Omit<Room, 'transform'> {
+  #learnNumbers(room: Prepared): void {
+    const { vm } = room;
+    // Libraries go through the members of whatever they meet, and mean nothing by it.
+    const isLoud = this.#language.library === null ? vm.true : vm.false;
+    room.numbers ??= vm
+      .unwrapResult(vm.evalCode(NUMBERS, 'numbers.js'))
+      .consume((make) => vm.unwrapResult(vm.callFunction(make, vm.undefined, isLoud)));
+  }
+
+  #newContext(): Prepared {
     const vm = this.#runtime.newContext();
     const clock = vm.unwrapResult(vm.evalCode(CLOCK, 'clock.js'));
     const { library } = this.#language;
@@ -165,7 +184,7 @@ class QuickJsSandbox implements Sandbox {
     }
     const json = vm.getProp(vm.global, 'JSON');
     const parse = json.consume((object) => vm.getProp(object, 'parse'));
-    return { vm, clock, parse };
+    return { vm, clock, parse, numbers: null };
   }
 
   #call(room: Room, input: SandboxInput): SandboxResult {
@@ -180,13 +199,13 @@ class QuickJsSandbox implements Sandbox {
     const state = vm.getPromiseState(called.value);
     if (state.type === 'rejected') return { ok: false, problem: this.#problemOf(state.error) };
     if (state.type === 'pending') return { ok: false, problem: { ...problems.nothing, message: NEVER_SETTLED } };
-    const result = this.#resultOf(state.value);
+    const result = this.#resultOf(room, input, state.value);
     if (called.value.alive) called.value.dispose();
     return result;
   }
 
   /** The event as an object of the transform's own context. */
-  #eventOf({ vm, parse }: Room, { facts, body }: SandboxInput): QuickJSHandle {
+  #eventOf({ vm, parse, numbers }: Room, { facts, body, numbers: told }: SandboxInput): QuickJSHandle {
     const parsed = (text: string) =>
       vm.newString(text).consume((handle) => vm.callFunction(parse, vm.undefined, handle));
     const event = vm.unwrapResult(parsed(facts));
@@ -198,16 +217,18 @@ class QuickJsSandbox implements Sandbox {
     } else {
       payload.value.consume((value) => vm.setProp(event, 'payload', value));
     }
+    if (numbers !== null) fillNumbers(vm, numbers, event, told ?? '');
     return event;
   }
 
-  #resultOf(value: QuickJSHandle): SandboxResult {
-    const output = this.#help('output', value);
+  #resultOf({ vm, numbers }: Room, { seed }: SandboxInput, value: QuickJSHandle): SandboxResult {
+    const print = numbers === null ? vm.undefined : vm.getProp(numbers, 'print');
+    const output = print.consume((how) => this.#help('output', value, how));
     if (output.error) return { ok: false, problem: this.#problemOf(output.error) };
     const shown = output.value.consume((text) => this.#helpers.vm.getString(text));
     if (shown === 'N') return { ok: false, problem: problems.nothing };
     const isText = shown.startsWith('T');
-    const json = shown.slice(1);
+    const json = numbers === null ? shown.slice(1) : unmark(shown.slice(1), seed);
     return { ok: true, isText, text: isText ? String(JSON.parse(json)) : json };
   }
 
@@ -229,11 +250,11 @@ class QuickJsSandbox implements Sandbox {
     return LIMIT_MESSAGES.test(error.message) ? { ...error, name: LIMIT } : error;
   }
 
-  #help(name: 'output' | 'describe', argument: QuickJSHandle) {
+  #help(name: 'output' | 'describe', argument: QuickJSHandle, ...more: QuickJSHandle[]) {
     const { vm, functions } = this.#helpers;
     return vm
       .getProp(functions, name)
-      .consume((helper) => argument.consume((value) => vm.callFunction(helper, vm.undefined, value)));
+      .consume((helper) => argument.consume((value) => vm.callFunction(helper, vm.undefined, value, ...more)));
   }
 }
 
@@ -241,12 +262,19 @@ class QuickJsSandbox implements Sandbox {
 const LIMIT = 'limit';
 const LIMIT_MESSAGES = /^(?:out of memory|stack overflow)\b/;
 
-function setClock({ vm, clock }: Omit<Room, 'transform'>, now: number, seed: number): void {
+function setClock({ vm, clock }: Prepared, now: number, seed: number): void {
   vm.unwrapResult(vm.callFunction(clock, vm.undefined, vm.newNumber(now), vm.newNumber(seed))).dispose();
 }
 
-function leave({ vm, clock, parse, transform }: Room): void {
-  for (const handle of [clock, parse, transform, vm]) handle.dispose();
+function fillNumbers(vm: QuickJSContext, numbers: QuickJSHandle, event: QuickJSHandle, told: string): void {
+  const [fill, text] = [vm.getProp(numbers, 'fill'), vm.newString(told)];
+  vm.unwrapResult(vm.callFunction(fill, vm.undefined, event, text)).dispose();
+  fill.dispose();
+  text.dispose();
+}
+
+function leave({ vm, clock, parse, transform, numbers }: Room): void {
+  for (const handle of [clock, parse, transform, numbers, vm]) handle?.dispose();
 }
 
 const NEVER_SETTLED =

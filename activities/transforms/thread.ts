@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { parse as parseQuery } from 'node:querystring';
 import { parentPort } from 'node:worker_threads';
 import { languages } from './languages.ts';
+import { type NumberForm, tellNumbers } from './numbers.ts';
 import { openSandbox, type Sandbox, type SandboxInput, type SandboxResult } from './sandbox.ts';
 import {
   LIMITS,
@@ -53,7 +54,10 @@ async function perform({ transform, event }: Job): Promise<TransformResult> {
   const sandbox = takeWarm(key) ?? (await openSandbox(wasm, languages[type], code));
   port?.postMessage({ type: 'started' } satisfies ThreadMessage);
   const startedAt = performance.now();
-  const result = outputOf(transform, event === null ? sandbox.check() : sandbox.run(inputOf(event)));
+  const result = outputOf(
+    transform,
+    event === null ? sandbox.check() : sandbox.run(inputOf(event, languages[type].numbers)),
+  );
   if (event !== null) keepWarm(key, sandbox);
   return { ...result, durationMs: performance.now() - startedAt };
 }
@@ -85,7 +89,7 @@ function keepWarm(key: string | null, sandbox: Sandbox): void {
   }
 }
 
-function inputOf(event: TransformEvent): SandboxInput {
+function inputOf(event: TransformEvent, form: NumberForm): SandboxInput {
   const { id, source, method, query, headers, body, receivedAt } = event;
   const lowercase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const isText = isUtf8(body);
@@ -99,11 +103,14 @@ function inputOf(event: TransformEvent): SandboxInput {
     source,
     receivedAt: receivedAt.toISOString(),
   };
+  const seed = hash(id);
+  const text = isText ? textOf(body) : JSON.stringify(Buffer.from(body).toString('base64'));
   return {
     facts: JSON.stringify(facts),
-    body: isText ? textOf(body) : JSON.stringify(Buffer.from(body).toString('base64')),
+    body: text,
+    numbers: tellNumbers(text, form, seed),
     now: receivedAt.getTime(),
-    seed: hash(id),
+    seed,
   };
 }
 

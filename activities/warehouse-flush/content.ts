@@ -3,6 +3,7 @@
 import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { type BatchFile, createFileWriter } from '../../core/warehouse/file.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
 import { toldError } from '../../core/told-error.ts';
 import { endDeliveries } from '../../db/delivery-commands.ts';
 import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
@@ -12,8 +13,6 @@ import type { FlushDeps } from './deps.ts';
 
 const PAGE_EVENTS = 250;
 const PAGE_BYTES = 2 * 1024 * 1024;
-/** A file that a mapping or a transform makes larger is not written: it would not fit in memory with others. */
-export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** The file; or why there is none: nothing is left to write, or it is too large. */
 export type Content = { kind: 'file'; file: BatchFile } | { kind: 'empty' } | { kind: 'too large' };
@@ -27,8 +26,13 @@ export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promis
   const { fileFormat, fieldMapping } = batch;
   const writer = createFileWriter({ fileFormat, mapping: fieldMapping && compileFieldMapping(fieldMapping) });
   for (const page of pagesOf(await batchContent(deps.pool, batch))) {
-    const bytes = writer.add(await eventsOf(deps, batch, page));
-    if (bytes > MAX_FILE_BYTES) return { kind: 'too large' };
+    const events = await eventsOf(deps, batch, page);
+    try {
+      writer.add(events);
+    } catch (error) {
+      if (error instanceof FileTooLargeError) return { kind: 'too large' };
+      throw error;
+    }
   }
   const file = writer.finish();
   return file.count === 0 ? { kind: 'empty' } : { kind: 'file', file };

@@ -1,6 +1,8 @@
 // Writes the object of a batch. Every try writes the same key, and the same bytes unless an event of it was deleted or a
-// transform was changed in between; then the later object replaces the earlier one.
+// transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object is
+// halved.
 import { errorText } from '../../core/clean-text.ts';
+import { MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery-commands.ts';
 import {
   beginUpload,
@@ -13,8 +15,9 @@ import {
 } from '../../db/warehouse-batches.ts';
 import { noteSeen } from '../../db/warehouse-flushes.ts';
 import type { BatchReference, UploadOutcome } from '../types.ts';
-import { makeContent, MAX_FILE_BYTES } from './content.ts';
+import { makeContent } from './content.ts';
 import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './deps.ts';
+import { halve } from './halve.ts';
 
 // For connection, request and answer: 64 MiB at about 9 Mbit/s. The activity's own deadline is well above.
 const UPLOAD_MS = 60_000;
@@ -40,7 +43,11 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
     await endBatch(deps.pool, batch.id, 'failed', 'Nothing was left to write: all of its deliveries have ended');
     return { status: 'ended' };
   }
-  if (content.kind === 'too large') return fail(deps, batch, TOO_LARGE, 'never', 0);
+  if (content.kind === 'too large') {
+    // What is left of the batch is looked at again, and its half after it.
+    if (await halve(deps, batch)) return { status: 'ended' };
+    return fail(deps, batch, TOO_LARGE, 'never', 0);
+  }
   const { body, contentType, count, misfits, sha256 } = content.file;
   const began = performance.now();
   const written = await deps.warehouses.put(
@@ -66,7 +73,7 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   return noted ? { status: 'uploaded' } : { status: 'ended' };
 }
 
-const TOO_LARGE = `The file would be larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: lower batchSize, or the number of columns that hold whole payloads`;
+const TOO_LARGE = `The row of this one event would be larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: lower the number of columns that hold whole payloads`;
 
 async function fail(
   deps: FlushDeps,

@@ -69,10 +69,22 @@ function stateOf(destination: RoutedDestination, mismatch: string | null): Pick<
 // A request without the key is no repeat of anything: it is stored like any other.
 function idempotencyOf(rule: IdempotencyKeyRule | null, received: Received): NewEvent['idempotency'] {
   if (!rule) return null;
-  const value = rule.header
+  const text = rule.header
     ? received.headers[rule.header.toLowerCase()]
-    : lookupPath(received.payload(), rule.jsonPath ?? '')[0];
-  if (value === undefined || value === null || value === '') return null;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+    : keyText(lookupPath(received.payload(), rule.jsonPath ?? '')[0]);
+  if (text === undefined || text === '') return null;
   return { keyHash: createHash('sha256').update(text).digest(), windowSeconds: rule.windowSeconds };
+}
+
+// What the JSON of anything but a text could be, or that of a text.
+const LIKE_JSON = /^(?:["[{]|true$|false$|-?\d[\d.eE+-]*$)/;
+
+/**
+ * Different values have different texts. An ordinary text stands for itself, as do the keys that earlier versions stored; one
+ * that could be taken for another value's JSON (`"1"` and `1`) or that UTF-8 cannot hold is its own JSON.
+ */
+function keyText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return LIKE_JSON.test(value) || !value.isWellFormed() ? JSON.stringify(value) : value;
 }

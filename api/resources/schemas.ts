@@ -1,5 +1,6 @@
 // JSON Schemas that the payloads of a route must match (decisions, "Routes, filters, transforms, schemas").
 import { z } from 'zod';
+import { viewPayload } from '../../core/payload.ts';
 import { validatorOf } from '../../core/schemas/cached.ts';
 import { checkSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
 import { Schema } from '../../db/entities.ts';
@@ -62,7 +63,8 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 async function validate(ctx: Context, deps: ApiDeps): Promise<void> {
   const schema = await schemas.find(ctx, deps);
   const { payload } = await parseBody(ctx, validateSchema);
-  const size = Buffer.byteLength(JSON.stringify(payload) ?? '');
-  const errors = validatorOf(schema).validate(payload, size);
+  const json = Buffer.from(JSON.stringify(payload) ?? 'null');
+  // Seen as an event with this body would be.
+  const errors = validatorOf(schema).validate(viewPayload(json).payload, json.length);
   ctx.body = { valid: errors.length === 0, errors };
 }

@@ -7,6 +7,7 @@ import {
 } from '../../activities/transforms/index.ts';
 import { isMediaType } from '../../core/headers.ts';
 import { newId } from '../../core/ids.ts';
+import { parseExact } from '../../core/numbers/exact-json.ts';
 import { Transform, type TransformType } from '../../db/entities.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
 import { ApiError, unavailable } from '../errors.ts';
@@ -110,7 +111,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
   }
   const { body, isText, contentType } = result.output;
   const text = Buffer.from(body).toString();
-  return { success: true, output: isText ? text : JSON.parse(text), outputContentType: contentType, durationMs };
+  return { success: true, output: isText ? text : parseExact(text), outputContentType: contentType, durationMs };
 }
 
 /** @throws ApiError 400 INVALID_TRANSFORM with the place in the code */

@@ -1,4 +1,5 @@
 // How a delivery is shown: a line with what and when, the headers that its sender chose, its body.
+import { parseExact } from '../../core/numbers/exact-json.ts';
 import { cell, type Output, printable } from '../output.ts';
 import type { Received, Reply } from './receiver.ts';
 
@@ -64,7 +65,7 @@ function shown(text: string): string {
 
 function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -22,6 +22,7 @@ export interface Settings {
     userAgent: string | undefined;
     fetch: typeof fetch;
     onIgnored: ((ignored: Ignored) => void) | undefined;
+    parseJson: (text: string) => unknown;
 }
 interface Call {
     method: string;

@@ -62,7 +62,7 @@ async function sendOnce(settings, call, options, idempotencyKey) {
     // Outside of `guarded`: what the caller's function throws is the caller's.
     if (ignored)
         settings.onIgnored?.(ignored);
-    return guarded(() => readAnswer(response, what, idempotencyKey));
+    return guarded(() => readAnswer(settings, response, what, idempotencyKey));
     async function guarded(work) {
         try {
             return await work();
@@ -87,7 +87,7 @@ function reasonOf(error) {
     const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
     return inner === undefined ? error.message : reasonOf(inner);
 }
-async function readAnswer(response, what, idempotencyKey) {
+async function readAnswer({ parseJson }, response, what, idempotencyKey) {
     const contentType = response.headers.get('content-type');
     const isJson = /^application\/json\b/i.test(contentType ?? '');
     if (response.ok) {
@@ -98,7 +98,7 @@ async function readAnswer(response, what, idempotencyKey) {
         const text = await response.text();
         if (response.status === 204)
             return undefined;
-        const parsed = isJson ? parse(text) : undefined;
+        const parsed = isJson ? parse(text, parseJson) : undefined;
         if (parsed !== undefined)
             return parsed;
     }
@@ -137,9 +137,9 @@ function retryAfterMs(text) {
     const date = Date.parse(text);
     return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }
-function parse(text) {
+function parse(text, parseJson = JSON.parse) {
     try {
-        return JSON.parse(text);
+        return parseJson(text);
     }
     catch {
         return undefined;

@@ -22,6 +22,8 @@ export interface ClientOptions {
     fetch?: typeof fetch;
     /** Called when the service did not know parts of a request and ignored them: a misspelt filter, for example. */
     onIgnored?: (ignored: Ignored) => void;
+    /** Reads JSON answers, instead of JSON.parse, which rounds numbers of payloads and conditions to doubles. Throws when it is none. */
+    parseJson?: (text: string) => unknown;
 }
 type Page<Item> = {
     data: Item[];

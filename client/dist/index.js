@@ -16,6 +16,7 @@ export function createClient(options) {
         userAgent: options.userAgent,
         fetch: options.fetch ?? ((...args) => fetch(...args)),
         onIgnored: options.onIgnored,
+        parseJson: options.parseJson ?? ((text) => JSON.parse(text)),
     };
     let organization;
     /** The organization of the key, asked for once; a failed question is asked again. */

@@ -12,8 +12,11 @@
 // | gt, gte, lt, lte            | is, like the other, a number or a text that reads as one: by number; two other       |
 // |                             | texts: in the order of their characters, which for ISO dates of one form is by time  |
 //
-// Numbers and booleans count as their text for the text operators. Two texts are never compared as numbers for equality
+// Numbers are compared by their exact values, however many digits they have. Numbers and booleans count as their text for the
+// text operators, where a number has the digits that came in. Two texts are never compared as numbers for equality
 // ("1.0" is not "1"), and "007" reads as no number. What fits no line is not true.
+import { decimalKey } from '../numbers/decimal.ts';
+import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber, jsonNumber } from '../numbers/exact-json.ts';
 
 /** Whether a value of the webhook meets a condition. */
 export type ValueTest = (actual: unknown) => boolean;
@@ -23,33 +26,35 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const MAX_NUMBER_LENGTH = 40;
 
 /** The number that a text reads as, or null. */
-function readNumber(text: string): number | null {
-  return text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? Number(text) : null;
+function readNumber(text: string): JsonNumber | null {
+  return text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text) ? jsonNumber(text) : null;
+}
+
+/** The same for numbers of the same value. */
+function keyOf(number: JsonNumber): number | string | null {
+  return typeof number === 'number' ? number : decimalKey(String(number));
 }
 
 /** The text of a string, number or boolean, or null. */
 export function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+  return isJsonNumber(value) || typeof value === 'boolean' ? String(value) : null;
 }
 
 /** Equal to one of these; a look-up, however long the list is. */
 export function equalsAny(wanted: readonly unknown[]): ValueTest {
   const scalars = new Set(wanted.filter((value) => typeof value !== 'object' || value === null));
-  const readAsNumber = new Set(wanted.flatMap((value) => (typeof value === 'string' ? (readNumber(value) ?? []) : [])));
-  const nested = wanted.filter((value) => typeof value === 'object' && value !== null);
+  const numbers = new Set(wanted.filter(isJsonNumber).map(keyOf));
+  const textsOfNumbers = wanted.flatMap((value) => (typeof value === 'string' ? (readNumber(value) ?? []) : []));
+  const readAsNumber = new Set(textsOfNumbers.map(keyOf));
+  const nested = wanted.filter((value) => typeof value === 'object' && value !== null && !isJsonNumber(value));
   return (actual) => {
+    if (isJsonNumber(actual)) return numbers.has(keyOf(actual)) || readAsNumber.has(keyOf(actual));
     if (scalars.has(actual)) return true;
-    switch (typeof actual) {
-      case 'number':
-        return readAsNumber.has(actual);
-      case 'boolean':
-        return scalars.has(String(actual));
-      case 'string':
-        return scalars.has(readNumber(actual) ?? readBoolean(actual));
-      default:
-        return nested.some((value) => deepEqual(actual, value));
-    }
+    if (typeof actual === 'boolean') return scalars.has(String(actual));
+    if (typeof actual !== 'string') return nested.some((value) => deepEqual(actual, value));
+    const number = readNumber(actual);
+    return number === null ? scalars.has(readBoolean(actual)) : numbers.has(keyOf(number));
   };
 }
 
@@ -60,7 +65,9 @@ function readBoolean(text: string): boolean | undefined {
 }
 
 /** JSON values with equal members. The recursion is as deep as `wanted`, which the API bounds. */
-function deepEqual(actual: unknown, wanted: unknown): boolean {
+export function deepEqual(actual: unknown, wanted: unknown): boolean {
+  if (isJsonNumber(actual) && isJsonNumber(wanted)) return keyOf(actual) === keyOf(wanted);
+  if (actual instanceof ExactNumber || wanted instanceof ExactNumber) return false;
   if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
   if (typeof actual !== 'object' || actual === null || Array.isArray(actual) !== Array.isArray(wanted)) return false;
   const members = Object.entries(wanted);
@@ -90,17 +97,17 @@ export function onText(test: (text: string) => boolean): ValueTest {
 }
 
 /** @param holds whether the sign of actual minus wanted meets the operator */
-export function inOrder(wanted: string | number, holds: (sign: number) => boolean): ValueTest {
+export function inOrder(wanted: string | JsonNumber, holds: (sign: number) => boolean): ValueTest {
   const wantedNumber = numberOf(wanted);
   return (actual) => {
     const actualNumber = numberOf(actual);
-    if (actualNumber !== null && wantedNumber !== null) return holds(Math.sign(actualNumber - wantedNumber));
+    if (actualNumber !== null && wantedNumber !== null) return holds(compareNumbers(actualNumber, wantedNumber));
     if (typeof actual !== 'string' || typeof wanted !== 'string') return false;
     return holds(actual === wanted ? 0 : actual < wanted ? -1 : 1);
   };
 }
 
-function numberOf(value: unknown): number | null {
-  if (typeof value === 'number') return value;
+function numberOf(value: unknown): JsonNumber | null {
+  if (isJsonNumber(value)) return value;
   return typeof value === 'string' ? readNumber(value) : null;
 }

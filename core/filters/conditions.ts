@@ -1,4 +1,5 @@
 // One condition of a filter: what it may be, and what it becomes when it is compiled.
+import { isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
 import { compilePattern, PatternError } from '../linear-regex.ts';
 import { TimeLimitError, withinTime } from '../time-limit.ts';
 import { contains, equalsAny, inOrder, onText, textOf, type ValueTest } from './comparison.ts';
@@ -97,9 +98,9 @@ function text(value: unknown): string {
   return String(value);
 }
 
-function ordered(value: unknown): string | number {
+function ordered(value: unknown): string | JsonNumber {
   required(value);
-  if (typeof value === 'string' || typeof value === 'number') return value;
+  if (typeof value === 'string' || isJsonNumber(value)) return value;
   throw new ConditionError('value', 'must be a number or a string with this operator');
 }
 

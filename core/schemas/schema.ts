@@ -3,7 +3,9 @@ import type { Ajv, ValidateFunction } from 'ajv';
 import { PatternError } from '../linear-regex.ts';
 import { TimeLimitError, withinTime } from '../time-limit.ts';
 import { evaluationCost } from './cost.ts';
-import { dialectOf, metaSchemaProblem, newValidator } from './dialects.ts';
+import { holdsExactNumbers } from '../numbers/exact-json.ts';
+import { type Dialect, dialectOf, metaSchemaProblem, newValidator } from './dialects.ts';
+import { addExactKeywords, hasExactNumbers, roundSchema } from './exact-numbers.ts';
 import { readErrors, type SchemaError } from './errors.ts';
 
 export type JsonSchema = Record<string, unknown> | boolean;
@@ -43,9 +45,10 @@ export function checkSchema(schema: JsonSchema): void {
   const dialect = requireDialect(schema);
   try {
     withinTime(COMPILE_LIMIT_MS, () => {
-      const problem = metaSchemaProblem(dialect, schema);
+      const rounded = roundSchema(schema, false) as JsonSchema;
+      const problem = metaSchemaProblem(dialect, rounded);
       if (problem !== null) throw new InvalidSchemaError(`is no JSON Schema (${dialect}): ${problem}`);
-      compileWith(newValidator(dialect, false), schema);
+      compileWith(newValidator(dialect, false), rounded);
     });
   } catch (error) {
     if (error instanceof TimeLimitError) throw new InvalidSchemaError('is too complex: it takes too long to compile');
@@ -57,19 +60,14 @@ export function checkSchema(schema: JsonSchema): void {
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const dialect = requireDialect(schema);
   const cost = evaluationCost(schema);
-  const firstError = compileWith(newValidator(dialect, false), schema);
-  let allErrors: ValidateFunction | undefined;
-
-  function validate(payload: unknown, bytes: number): SchemaError[] {
-    if (firstError(payload)) return [];
-    if (bytes > ALL_ERRORS_BYTES) return readErrors(firstError.errors ?? []);
-    allErrors ??= compileWith(newValidator(dialect, true), schema);
-    allErrors(payload);
-    return readErrors(allErrors.errors ?? []);
-  }
+  const isExact = hasExactNumbers(schema);
+  const doubles = isExact ? null : withDoubles(dialect, schema);
+  let exact: Validation | undefined;
 
   return {
     validate(payload, bytes) {
+      let validate = doubles;
+      if (validate === null || holdsExactNumbers(payload)) validate = exact ??= withExactNumbers(dialect, schema);
       try {
         if (cost * Math.max(bytes, 1) <= QUICK_EVALUATIONS) return validate(payload, bytes);
         return withinTime(VALIDATE_LIMIT_MS, () => validate(payload, bytes));
@@ -78,6 +76,28 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
       }
     },
   };
+}
+
+type Validation = (payload: unknown, bytes: number) => SchemaError[];
+
+function withDoubles(dialect: Dialect, schema: JsonSchema): Validation {
+  const firstError = compileWith(newValidator(dialect, false), schema);
+  let allErrors: ValidateFunction | undefined;
+  return (payload, bytes) => {
+    if (firstError(payload)) return [];
+    if (bytes > ALL_ERRORS_BYTES) return readErrors(firstError.errors ?? []);
+    allErrors ??= compileWith(newValidator(dialect, true), schema);
+    allErrors(payload);
+    return readErrors(allErrors.errors ?? []);
+  };
+}
+
+/** Slower, and only the first error. */
+function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
+  const ajv = newValidator(dialect, false);
+  const run = addExactKeywords(ajv);
+  const check = compileWith(ajv, roundSchema(schema, true) as JsonSchema);
+  return (payload) => (run.validate(payload, check) ? [] : readErrors(check.errors ?? []));
 }
 
 // Failure policy: a payload that could not be validated does not match; its deliveries say why and can be replayed.

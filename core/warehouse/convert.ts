@@ -1,15 +1,21 @@
 // How a value becomes one of a column's type. docs/warehouses.md has the rules as a table.
 
+import { isJsonNumber, jsonNumber } from '../numbers/exact-json.ts';
+import { wellFormed } from './event.ts';
+
 export const COLUMN_TYPES = ['string', 'number', 'boolean', 'timestamp', 'json'] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
-/** A converted value, ready for JSON; `ok: false` when the value cannot become the type. */
+/** A converted value, ready for JSON, which prints numbers with their digits; `ok: false` when the value cannot become the type. */
 export type Converted = { ok: true; value: unknown } | { ok: false };
 
 const CANNOT: Converted = { ok: false };
 const done = (value: unknown): Converted => ({ ok: true, value });
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+// More than JSON takes: a plus sign, zeros that lead, a point without digits on one side.
+const NUMBER = /^([+-]?)0*(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$/;
+// Longer texts are no numbers anyone means.
+const MAX_NUMBER_LENGTH = 1000;
 const TRUE = new Set(['true', 'yes', '1']);
 const FALSE = new Set(['false', 'no', '0']);
 
@@ -34,14 +40,23 @@ export function convert(value: unknown, type: ColumnType): Converted {
 }
 
 function toText(value: unknown): Converted {
-  return done(typeof value === 'string' ? value : JSON.stringify(value));
+  return done(typeof value === 'string' ? value : wellFormed(JSON.stringify(value)));
 }
 
+/** With all its digits; not one beyond the range of a double, which a reader of the file could not take. */
 function toNumber(value: unknown): Converted {
-  if (typeof value === 'number') return Number.isFinite(value) ? done(value) : CANNOT;
-  if (typeof value !== 'string' || !NUMBER.test(value.trim())) return CANNOT;
-  const number = Number(value);
-  return Number.isFinite(number) ? done(number) : CANNOT;
+  const number = typeof value === 'string' ? readNumber(value.trim()) : value;
+  return isJsonNumber(number) && Number.isFinite(Number(number)) ? done(number) : CANNOT;
+}
+
+/** The number that a text reads as, or null. */
+function readNumber(text: string) {
+  if (text.length > MAX_NUMBER_LENGTH || !/\d/.test(text)) return null;
+  const [matched, sign, whole = '', fraction = '', exponent = ''] = NUMBER.exec(text) ?? [];
+  // `.e5` and the like: the only digits are those of the exponent, or zeros that lead.
+  if (matched === undefined || !/^[+-]?\.?\d/.test(text)) return null;
+  const digits = `${whole === '' ? '0' : whole}${fraction === '' ? '' : `.${fraction}`}`;
+  return jsonNumber(`${sign === '-' ? '-' : ''}${digits}${exponent}`);
 }
 
 function toBoolean(value: unknown): Converted {
@@ -59,10 +74,10 @@ const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 function toTimestamp(value: unknown): Converted {
-  if (typeof value === 'number') return fromEpoch(value);
+  if (isJsonNumber(value)) return fromEpoch(Number(value));
   if (typeof value !== 'string') return CANNOT;
-  const text = value.trim();
-  return NUMBER.test(text) ? fromEpoch(Number(text)) : fromIso(text);
+  const number = readNumber(value.trim());
+  return number === null ? fromIso(value.trim()) : fromEpoch(Number(number));
 }
 
 function fromEpoch(number: number): Converted {

@@ -33,6 +33,18 @@ export function payloadText(body: Buffer): PayloadText {
   return { json: unmarked.trim().replace(/[\r\n]+/g, ' ') };
 }
 
+// An escape of JSON: a pair of surrogates, half of one, or any other.
+const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|.)/gs;
+
+/**
+ * JSON text without halves of surrogate pairs, which JSON can write and Unicode does not know: many readers refuse the whole
+ * file for one. Each becomes U+FFFD. In text that came as UTF-8, or that JSON.stringify wrote, they are escapes.
+ */
+export function wellFormed(json: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
+  return json.replace(ESCAPE, (whole, half?: string) => (half === undefined ? whole : '\ufffd'));
+}
+
 /** Headers in the order of their names, so that the way they were stored does not show. */
 export function sortedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));

@@ -2,8 +2,10 @@
 import { z } from 'zod';
 import { COLUMN_TYPES, convert } from './convert.ts';
 import { sortedHeaders, type WarehouseEvent } from './event.ts';
+import { parseExact } from '../numbers/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 import { viewPayload } from '../payload.ts';
+import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
 
 /** interface.md, "Limits": at most 50 rules. */
 export const MAX_MAPPING_RULES = 50;
@@ -56,7 +58,7 @@ export type FieldMappingRule = z.output<typeof rule>;
 
 /** A mapping that is ready to make rows. */
 export interface FieldMapping {
-  /** Makes the row of an event. */
+  /** Makes the row of an event. @throws FileTooLargeError */
   map(event: WarehouseEvent): MappedRow;
 }
 
@@ -99,11 +101,16 @@ export function compileFieldMapping(rules: readonly FieldMappingRule[]): FieldMa
     map(event) {
       const root = rootOf(event);
       let misfits = 0;
+      let length = 0;
       // Written by hand: in an object `__proto__` would be no member, and names like `1` would come first.
       const members = columns.map((column) => {
         const value = readColumn(column, root);
         if (value === null) misfits++;
-        return `${column.name}:${value ?? column.fallback}`;
+        const member = `${column.name}:${value ?? column.fallback}`;
+        // Fifty columns of a whole payload are longer than a text can be, and more than fits in memory.
+        length += member.length;
+        if (length > MAX_FILE_BYTES) throw new FileTooLargeError();
+        return member;
       });
       return { json: `{${members.join(',')}}`, misfits };
     },
@@ -142,7 +149,7 @@ function readColumn({ path, type, fallback }: Column, root: unknown): string | n
 function readDefault(text: string, type: FieldMappingRule['type']): ReturnType<typeof convert> {
   if (type !== 'json') return convert(text, type);
   try {
-    return { ok: true, value: JSON.parse(text) };
+    return { ok: true, value: parseExact(text) };
   } catch {
     return { ok: false };
   }

@@ -1,8 +1,9 @@
 // The content of a batch's object. The same events give the same bytes, so that an upload can be repeated.
 import { createHash } from 'node:crypto';
-import { payloadText, sortedHeaders, type WarehouseEvent } from './event.ts';
+import { payloadText, sortedHeaders, type WarehouseEvent, wellFormed } from './event.ts';
 import type { FieldMapping } from './field-mapping.ts';
 import type { FileFormat } from './object-key.ts';
+import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
 
 export type BatchFile = {
   body: Buffer;
@@ -28,8 +29,8 @@ export type FileForm = {
 
 /** Writes a file row by row, so that its events need not be in memory at the same time. */
 export interface FileWriter {
-  /** @returns bytes of the file so far */
-  add(events: readonly WarehouseEvent[]): number;
+  /** @throws FileTooLargeError when the file becomes larger than MAX_FILE_BYTES */
+  add(events: readonly WarehouseEvent[]): void;
   finish(): BatchFile;
 }
 
@@ -58,11 +59,13 @@ export function createFileWriter({ fileFormat, mapping }: FileForm): FileWriter 
 
   return {
     add(events) {
-      const rows = events.map(rowOf);
-      const before = count === 0 ? '[\n' : ',\n';
-      if (rows.length > 0) write(lines ? rows.map((row) => `${row}\n`).join('') : `${before}${rows.join(',\n')}`);
-      count += rows.length;
-      return bytes;
+      // Row by row: those of a page may be longer than a text can be.
+      for (const event of events) {
+        const row = wellFormed(rowOf(event));
+        write(lines ? `${row}\n` : `${count === 0 ? '[' : ','}\n${row}`);
+        count += 1;
+        if (bytes > MAX_FILE_BYTES) throw new FileTooLargeError();
+      }
     },
     finish() {
       if (!lines) write(count === 0 ? '[\n\n]\n' : '\n]\n');
@@ -77,7 +80,7 @@ export function createFileWriter({ fileFormat, mapping }: FileForm): FileWriter 
   };
 }
 
-/** Writes the events of a batch, ordered by the time they were received. */
+/** Writes the events of a batch, ordered by the time they were received. @throws FileTooLargeError */
 export function buildFile(batch: FileForm & { events: readonly WarehouseEvent[] }): BatchFile {
   const writer = createFileWriter(batch);
   writer.add(batch.events.toSorted(byTime));

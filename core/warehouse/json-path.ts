@@ -3,6 +3,8 @@
 import { FunctionExpressionType, JSONPathEnvironment, JSONPathError, type JSONPathQuery, jsonpath } from 'json-p3';
 import { compilePattern, type LinearPattern, PatternError } from '../linear-regex.ts';
 
+import { compareExactly, exactLength } from './json-path-numbers.ts';
+
 const { expressions, selectors } = jsonpath;
 type Expression = InstanceType<typeof expressions.FilterExpression>;
 type Selector = InstanceType<typeof selectors.JSONPathSelector>;
@@ -35,6 +37,9 @@ export function compileJsonPath(text: string, members: readonly string[]): JsonP
   const query = parse(text);
   checkRoot(query, members);
   checkCost(query);
+  for (const { segment } of everySegment(query, false)) {
+    for (const one of segment.selectors) if (one instanceof selectors.FilterSelector) compareExactly(one.expression);
+  }
   return { singular: query.singularQuery(), find: (value) => find(query, value) };
 }
 
@@ -167,3 +172,4 @@ function regexFunction(whole: boolean) {
 const environment = new JSONPathEnvironment();
 environment.functionRegister.set('match', regexFunction(true));
 environment.functionRegister.set('search', regexFunction(false));
+environment.functionRegister.set('length', exactLength);

@@ -37,10 +37,18 @@ export function objectKey(batch: {
     throw new RangeError(`Batch ${batch.id} holds events of ${partitions.size} partitions; it must be exactly one`);
   }
   const first = batch.events.reduce((earliest, { receivedAt }) => Math.min(earliest, receivedAt.getTime()), Infinity);
-  const time = new Date(first).toISOString().replace(/[-:.]/g, '');
   const prefix = normalPrefix(batch.prefix ?? '');
-  return `${prefix}${prefix === '' ? '' : '/'}${partition}/${time}-${batch.id}.${batch.fileFormat}`;
+  return `${prefix}${prefix === '' ? '' : '/'}${partition}/${timeIn(new Date(first))}-${batch.id}.${batch.fileFormat}`;
 }
+
+/** The key of a batch that takes deliveries of another one: in the same folder, with a name of its own. */
+export function keyOfHalf(key: string, { id, firstReceivedAt }: { id: string; firstReceivedAt: Date | null }): string {
+  const [folder, name] = [key.slice(0, key.lastIndexOf('/') + 1), key.slice(key.lastIndexOf('/') + 1)];
+  const time = firstReceivedAt === null ? name.slice(0, name.indexOf('-')) : timeIn(firstReceivedAt);
+  return `${folder}${time}-${id}${name.slice(name.lastIndexOf('.'))}`;
+}
+
+const timeIn = (time: Date): string => time.toISOString().replace(/[-:.]/g, '');
 
 /** A prefix without slashes at its ends. */
 export function normalPrefix(prefix: string): string {

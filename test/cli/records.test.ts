@@ -155,16 +155,20 @@ describe('hookyard on the command line', () => {
   it('moves destinations and routes by files', async () => {
     await cli.ok('sources', 'create', 'moved');
     await cli.ok('destinations', 'create', 'Moved', 'https://moved.example/', '--bearer', 'whisper-whisper');
-    await cli.ok('routes', 'create', 'Moved', '--source', 'moved', '--to', 'Moved');
-    const { data } = await cli.json<{ data: { id: string }[] }>('destinations', 'list', '--search', 'Moved');
+    // Numbers of conditions keep the digits that a double does not hold.
+    const condition = '{"field":"payload.id","operator":"equals","value":820982911946154509}';
+    const data = `{"filterConditions":[${condition}]}`;
+    await cli.ok('routes', 'create', 'Moved', '--source', 'moved', '--to', 'Moved', '--data', data);
+    const moved = await cli.json<{ data: { id: string }[] }>('destinations', 'list', '--search', 'Moved');
     const file = join(folder, 'destinations.json');
     expect(
-      await cli.ok('export', 'destinations', '--ids', data[0]?.id ?? '', '--include-sensitive', '-o', file),
+      await cli.ok('export', 'destinations', '--ids', moved.data[0]?.id ?? '', '--include-sensitive', '-o', file),
     ).to.match(/^1 destinations/);
     expect(await cli.ok('export', 'destinations'))
       .to.include('***REDACTED***')
       .and.not.to.include('whisper-whisper');
     const routes = await cli.ok('export', 'routes');
+    expect(routes).to.include('820982911946154509');
 
     const other = commandLine(await createOrganization());
     await other.ok('sources', 'create', 'moved');
@@ -181,6 +185,7 @@ describe('hookyard on the command line', () => {
     );
     const taken = await other.run(['import', 'routes', '-', '--on-conflict', 'rename', '--json'], { input: routes });
     expect(JSON.parse(taken.stdout), taken.stderr).to.include({ imported: 1 });
+    expect(await other.ok('routes', 'show', 'Moved', '--json')).to.include('820982911946154509');
     await fails(2, /holds no routes/, 'import', 'routes', file, '--on-conflict', 'skip');
   });
 

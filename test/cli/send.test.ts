@@ -48,11 +48,12 @@ describe('hookyard send', () => {
 
   it('sends a body of yours, from stdin too, byte by byte', async () => {
     await cli.ok('sources', 'create', 'plain');
-    const body = '  {"order" : 42}\n';
+    const body = '  {"order" : 820982911946154509}\n';
     const sent = await cli.run(['send', '--source', 'plain', '--data', '-', '--json'], { input: body });
     expect(sent.code, sent.stderr).to.equal(0);
     const { eventId } = JSON.parse(sent.stdout);
     expect(await cli.ok('events', 'show', eventId, '--raw')).to.equal(body);
+    expect(await cli.ok('events', 'show', eventId)).to.include('"order": 820982911946154509');
     expect(await cli.ok('events', 'list', '--source', 'plain')).to.match(new RegExp(`${eventId} +plain +not routed`));
     expect(await cli.ok('events', 'list', '--routed=false')).to.include(eventId);
     expect(await cli.ok('events', 'list', '--routed', 'true')).not.to.include(eventId);

@@ -87,6 +87,24 @@ describe('file content', () => {
     expect(written.toString().split('\n')).to.have.length(2);
   });
 
+  it('holds no halves of surrogate pairs, in rows, columns and JSON inside a text', () => {
+    const half = String.raw`\ud800`;
+    const body = String.raw`{"${half}":"a${half}b\uDC00\uD83D\ude00\\ud800\n"}`;
+    const shown = { '\ufffd': 'a\ufffdb\ufffd\u{1f600}\\ud800\n' };
+    const rows = buildFile({ events: [event('evt_1', at, body)], fileFormat: 'jsonl' });
+    expect(JSON.parse(rows.body.toString()).payload).to.deep.equal(shown);
+    const parsed = parseFieldMapping([
+      { source: '$.payload', target: 'json', type: 'json' },
+      { source: '$.payload.*', target: 'text', type: 'string' },
+      { source: '$.payload', target: 'inner', type: 'string' },
+    ]);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const mapped = buildFile({ events: [event('evt_1', at, body)], fileFormat: 'json', mapping: parsed.mapping });
+    expect(JSON.parse(mapped.body.toString())).to.deep.equal([
+      { json: shown, text: shown['\ufffd'], inner: JSON.stringify(shown) },
+    ]);
+  });
+
   it('shows bytes that are no text in base64 and says so', () => {
     const { body } = buildFile({ events: [event('evt_1', at, Buffer.from([0xff, 0x00]))], fileFormat: 'jsonl' });
     expect(JSON.parse(body.toString())).to.deep.include({ payload: '/wA=', payload_encoding: 'base64' });

@@ -161,6 +161,49 @@ describe('field mapping', () => {
     expect(row).to.deep.equal({ json: '{"skus":["a","b"],"many":["a"],"one":"a","several":null}', misfits: 1 });
   });
 
+  it('keeps the digits of numbers in columns of every type that can hold them', () => {
+    const payload =
+      '{"id":9007199254740993,"price":"+0012.34567890123456789","at":1700000000.12345678901,"far":1e999,"ids":[9007199254740993,1e-400]}';
+    const row = mapping(
+      { source: '$.payload.id', target: 'text', type: 'string' },
+      { source: '$.payload.id', target: 'number', type: 'number' },
+      { source: '$.payload.id', target: 'json', type: 'json' },
+      { source: '$.payload.ids', target: 'ids', type: 'string' },
+      { source: '$.payload.ids[*]', target: 'several', type: 'json' },
+      { source: '$.payload..id', target: 'found', type: 'json' },
+      { source: '$.payload.price', target: 'price', type: 'number' },
+      { source: '$.payload.at', target: 'at', type: 'timestamp' },
+      { source: '$.payload.far', target: 'far', type: 'number' },
+      { source: '$.payload.far', target: 'far_json', type: 'json' },
+      { source: '$.payload.gone', target: 'gone', type: 'number', default: '9007199254740993' },
+      { source: '$.payload.gone', target: 'gone_json', type: 'json', default: '[9007199254740993]' },
+      { source: '$.payload.id', target: 'flag', type: 'boolean' },
+    ).map(event(payload));
+    expect(row).to.deep.equal({
+      json: '{"text":"9007199254740993","number":9007199254740993,"json":9007199254740993,"ids":"[9007199254740993,1e-400]","several":[9007199254740993,1e-400],"found":[9007199254740993],"price":12.34567890123456789,"at":"2023-11-14T22:13:20.123Z","far":null,"far_json":1e999,"gone":9007199254740993,"gone_json":[9007199254740993],"flag":null}',
+      misfits: 2,
+    });
+  });
+
+  it('compares numbers by their exact values in filters of paths', () => {
+    const payload =
+      '{"lines":[{"id":9007199254740993,"a":[9007199254740993]},{"id":9007199254740992,"a":[9007199254740995]},{"id":"x"}],"top":9007199254740992.5}';
+    const found = (filter: string) =>
+      mapping({ source: `$.payload.lines[?${filter}].id`, target: 'found', type: 'json' })
+        .map(event(payload))
+        .json.slice(9, -1);
+    expect(found('@.id == 9007199254740993')).to.equal('[9007199254740993]');
+    expect(found('@.id != 9007199254740993')).to.equal('[9007199254740992,"x"]');
+    expect(found('@.id > 9007199254740992')).to.equal('[9007199254740993]');
+    expect(found('@.id >= 9007199254740992')).to.equal('[9007199254740993,9007199254740992]');
+    expect(found('@.id < $.payload.top')).to.equal('[9007199254740992]');
+    expect(found('@.a == @.a && @.id <= 9007199254740993')).to.equal('[9007199254740993,9007199254740992]');
+    expect(found('@.a == $.payload.lines[0].a')).to.equal('[9007199254740993]');
+    expect(found('@.gone == @.other')).to.equal('[9007199254740993,9007199254740992,"x"]');
+    expect(found('length(@.id) == 1 || count(@[?@ == 9007199254740993]) == 1')).to.equal('[9007199254740993,"x"]');
+    expect(found('!(@.id == 9007199254740992)')).to.equal('[9007199254740993,"x"]');
+  });
+
   it('matches patterns in time linear in the text', () => {
     // A backtracking matcher would not come back from this one.
     const { map } = mapping({ source: "$.payload[?match(@, '(a+)+b')]", target: 'found', type: 'json' });

@@ -9,6 +9,7 @@ import {
   batchContent,
   beginUpload,
   endBatch,
+  findBatch,
   findBatchUnderWay,
   freezeBatch,
   noteUploaded,
@@ -17,6 +18,7 @@ import {
   openMembers,
   waitingDeliveries,
 } from '../../db/warehouse-batches.ts';
+import { halveBatch } from '../../db/warehouse-batch-halves.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, noteSeen } from '../../db/warehouse-flushes.ts';
 import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';
 
@@ -104,7 +106,9 @@ describe('warehouse batches in PostgreSQL', () => {
   const due = async () =>
     (await claimFlushes(pool, 100)).map(({ destinationId, hasNews }) => ({ destinationId, hasNews }));
   const expire = ({ key }: Line) =>
-    pool.query(`update warehouse_flushes set due_at = now() where destination_id = $1`, [key.destinationId]);
+    pool.query(`update warehouse_flushes set due_at = now() - interval '1 second' where destination_id = $1`, [
+      key.destinationId,
+    ]);
 
   it('are not seen by the relays', async () => {
     const warehouse = await line();
@@ -226,6 +230,55 @@ describe('warehouse batches in PostgreSQL', () => {
     expect(ids).to.deep.equal([written?.deliveryId, open?.deliveryId]);
     const members = await openMembers(pool, batch, { after: '', limit: 10 });
     expect(members.map(({ deliveryId }) => deliveryId)).to.deep.equal([open?.deliveryId]);
+    await endFlush(pool, warehouse.key);
+  });
+
+  it('give half of their deliveries to a batch of its own, all at once, when the latest upload says so', async () => {
+    const warehouse = await line();
+    const stored = await store(warehouse, 5);
+    const { id: batchId } = await freeze(warehouse);
+    const [slow, quick] = [
+      await beginUpload(pool, { organizationId, batchId }),
+      await beginUpload(pool, { organizationId, batchId }),
+    ];
+    if (!slow || !quick) throw new Error('an upload was refused');
+    const [ended, ...moving] = stored.slice(2).map(({ deliveryId }) => deliveryId);
+    await pool.query(`update deliveries set status = 'cancelled' where id = $1`, [ended]);
+    const id = newId('bat');
+    const halves = {
+      left: { events: 2, bytes: 4 },
+      right: { id, key: `${PARTITION}/${id}.jsonl`, bytes: 6, deliveryIds: [ended ?? '', ...moving] },
+    };
+    expect(await halveBatch(pool, slow, halves), 'an upload that was overtaken').to.equal(false);
+    expect(await batchContent(pool, quick)).to.have.lengthOf(4);
+    expect(await halveBatch(pool, quick, halves)).to.equal(true);
+    expect(await halveBatch(pool, quick, halves), 'twice').to.equal(false);
+    const left = await findBatch(pool, { organizationId, batchId });
+    const right = await findBatch(pool, { organizationId, batchId: id });
+    if (!left || !right) throw new Error('a half is missing');
+    expect(left).to.include({ status: 'frozen', events: 2, bytes: 4, attempts: 2 });
+    expect(right).to.deep.include({
+      ...left,
+      id,
+      key: halves.right.key,
+      events: 2,
+      bytes: 6,
+      attempts: 0,
+      firstDeliveryId: moving[0],
+      lastDeliveryId: moving[1],
+      startedAt: null,
+    });
+    const ids = async (batch: typeof left) => (await batchContent(pool, batch)).map(({ deliveryId }) => deliveryId);
+    expect(await ids(left)).to.deep.equal(stored.slice(0, 2).map(({ deliveryId }) => deliveryId));
+    expect(await ids(right)).to.deep.equal(moving);
+    // Both are written before anything else is taken out of the outbox.
+    await store(warehouse, 1);
+    const error = await freeze(warehouse).catch((failure: unknown) => failure);
+    expect(String(error)).to.include('warehouse_batches_under_way');
+    await endBatch(pool, batchId, 'written');
+    expect(await findBatchUnderWay(pool, warehouse.key)).to.include({ id });
+    await endBatch(pool, id, 'written');
+    expect(await findBatchUnderWay(pool, warehouse.key)).to.equal(undefined);
     await endFlush(pool, warehouse.key);
   });
 

@@ -111,6 +111,30 @@ describe('warehouses, cut off', function () {
     expect(batch).to.include({ attempts: 2, count: 20 });
   });
 
+  it('writes both halves of a batch that was too large, each event once, when a worker is killed between them', async () => {
+    const worker = await yard.startWorker();
+    const fieldMapping = [
+      { source: '$.id', target: 'event_id', type: 'string' },
+      ...['a', 'b', 'c'].map((target) => ({ source: '$', target, type: 'string' })),
+    ];
+    const pipe = await line({ destination: { fieldMapping } });
+    gate.mode = 'mute';
+    // Together 80 MiB, because a control character takes seven bytes in JSON inside a text.
+    const ids = await pipe.send(Array<string>(10).fill('\u0001'.repeat(400_000)));
+    const [first] = await until('an object to be there', async () => {
+      const objects = await pipe.objects();
+      return objects.length === 1 && objects;
+    });
+    await worker.kill();
+    gate.mode = 'open';
+    await yard.startWorker();
+    expectEachOnce(await pipe.rows(10, RECOVERY_MS), ids);
+    const objects = await pipe.objects();
+    expect(objects.map(({ body }) => body.length < 64 * 1024 * 1024)).to.deep.equal([true, true]);
+    expect(objects.map(({ key }) => key)).to.include(first?.key);
+    expect((await pipe.batches()).map(({ count }) => count)).to.deep.equal([5, 5]);
+  });
+
   /** Connections to the database that wait for a lock. */
   async function waitingStatements(): Promise<number[]> {
     const { rows } = await yard.pool.query<{ pid: number }>(

@@ -1,5 +1,6 @@
 // Sends requests to the API under test and reads its answers; each of them must be as the API's description says.
 import { expect } from 'chai';
+import { parseExact } from '../../core/numbers/exact-json.ts';
 import { expectDescribed } from './described.ts';
 
 /** A JSON object as it came back. */
@@ -88,7 +89,7 @@ export function createClient(url: string, token: string | null): ApiClient {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return { text };
   }

@@ -1,6 +1,7 @@
 // Reads what was written to the object stores of tests, with each provider's own client.
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { parseExact } from '../../core/numbers/exact-json.ts';
 import * as stores from './object-stores.ts';
 import type { ProviderCase } from './warehouse-targets.ts';
 
@@ -76,9 +77,9 @@ export type Row = Record<string, unknown>;
 /** The rows of an object, of either format. */
 export function rowsOf({ key, body }: WrittenObject): Row[] {
   const text = body.toString('utf8');
-  if (key.endsWith('.json')) return JSON.parse(text) as Row[];
+  if (key.endsWith('.json')) return parseExact(text) as Row[];
   const lines = text.split('\n');
   // A line ends with its line break, the last one too.
   if (lines.pop() !== '') throw new Error(`${key} does not end with a line break`);
-  return lines.map((line) => JSON.parse(line) as Row);
+  return lines.map((line) => parseExact(line) as Row);
 }

@@ -1,0 +1,150 @@
+// JSON without rounding. JavaScript's number is a double: of 9007199254740993 it makes ...992, of 1e999 Infinity, which
+// prints as null. Here such a number becomes an `ExactNumber`, which keeps its text; every other one stays a number.
+import { randomUUID } from 'node:crypto';
+import { compareDecimals, decimalKey } from './decimal.ts';
+
+declare global {
+  interface JSON {
+    /** ECMAScript proposal "JSON.parse source text access", in Node since 21; TypeScript 7.0 does not declare it. */
+    rawJSON(text: string): object;
+  }
+}
+
+/** A JSON number that no double prints with the same value. JSON.stringify prints it as it was written. */
+export class ExactNumber {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+
+  toJSON(): object {
+    return JSON.rawJSON(this.#text);
+  }
+}
+
+/** A JSON number as `parseExact` gives it. */
+export type JsonNumber = number | ExactNumber;
+
+export const isJsonNumber = (value: unknown): value is JsonNumber =>
+  typeof value === 'number' || value instanceof ExactNumber;
+
+/** The number that a text is as JSON. @param text a JSON number */
+export function jsonNumber(text: string): JsonNumber {
+  const double = Number(text);
+  return isPrintedBy(double, text) ? double : new ExactNumber(text);
+}
+
+function isPrintedBy(double: number, text: string): boolean {
+  const printed = String(double);
+  if (printed === text) return true;
+  if (!Number.isFinite(double) || (PLAIN.test(text) && PLAIN.test(printed) && text !== '-0')) return false;
+  return decimalKey(printed) === decimalKey(text);
+}
+
+/** The sign of a minus b, by their exact values. */
+export function compareNumbers(a: JsonNumber, b: JsonNumber): number {
+  // Doubles that print two numbers are in the order of these.
+  if (typeof a === 'number' && typeof b === 'number') return Math.sign(a - b);
+  return compareDecimals(String(a), String(b));
+}
+
+// A number with at least 16 digits, or with an exponent of three: all others are printed by their doubles. Where numbers can
+// stand, so that ids in quotes do not count.
+const MAY_BE_INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE][+-]?\d{3})/;
+// (`{15,}` would fill the stack of the regular expression with a very long number.)
+const CANDIDATE = /-?\d[-+.\deE]{15}[-+.\deE]*|-?\d[\d.]*[eE][+-]?\d{3}\d*/g;
+const PLAIN = /^-?\d+$/;
+/** Whether a text may be JSON with a number that is not exact: quick, and wrong only when it says yes. */
+export const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
+
+// Stands before the text of a number while it is parsed as a string. Nobody who sends JSON knows it.
+const MARK = `number:${randomUUID()}:`;
+
+/**
+ * Parses JSON. Costs as much as JSON.parse, and about twice as much for a text with a number that may not be exact.
+ * @throws SyntaxError
+ */
+export function parseExact(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (!mayBeInexact(text)) return value;
+  // A reviver would give the texts of numbers too; it takes fifty times as long as parsing (Node 24), and recursion.
+  const marked = markInexact(text);
+  if (marked === text) return value;
+  const exact = unmark(JSON.parse(marked));
+  if (typeof exact === 'object' && exact !== null) withExactNumbers.add(exact);
+  return exact;
+}
+
+const withExactNumbers = new WeakSet();
+
+/** Whether `parseExact` has found such a number in what it gave; at once, however large that is. */
+export function holdsExactNumbers(parsed: unknown): boolean {
+  return (
+    parsed instanceof ExactNumber || (typeof parsed === 'object' && parsed !== null && withExactNumbers.has(parsed))
+  );
+}
+
+/** Valid JSON with strings in place of the numbers that are not exact. */
+function markInexact(text: string): string {
+  const parts: string[] = [];
+  const mark = (number: string) => (isPrintedBy(Number(number), number) ? number : JSON.stringify(`${MARK}${number}`));
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    const opens = quote === -1 ? text.length : quote;
+    parts.push(text.slice(at, opens).replace(CANDIDATE, mark));
+    at = quote === -1 ? text.length : endOfString(text, quote);
+    parts.push(text.slice(opens, at));
+  }
+  return parts.join('');
+}
+
+/** Where the string ends that begins at a quote; it does, because the text is valid. */
+function endOfString(text: string, quote: number): number {
+  for (let from = quote + 1; ; ) {
+    const end = text.indexOf('"', from);
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return end + 1;
+    from = end + 1;
+  }
+}
+
+/** Puts numbers in the place of marked strings; without recursion, since a text may nest as deeply as it likes. */
+function unmark(parsed: unknown): unknown {
+  const root = [parsed];
+  const containers: object[] = [root];
+  const visit = (value: unknown, replace: (number: ExactNumber) => void) => {
+    if (typeof value === 'object' && value !== null) containers.push(value);
+    else if (typeof value === 'string' && value.startsWith(MARK)) replace(new ExactNumber(value.slice(MARK.length)));
+  };
+  for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
+    visitMembers(container, visit);
+  }
+  return root[0];
+}
+
+type Visit = (value: unknown, replace: (number: ExactNumber) => void) => void;
+
+function visitMembers(container: object, visit: Visit): void {
+  if (Array.isArray(container)) {
+    const array: unknown[] = container;
+    // Not by entries: there may be millions of them.
+    for (let index = 0; index < array.length; index += 1) {
+      visit(array[index], (number) => {
+        array[index] = number;
+      });
+    }
+    return;
+  }
+  // All members are own ones, even `__proto__`, so that an assignment changes them and nothing else.
+  for (const [key, value] of Object.entries(container)) {
+    visit(value, (number) => {
+      (container as Record<string, unknown>)[key] = number;
+    });
+  }
+}

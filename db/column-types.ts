@@ -1,0 +1,14 @@
+// How columns come out of the database, where the driver's own way would not do.
+import pg from 'pg';
+import { parseExact } from '../core/numbers/exact-json.ts';
+
+const { INT8, JSON: JSON_TEXT, JSONB } = pg.types.builtins;
+
+// Conditions and schemas hold numbers of users, and jsonb keeps their digits. For every connection of the process, so that
+// the object mapper reads as the hand-written statements do.
+for (const type of [JSON_TEXT, JSONB]) pg.types.setTypeParser(type, parseExact);
+
+/** Of the hand-written statements. */
+export const types = new pg.TypeOverrides();
+// Counters and versions stay far below 2^53, so bigint columns are read as numbers.
+types.setTypeParser(INT8, (text) => Number(text));

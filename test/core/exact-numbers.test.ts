@@ -1,0 +1,119 @@
+// Numbers keep their values, whatever parses and prints them.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { compileFilter } from '../../core/filters/filter.ts';
+import { compareDecimals, decimalKey } from '../../core/numbers/decimal.ts';
+import { ExactNumber, parseExact } from '../../core/numbers/exact-json.ts';
+import { viewPayload } from '../../core/payload.ts';
+import { anyJson, numbersIn } from '../support/json-numbers.ts';
+
+const requestOf = (json: string) => ({
+  method: 'POST',
+  headers: {},
+  query: () => new URLSearchParams(),
+  payload: () => viewPayload(Buffer.from(json)).payload,
+});
+const takes = (operator: string, value: unknown, json: string) =>
+  compileFilter([{ field: 'payload.n', operator, value }], 'AND').takes(requestOf(json));
+
+describe('exact numbers', () => {
+  it('come out of any JSON with the values that went in', () => {
+    fc.assert(
+      fc.property(anyJson, (json) => {
+        const printed = JSON.stringify(parseExact(json));
+        expect(numbersIn(printed)).to.deep.equal(numbersIn(json));
+        expect(JSON.stringify(JSON.parse(printed)), 'everything else').to.equal(JSON.stringify(JSON.parse(json)));
+      }),
+    );
+  });
+
+  it('are numbers wherever a double prints the same value', () => {
+    const exact = [
+      '0',
+      '-0',
+      '1.0',
+      '1e3',
+      '0.1',
+      '9007199254740992',
+      '123456789012345680000',
+      '1e23',
+      '1e-7',
+      '5e-324',
+    ];
+    for (const text of exact) expect(parseExact(text), text).to.equal(Number(text));
+    const others = ['9007199254740993', '0.10000000000000001', '1e309', '-1e999', '1e-400', '100000000000000000.5'];
+    for (const text of others) {
+      expect(parseExact(text), text).to.be.instanceOf(ExactNumber);
+      expect(JSON.stringify([parseExact(text)])).to.equal(`[${text}]`);
+    }
+  });
+
+  it('are found beside what looks like them', () => {
+    const json = String.raw`{"9007199254740993":"9007199254740993","a\\":"\"9007199254740993","n":[9007199254740993,"e"],"__proto__":{"n":1e400},"a":1,"a":9007199254740995}`;
+    expect(JSON.stringify(parseExact(json))).to.equal(json.replace('"a":1,', ''));
+  });
+
+  it('may be as long and nest as deeply as a body can', () => {
+    const long = `0.${'1'.repeat(5_000_000)}`;
+    expect(String(parseExact(long))).to.equal(long);
+    const deep = 100_000;
+    let inner = parseExact(`${'['.repeat(deep)}9007199254740993${']'.repeat(deep)}`);
+    while (Array.isArray(inner)) inner = inner[0];
+    expect(String(inner)).to.equal('9007199254740993');
+  });
+
+  it('are ordered by value', () => {
+    const digits = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
+    fc.assert(
+      fc.property(digits, digits, fc.integer({ min: 0, max: 40 }), (a, b, shift) => {
+        const wanted = a < b ? -1 : a > b ? 1 : 0;
+        expect(compareDecimals(`${a}`, `${b}`)).to.equal(wanted);
+        expect(compareDecimals(`${a}e-${shift}`, `${b}E-0${shift}`)).to.equal(wanted);
+        expect(decimalKey(`${a}.0`) === decimalKey(`${b}0e-1`)).to.equal(wanted === 0);
+      }),
+    );
+    expect(compareDecimals('0.00001', '0')).to.equal(1);
+    expect(compareDecimals('-1e999', '-1e1000')).to.equal(1);
+    expect(decimalKey('-0.00e5')).to.equal(decimalKey('0'));
+  });
+
+  describe('in filters', () => {
+    const id = '{"n":820982911946154509}';
+    const number = parseExact('820982911946154509');
+
+    it('equal their own digits only, as numbers and as texts', () => {
+      for (const value of [number, '820982911946154509']) {
+        expect(takes('equals', value, id)).to.equal(true);
+        expect(takes('equals', value, '{"n":820982911946154508}')).to.equal(false);
+        expect(takes('in', ['x', value], id)).to.equal(true);
+        expect(takes('in', [value], '{"n":820982911946154508}')).to.equal(false);
+      }
+      expect(takes('equals', number, '{"n":"820982911946154509"}')).to.equal(true);
+      expect(takes('equals', number, '{"n":"820982911946154508"}')).to.equal(false);
+      expect(takes('equals', number, '{"n":820982911946154509.0}')).to.equal(true);
+      expect(takes('equals', { a: [number] }, '{"n":{"a":[820982911946154509]}}')).to.equal(true);
+      expect(takes('equals', { a: [number] }, '{"n":{"a":[820982911946154508]}}')).to.equal(false);
+      expect(takes('equals', {}, id)).to.equal(false);
+      expect(takes('contains', number, '{"n":[1,820982911946154509]}')).to.equal(true);
+      expect(takes('contains', number, '{"n":[1,820982911946154508]}')).to.equal(false);
+    });
+
+    it('are ordered by all of their digits', () => {
+      for (const value of [number, '820982911946154509']) {
+        expect(takes('gt', value, '{"n":820982911946154510}')).to.equal(true);
+        expect(takes('gt', value, id)).to.equal(false);
+        expect(takes('lt', value, '{"n":820982911946154508}')).to.equal(true);
+        expect(takes('gte', value, '{"n":820982911946154508}')).to.equal(false);
+        expect(takes('lte', value, '{"n":1e999}')).to.equal(false);
+      }
+      expect(takes('gt', 0, '{"n":1e-400}')).to.equal(true);
+      expect(takes('lt', '0.3', '{"n":0.29999999999999999999}')).to.equal(true);
+    });
+
+    it('are texts with the digits that came in', () => {
+      expect(takes('ends_with', '509', id)).to.equal(true);
+      expect(takes('matches', '^820982911946154509$', id)).to.equal(true);
+      expect(takes('contains', '4509', id)).to.equal(true);
+    });
+  });
+});

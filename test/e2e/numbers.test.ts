@@ -1,0 +1,84 @@
+// Numbers that a double does not hold, from the webhook that comes in to all that shows or sends it.
+import { expect } from 'chai';
+import { parseExact } from '../../core/numbers/exact-json.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+
+const ID = '820982911946154509';
+const BODY = `{"id":${ID},"price":0.1234567890123456789,"limit":1e999,"ids":[9007199254740993,9007199254740992]}`;
+
+describe('numbers with more digits than a double', () => {
+  let yard: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(yard);
+  });
+  after(() => Promise.all([yard.close(), receiver.close()]));
+
+  it('are idempotency keys of their own, as are values of different types', async () => {
+    const source = await records.source({ idempotencyKey: { jsonPath: '$.id', windowSeconds: 300 } });
+    const different = [
+      ...['9007199254740992', '9007199254740993', '1', '"1"', '1e999', '"null"', '1e1000', 'true', '"true"'],
+      ...['[1]', '"[1]"', '[9007199254740993]', '[9007199254740992]', '{"a":1}', '"{\\"a\\":1}"', '"\\"1\\""'],
+      ...['"\\ud800"', '"\\ud801"', '"\\ufffd"', '"evt_1"', '0.1', '0.10000000000000001'],
+    ];
+    const first = new Map<string, string>();
+    for (const id of different) first.set(id, await records.accepted(source, `{"id":${id}}`));
+    expect(new Set(first.values()).size).to.equal(different.length);
+    for (const id of different) {
+      const again = await records.post(source, `{ "id": ${id}, "try": 2 }`);
+      expect(again.body, id).to.deep.equal({ success: true, eventId: first.get(id), duplicate: true });
+    }
+    expect(await records.storedEvents(source.id)).to.equal(different.length);
+  });
+
+  it('are compared by all digits in conditions, which come back as they were sent', async () => {
+    for (const value of [parseExact(ID), ID]) {
+      const conditions = [{ field: 'payload.id', operator: 'equals', value }];
+      const stored = await yard.client.create('/api/filters', { name: 'One order', conditions });
+      const shown = await yard.client.get(`/api/filters/${stored.id}`);
+      const values = (shown.conditions as typeof conditions).map((condition) => condition.value);
+      expect(JSON.stringify(values)).to.equal(JSON.stringify([value]));
+      // A change of another member leaves them as they are.
+      await yard.client.patch(`/api/filters/${stored.id}`, { name: 'Another name' });
+      for (const route of [{ filterId: stored.id }, { filterConditions: conditions }]) {
+        const { source } = await records.pipe(receiver.endpoint(200).url, { route });
+        const taken = async (id: string) =>
+          (await records.eventWith('delivered', await records.accepted(source, `{"id":${id}}`))).deliveriesCount;
+        expect(await taken('820982911946154508')).to.equal(0);
+        expect(await taken(ID)).to.equal(1);
+      }
+    }
+    const huge = [{ field: 'payload.id', operator: 'lt', value: parseExact('1e200000') }];
+    const refused = await yard.client.request('POST', '/api/filters', { name: 'Huge', conditions: huge });
+    expect(refused.status).to.equal(400);
+    expect(refused.body.message).to.match(/^conditions\.0\.value must be a number with at most/);
+  });
+
+  const languages: [type: string, code: string][] = [
+    ['javascript', 'export default ({ payload }) => payload'],
+    ['jsonata', 'payload'],
+    ['liquid', '{{ payload | json }}'],
+  ];
+  for (const [type, code] of languages) {
+    it(`come out of a transform in ${type} as they came in`, async () => {
+      const transform = await yard.client.create('/api/transforms', { name: 'Pass on', type, code });
+      const endpoint = receiver.endpoint(200);
+      const { source } = await records.pipe(endpoint.url, { route: { transformId: transform.id } });
+      await records.eventWith('delivered', await records.accepted(source, BODY));
+      expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal([BODY]);
+      const tried = await yard.client.post(`/api/transforms/${transform.id}/test`, { payload: parseExact(BODY) });
+      const { output } = tried;
+      expect(typeof output === 'string' ? output : JSON.stringify(output)).to.equal(BODY);
+    });
+  }
+
+  it('are shown as they came in', async () => {
+    const eventId = await records.accepted(await records.source(), BODY);
+    const { payload } = await yard.client.get(`${yard.base}/events/${eventId}?includePayload=true`);
+    expect(JSON.stringify(payload)).to.equal(BODY);
+  });
+});
