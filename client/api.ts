@@ -1392,10 +1392,6 @@ export interface Operations {
   /** Import destinations */
   importDestinations(input: {
     body: {
-      /** The file's own; ignored. */
-      exportedAt?: unknown;
-      /** The file's own; ignored. */
-      organizationSlug?: unknown;
       /** What happens to an item that is there already. */
       conflictStrategy: 'skip' | 'rename' | 'overwrite';
       /** Says what would happen, and changes nothing. */
@@ -1418,10 +1414,6 @@ export interface Operations {
   /** Import routes */
   importRoutes(input: {
     body: {
-      /** The file's own; ignored. */
-      exportedAt?: unknown;
-      /** The file's own; ignored. */
-      organizationSlug?: unknown;
       /** What happens to an item that is there already. */
       conflictStrategy: 'skip' | 'rename' | 'overwrite';
       /** Says what would happen, and changes nothing. */

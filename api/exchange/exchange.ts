@@ -52,8 +52,6 @@ export interface ImportRequest {
 
 /** What an import says beside its items. */
 export const optionsSchema = z.object({
-  exportedAt: z.unknown().optional().meta({ description: "The file's own; ignored." }),
-  organizationSlug: z.unknown().optional().meta({ description: "The file's own; ignored." }),
   conflictStrategy: z
     .enum(['skip', 'rename', 'overwrite'])
     .meta({ description: 'What happens to an item that is there already.' }),
@@ -65,9 +63,10 @@ export const optionsSchema = z.object({
 });
 
 const itemCount = z.array(z.null()).max(MAX_ITEMS);
+const ofFile = { exportedAt: z.unknown().optional(), organizationSlug: z.unknown().optional() };
 const envelopes = {
-  destinations: z.object({ destinations: itemCount, ...optionsSchema.shape }),
-  routes: z.object({ routes: itemCount, ...optionsSchema.shape }),
+  destinations: z.object({ destinations: itemCount, ...optionsSchema.shape, ...ofFile }),
+  routes: z.object({ routes: itemCount, ...optionsSchema.shape, ...ofFile }),
 };
 
 /**

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { anyJson, numbersIn } from '../support/json-numbers.ts';
 import { buildFile } from '../../core/warehouse/file.ts';
 import { objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
 
@@ -103,6 +104,19 @@ describe('file content', () => {
     expect(JSON.parse(mapped.body.toString())).to.deep.equal([
       { json: shown, text: shown['\ufffd'], inner: JSON.stringify(shown) },
     ]);
+  });
+
+  it('keeps the value of every number, in rows and in columns of the type json', () => {
+    const parsed = parseFieldMapping([{ source: '$.payload', target: 'payload', type: 'json' }]);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    void fc.assert(
+      fc.property(anyJson, (json) => {
+        for (const mapping of [null, parsed.mapping]) {
+          const file = buildFile({ events: [event('evt_1', at, json)], fileFormat: 'jsonl', mapping });
+          expect(numbersIn(file.body.toString())).to.deep.equal(numbersIn(`{"payload":${json}}`));
+        }
+      }),
+    );
   });
 
   it('shows bytes that are no text in base64 and says so', () => {

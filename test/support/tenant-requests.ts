@@ -4,7 +4,7 @@ import { apiDocument } from '../../api/openapi/document.ts';
 import { targets } from '../contract/malformed/targets.ts';
 import type { TenantRecords } from './tenant-records.ts';
 
-/** What a member or parameter refers to, by its name; `ids` depends on the path. */
+/** What a member or parameter refers to, by its name, or by path and name; `id` and `ids` depend on the path. */
 const REFERS_TO: Record<string, keyof TenantRecords> = {
   orgId: 'organization',
   sourceId: 'source',
@@ -26,6 +26,7 @@ const REFERS_TO: Record<string, keyof TenantRecords> = {
   filterSlug: 'filterSlug',
   transformSlug: 'transformSlug',
   schemaSlug: 'schemaSlug',
+  '/api/leases ids': 'route',
 };
 /** What `id`, `ids` and `bulk` are of, by the word before them in the path. */
 const OF_PATH: Record<string, keyof TenantRecords> = {
@@ -39,7 +40,6 @@ const OF_PATH: Record<string, keyof TenantRecords> = {
   filters: 'filter',
   transforms: 'transform',
   schemas: 'schema',
-  leases: 'route',
 };
 
 export interface TenantRequest {
@@ -115,9 +115,9 @@ const ELSEWHERE = ['accessKeyId', 'accountId', 'projectId'];
 const isReference = (name: string): boolean => /(?:^id|Id|Slug)s?$/.test(name) && !ELSEWHERE.includes(name);
 
 function referenceOf(name: string, path: string): keyof TenantRecords {
-  const before = name === 'id' ? '{id}' : '(?:bulk|export)';
+  const before = { id: '{id}', ids: '(?:bulk|export)' }[name] ?? '$^';
   const word = new RegExp(`/([a-z-]+)/${before.replaceAll(/[{}]/g, '\\$&')}`).exec(path)?.[1] ?? '';
-  const kind = name === 'id' || name === 'ids' ? OF_PATH[word] : REFERS_TO[name];
+  const kind = OF_PATH[word] ?? REFERS_TO[`${path} ${name}`] ?? REFERS_TO[name];
   if (kind === undefined) throw new Error(`${path}: the test of tenants must be told what "${name}" refers to`);
   return kind;
 }
