@@ -5,6 +5,7 @@ import { isReadOnlyServer, isTransientDatabaseError } from '../../db/database-er
 import { createPool, inTransaction, type Pool } from '../../db/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { readOnlySwitch } from '../support/read-only.ts';
+import { until } from '../support/until.ts';
 
 const WRITE = `insert into organizations (id, slug, name, plan) values (gen_random_uuid(), gen_random_uuid(), 'Acme', 'free')`;
 
@@ -36,7 +37,13 @@ describe('connections to a read-only server', () => {
     it(`are dropped when ${way} was refused, and kept for reading before`, async () => {
       const server = readOnlySwitch(database.databaseUrl);
       await server.on();
-      await read().catch(() => read());
+      // The pool may not have heard yet that its connection was closed.
+      await until('a new connection', () =>
+        read().then(
+          () => true,
+          () => false,
+        ),
+      );
       await server.off();
       // The connection is from before: only by giving it up can anybody write.
       const refused = await write().then(
