@@ -44,7 +44,8 @@ function fromProc(pid: number): string | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [state] = stat.slice(stat.lastIndexOf(')') + 2);
   if (state === 'Z' || state === 'X') return undefined;
-  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').replaceAll('\0', ' ');
+  // Empty when its memory is gone already: it is about to be a zombie.
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').replaceAll('\0', ' ') || undefined;
 }
 
 function fromPs(pid: number): string | undefined {

@@ -1,6 +1,6 @@
 // The embedded stack of one machine as a library: PostgreSQL, Temporal, its UI. Used by `npm start`, the tests and the bench.
-import { mkdirSync, realpathSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { defaultNamespace, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { ensureNamespace, searchAttributeColumns } from '../temporal-config/namespace.ts';
@@ -123,10 +123,25 @@ async function stopParts(parts: Parts): Promise<void> {
 function openDataDir(path: string): string {
   const dataDir = resolve(path);
   try {
-    for (const folder of ['run', 'logs']) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o711 });
+    for (const folder of ['run', 'logs']) makeFolder(join(dataDir, folder));
     return realpathSync(dataDir);
   } catch (error) {
-    throw explainFileError(error, dataDir);
+    const explained = explainFileError(error, dataDir);
+    if (explained instanceof StartupError) throw explained;
+    throw new StartupError(
+      `The data folder ${dataDir} cannot be made (${oneLine(error)}); set HOOKYARD_DATA_DIR to another folder.`,
+    );
+  }
+}
+
+// Not by Node's recursive mkdir: on a read-only file system that says ENOENT, and in /proc it never returns (Node 24.21).
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o711 });
+  } catch (error) {
+    if (!existsSync(path)) throw error; // else another start was quicker
   }
 }
 

@@ -4,7 +4,7 @@
 // time in two parts side by side, each on a stack of its own: the tests that kill and restart servers mostly wait, and the
 // others must not see their servers vanish. With files, HOOKYARD_LANE=express chooses the other lane.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../core/end-request.ts';
 import type { Lane } from '../core/lane.ts';
@@ -26,7 +26,7 @@ const ending = new AbortController();
 onEndRequest((_reason, count) => endAll(count === 1 ? 'SIGTERM' : 'SIGKILL'));
 
 try {
-  mkdirSync(testData, { recursive: true });
+  makeTestData();
   await removeEarlierRuns();
   // Once for all stacks, which start side by side: on a machine that is new it takes minutes, and shows how far it is.
   await ensureBinaries({ ui: false, signal: ending.signal, log });
@@ -38,6 +38,16 @@ try {
   process.exitCode = 1;
 }
 process.exit();
+
+function makeTestData(): void {
+  try {
+    if (!existsSync(testData)) mkdirSync(testData);
+  } catch (error) {
+    throw new StartupError(
+      `The tests write below ${testData}, which cannot be made (${oneLine(error)}); run them in a copy.`,
+    );
+  }
+}
 
 /** One run of mocha on a stack of its own. */
 interface Part {

@@ -158,10 +158,13 @@ describe('npm start', () => {
   it('names HOOKYARD_DATA_DIR when the folder cannot be made', async () => {
     mkdirSync(dataDir, { recursive: true });
     writeFileSync(join(dataDir, 'file'), '');
-    const run = start({ HOOKYARD_DATA_DIR: join(dataDir, 'file', 'below') });
-    expect(await run.exitCode()).to.equal(1);
-    expect(run.problems()).to.have.length(1);
-    expect(run.problems()[0]).to.contain('set HOOKYARD_DATA_DIR');
+    // Nothing can be made in /proc either, for root too.
+    for (const folder of [join(dataDir, 'file', 'below'), '/proc/hookyard/data']) {
+      const run = start({ HOOKYARD_DATA_DIR: folder });
+      expect(await run.exitCode()).to.equal(1);
+      expect(run.problems()).to.have.length(1);
+      expect(run.problems()[0]).to.contain('set HOOKYARD_DATA_DIR');
+    }
   }).timeout(START_DEADLINE_MS);
 
   it('names DATABASE_URL and TEMPORAL_ADDRESS when those servers cannot be reached', async () => {
