@@ -4,6 +4,7 @@
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import type { Log } from '../core/log.ts';
+import { isTransientDatabaseError } from '../db/database-errors.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import type { FirstAttempt } from '../workflows/messages.ts';
@@ -11,6 +12,8 @@ import type { StartPolicy } from './start-policies.ts';
 
 // After an attempt that could not be made: as long as the database is away, another would only be in vain.
 const ERROR_REST_MS = 1000;
+// Attempts in vain of one delivery while the database is there; the others wait for its place.
+const MOST_TRIES = 3;
 
 export interface ExpressDeps {
   pool: Pool;
@@ -41,19 +44,43 @@ export interface Express {
 
 export function createExpress(deps: ExpressDeps): Express {
   const running = new Map<string, Promise<void>>();
+  const tries = new Map<string, number>();
 
   async function deliver(row: OutboxRow, policy: StartPolicy): Promise<void> {
     try {
       const outcome = await deps.attempt(firstAttempt(row, policy));
       if (isLeftToDo(outcome)) await handOver(row, policy, outcome);
+      tries.delete(row.deliveryId);
     } catch (error) {
-      deps.log.warn({ deliveryId: row.deliveryId, error: String(error) }, 'first attempt to be made again');
-      await new Promise((resolve) => setTimeout(resolve, ERROR_REST_MS));
+      await afterError(row, policy, error);
     }
   }
 
+  /**
+   * Tries again while the database is away, which concerns all deliveries alike. What concerns one (its destination's credentials
+   * cannot be opened, its code is at fault) is left to its workflow, which tries again ever less often and holds no place here.
+   */
+  async function afterError(row: OutboxRow, policy: StartPolicy, error: unknown): Promise<void> {
+    const { deliveryId } = row;
+    const made = (tries.get(deliveryId) ?? 0) + 1;
+    const isOwn = !isTransientDatabaseError(error);
+    const isLast = isOwn && made >= MOST_TRIES;
+    deps.log.warn(
+      { deliveryId, tries: made, err: error },
+      isLast ? 'first attempt is left to a workflow' : 'first attempt to be made again',
+    );
+    if (isOwn) tries.set(deliveryId, made);
+    if (isLast) {
+      tries.delete(deliveryId);
+      await handOver(row, policy, undefined).catch((reason: unknown) =>
+        deps.log.warn({ deliveryId, err: reason }, 'its workflow could not be started'),
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, ERROR_REST_MS));
+  }
+
   /** The workflow goes on from what the first attempt found. A row is removed when Temporal has the workflow. */
-  async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt): Promise<void> {
+  async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt | undefined): Promise<void> {
     const started = await deps.startWorkflow(row, policy, outcome);
     // Had it been started before, by a relay that died then, it runs; or an operator has ended it.
     if (started || (await deps.lookAfter(row))) await removeQueued(deps.pool, row);

@@ -2,7 +2,7 @@
 // speed of the lists depends on it: whatever is not settled is counted row by row, and the numbers are the same.
 import { idFloor } from '../../core/ids.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
-import { Stride, sweep } from '../ranges.ts';
+import { type Pages, Stride, sweep, throughPages } from '../ranges.ts';
 import { GRACE_MS } from './late.ts';
 
 const HOUR_MS = 3_600_000;
@@ -13,9 +13,9 @@ const SETTLE_LOCK = 4_865_796_3;
 // with the next round.
 const WAIT_MS = 5000;
 const LOOK_AGAIN_MS = 50;
-// Of time, ms, and changes that one statement takes.
+// Of time, ms, and of pages that one statement takes.
 const COUNTING = new Stride(HOUR_MS);
-const FOLDING = new Stride(50_000);
+const FOLDING = new Stride(1000);
 
 // What is counted of rows and changes, by the three spans.
 const ADD = `
@@ -48,14 +48,12 @@ with step as (
 )
 ${ADD}`;
 
-// Changes of rows that are settled, a piece at a time: it makes no difference to the sum where each of them stands.
+// Changes of rows that are settled, some pages at a time: it makes no difference to the sum where each of them stands. By pages,
+// because by an index each piece would first pass all the dead entries of those before it.
 const FOLD = `
-with found as (
-  (select ctid from history_changes where id < $1 order by id limit $3)
-  union all
-  (select ctid from history_changes where id >= 'evt' and id < $2 order by id limit $3)
-), late as (
-  delete from history_changes where ctid = any (array(select ctid from found limit $3)) returning *
+with late as (
+  delete from history_changes
+  where ctid >= $1::tid and ctid < $2::tid and (id < $3 or (id >= 'evt' and id < $4)) returning *
 ), moved as (
   select organization_id, case when id like 'evt%' then 'event' else 'delivery' end as kind, id_time(id) as at, source_id, route_id,
          destination_id, status, routed, change as total
@@ -163,14 +161,11 @@ function settleStep(pool: Pool, from: Date, target: number): Promise<Date> {
 }
 
 /** Folds the changes of what is settled into the counts. @returns whether time sufficed */
-async function fold(pool: Pool, before: Date, until: number): Promise<boolean> {
+function fold(pool: Pool, before: Date, until: number): Promise<boolean> {
   const ends = (['dlv', 'evt'] as const).map((prefix) => idFloor(prefix, before.getTime()));
-  for (let hasMore = true; hasMore; ) {
-    if (performance.now() > until) return false;
-    hasMore = await FOLDING.step(async (size) => {
-      const { rows } = await pool.query<{ folded: number }>(FOLD, [...ends, size]);
-      return rows[0]?.folded === size;
-    });
-  }
-  return true;
+  const look = async ({ from, to }: Pages) => {
+    const { rows } = await pool.query<{ folded: number }>(FOLD, [from, to, ...ends]);
+    return rows[0]?.folded ?? 0;
+  };
+  return throughPages(pool, 'history_changes', FOLDING, look, (folded) => folded === 0 || performance.now() < until);
 }

@@ -5,7 +5,7 @@ import { MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { inExpressLane, onceMore, Records } from '../support/records.ts';
 import { send } from '../support/http-client.ts';
 import { until } from '../support/until.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
@@ -99,6 +99,29 @@ describe('text that cannot be stored', function () {
     } finally {
       await yard.pool.query('drop function refuse_teapots cascade');
     }
+  });
+
+  it('or read: a delivery whose attempt cannot even be made holds no place for ever, and is made when it can be', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source, destination } = await records.pipe(endpoint.url, {
+      destination: { authType: 'bearer', authConfig: { token: 'secret' } },
+    });
+    const seal = 'update destinations set auth_config = $2, version = version + 1 where id = $1';
+    const { rows } = await yard.pool.query<{ sealed: string }>(
+      'select auth_config as sealed from destinations where id = $1',
+      [destination.id],
+    );
+    await yard.pool.query(seal, [destination.id, 'v1.unknown.AAAA']);
+    const eventId = await records.accepted(source, '{}');
+    await until('its workflow to have it', async () => {
+      const [delivery] = await records.deliveries(eventId);
+      return (await records.workflowStatus(delivery?.id ?? '')) === 'RUNNING';
+    });
+    if (inExpressLane) await until('its place to be free', async () => (await records.queued()) === 0);
+    expect(await records.deliveryWith('pending', eventId)).to.include({ attemptCount: 0 });
+    await yard.pool.query(seal, [destination.id, rows[0]?.sealed]);
+    await records.eventWith('delivered', eventId);
+    expect(endpoint.requests).to.have.length(1);
   });
 
   describe('in a batch of a warehouse', () => {

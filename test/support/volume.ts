@@ -47,6 +47,11 @@ export async function fillHour(pool: Pool, deliveries: number, daysAgo: number, 
   const destinationId = newId('dst');
   const from = (Math.floor(Date.now() / DAY_MS) - daysAgo) * DAY_MS + 7 * HOUR_MS;
   await ensurePartitions(pool, from);
+  await pool.query(
+    `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+     values ($1, $2, $1, $1, 'http', 'https://receiver.example/', 'POST', 'none', 1000, '{}')`,
+    [destinationId, organizationId],
+  );
   await inTransaction(pool, async (db) => {
     await db.query('update history_progress set settled_before = $1, merged_before = $1', [new Date(from - HOUR_MS)]);
     // They are not settled, so nothing is to be noted of them.
