@@ -98,6 +98,7 @@ export function startRelay(deps: RelayDeps): Relay {
         news = false;
         const started = await round();
         raiseTrouble();
+        // Nothing found among some of the destinations says nothing of the others.
         rest = started > 0 || (claims.midRound && mayClaim()) ? MIN_REST_MS : Math.min(MAX_REST_MS, rest * 2);
         failing = false;
       } catch (error) {
