@@ -1,5 +1,5 @@
 // What exports and imports have in common: the envelope of a file, how an import is read and checked, and its transaction.
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { DeadlockException } from '@mikro-orm/core';
 import { z } from 'zod';
 import type { EntityManager } from '../../db/orm.ts';
@@ -18,7 +18,9 @@ const MAJOR_VERSION = 1;
 /** Most items of one import, and most ids that an export is asked for. */
 export const MAX_ITEMS = 1000;
 const SLICE_MS = 20;
-const MAX_TRIES = 5;
+const MAX_TRIES = 8;
+// Before the second try; before each later one as much more, so that a burst of other requests passes.
+const PAUSE_MS = 50;
 
 /** Ids separated by commas; none, or an empty text, means all. */
 export const idsParam = z
@@ -168,6 +170,7 @@ export async function inImport<T>(
         error instanceof DeadlockException ||
         (constraint !== null && violates(error, constraint));
       if (!again) throw error;
+      await delay(tries * PAUSE_MS);
     }
   }
   throw unavailable('Other requests kept changing the records that this import is about');

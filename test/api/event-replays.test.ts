@@ -49,7 +49,7 @@ describe('Replays by filter', () => {
       it(`must choose: ${what} is refused`, async () => {
         const answer = await post(body);
         expectInvalid(answer, 'all');
-        expect(answer.body.message).to.match(/sourceId, status, from, to, search/);
+        expect(answer.body.message).to.match(/sourceId, status, routed, from, to, search/);
       });
     }
 
