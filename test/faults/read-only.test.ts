@@ -1,0 +1,107 @@
+// A database that can be read and not written for a while, as after a failover to a standby: ingest says so, and no attempt is sent again
+// because its result could not be recorded.
+import { expect } from 'chai';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { Ledger } from '../support/ledger.ts';
+import { readOnlySwitch } from '../support/read-only.ts';
+import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const RECOVERY_MS = 60_000;
+const SENDERS = 4;
+const PAUSE_MS = 25;
+const HELD = 20;
+// By then leases have run out, and whoever renews first could take those of the other.
+const RENEWALS_MISSED = 5;
+
+describe('a database that takes no writes', function () {
+  this.timeout(180_000);
+  let yard: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(yard);
+    await Promise.all([yard.startWorker(), yard.startWorker()]);
+  });
+  after(async () => {
+    await yard.close();
+    await receiver.close();
+  });
+
+  it('makes ingest answer 503 and readiness fail, while what is stored can be read', async () => {
+    const { source } = await records.pipe(receiver.endpoint().url, {
+      source: { idempotencyKey: { jsonPath: '$.n', windowSeconds: 60 } },
+    });
+    const { eventId } = (await records.post(source, '{"n":0}')).body;
+    const database = readOnlySwitch(yard.databaseUrl);
+    await database.on();
+    try {
+      // Connections from before were cut, which the first requests may meet.
+      for (let n = 1; n <= 5; n += 1) {
+        const answer = await records.post(source, JSON.stringify({ n }));
+        expect(answer.status).to.equal(503);
+        expect(Number(answer.headers['retry-after'])).to.be.above(0);
+      }
+      expect((await yard.client.request('GET', '/readyz')).status).to.equal(503);
+      const { status } = await yard.client.request('POST', `${yard.base}/sources`, { name: 'Orders', slug: 'orders' });
+      expect(status).to.equal(503);
+      await until('events to be read', () => records.event(eventId));
+    } finally {
+      await database.off();
+    }
+    await until('ingest to accept', async () => (await records.post(source, '{"n":99}')).status === 200);
+    await until('readiness', async () => (await yard.client.request('GET', '/readyz')).status === 200);
+  });
+
+  it('has no attempt sent twice, and everything delivered and recorded once afterwards', async () => {
+    const gate = Promise.withResolvers<void>();
+    const held = Array.from({ length: HELD }, (_, n) => ({ status: n % 2 === 0 ? 200 : 500, after: gate.promise }));
+    const endpoint = receiver.endpoint(...held, {});
+    const { source } = await records.pipe(endpoint.url, {
+      destination: { retryPolicy: onceMore(5, 200) },
+      route: { circuitFailureThreshold: 100 },
+    });
+    const ledger = new Ledger(records, source, endpoint);
+    const database = readOnlySwitch(yard.databaseUrl);
+    let sending = true;
+    const senders = Array.from({ length: SENDERS }, async () => {
+      for (; sending; await pause(PAUSE_MS)) await ledger.post();
+    });
+    try {
+      await until('attempts under way', () => endpoint.requests.length > HELD);
+      await database.on();
+      gate.resolve();
+      await until('leases to run out', () => missedRenewals(yard) >= RENEWALS_MISSED * yard.workers.length);
+    } finally {
+      await database.off();
+    }
+    const before = ledger.acknowledged.size;
+    await until('webhooks to be accepted again', () => ledger.acknowledged.size > before + SENDERS);
+    sending = false;
+    await Promise.all(senders);
+    await ledger.settle(RECOVERY_MS);
+    expect(sentTwice(endpoint)).to.deep.equal([]);
+    for (const eventId of ledger.acknowledged.keys()) {
+      const [delivery] = await records.deliveries(eventId);
+      expect(delivery?.attempts.map(({ attemptNumber }) => attemptNumber)).to.deep.equal(
+        Array.from({ length: ledger.arrivals(eventId) }, (_, n) => n + 1),
+      );
+      expect(await records.event(eventId)).to.include({ deliveriesSucceeded: 1, deliveriesFailed: 0 });
+    }
+  });
+});
+
+function missedRenewals(yard: OwnHookyard): number {
+  return yard.logs().split('shard leases could not be renewed').length - 1;
+}
+
+/** Attempts of deliveries that arrived more than once. */
+function sentTwice({ requests }: Endpoint): string[] {
+  const attempts = requests.map(
+    ({ headers }) => `${headers['x-hookyard-delivery-id']} ${headers['x-hookyard-attempt']}`,
+  );
+  return attempts.filter((attempt, index) => attempts.indexOf(attempt) !== index);
+}

@@ -1,0 +1,189 @@
+// Attempts whose result the database does not take: the destination has the event, so the result is kept and nothing is sent again.
+import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { type AttemptDeps, attemptDelivery } from '../../activities/attempt.ts';
+import { createConfigCache } from '../../activities/config-cache.ts';
+import { createSender } from '../../activities/http/sender.ts';
+import { Openings } from '../../activities/openings.ts';
+import { recordAttempt } from '../../activities/record-attempt.ts';
+import { createContextLoader, createResultRecorder } from '../../activities/results.ts';
+import { createTransforms } from '../../activities/transforms/index.ts';
+import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
+import { readSettings } from '../../core/config.ts';
+import { createLog } from '../../core/log.ts';
+import { SecretBox } from '../../db/encryption.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
+import { readOnlySwitch } from '../support/read-only.ts';
+import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+
+describe('an attempt whose result the database does not take', () => {
+  let database: HistoryDatabase;
+  let pool: Pool;
+  let receiver: Receiver;
+  let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs' | 'contexts'>;
+  let owner: HistoryOwner;
+  let refused = 0;
+  const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
+  before(async () => {
+    [database, receiver] = await Promise.all([historyDatabase(1), startReceiver()]);
+    pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 10_000, onError: () => {}, hotPath: true });
+    shared = {
+      sender: createSender({ allow: ['127.0.0.1'] }),
+      transforms: createTransforms(1),
+      configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }])),
+      contexts: createContextLoader(pool),
+    };
+  });
+  after(async () => {
+    await Promise.all([shared.sender.close(), shared.transforms.close(), receiver.close()]);
+    await pool.end();
+    await database.close();
+  });
+  beforeEach(async () => {
+    owner = await makeOwner(database.pool, 1, 1);
+  });
+
+  /** What a worker process has. */
+  const worker = (awaitRecordMs = 30_000, recordingPool = pool): AttemptDeps => ({
+    ...shared,
+    pool: recordingPool,
+    log,
+    awaitRecordMs,
+    results: createResultRecorder(recordingPool, log),
+    openings: new Openings(),
+    onSlot: () => {},
+    observeLatency: () => {},
+    onAnswered: () => {},
+    headerPrefix: 'X-Hookyard-',
+    version: '0',
+  });
+
+  /** A delivery, its first attempt, and where that goes. */
+  async function delivery(...answers: Answer[]) {
+    const endpoint = receiver.endpoint(...answers);
+    const [route] = owner.routes;
+    if (!route) throw new Error('a route was asked for');
+    await database.pool.query('update destinations set url = $2, version = version + 1 where id = any($1)', [
+      [...route.destinationIds, route.failoverId],
+      endpoint.url,
+    ]);
+    const event = await storeEvent(database.pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
+    const deliveryId = event.deliveries[0]?.id ?? '';
+    const request: AttemptRequest = { deliveryId, eventId: event.id, attempt: 1, retryDelay: 1000, recordsLater: true };
+    return { endpoint, request, route };
+  }
+
+  async function recorded(deliveryId: string) {
+    const { rows } = await database.pool.query<{ status: string; attempts: number; requestHeaders: object }>(
+      `select d.status, count(a.*) as attempts, max(a.request_headers::text)::json as "requestHeaders"
+       from deliveries d left join attempts a on a.delivery_id = d.id where d.id = $1 group by d.id, d.status`,
+      [deliveryId],
+    );
+    return rows[0];
+  }
+
+  /** Runs `act` while the database takes no writes, from the moment on in which an attempt is under way. */
+  async function withoutWrites(act: () => Promise<void>): Promise<void> {
+    const server = readOnlySwitch(database.databaseUrl);
+    await server.on();
+    try {
+      await act();
+    } finally {
+      await server.off();
+    }
+  }
+
+  it('is given to the workflow after a while, and recorded with all of it by the process that made it', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { endpoint, request } = await delivery({ status: 500, after: gate.promise });
+    const deps = worker(300);
+    const attempt = attemptDelivery(deps, request, 'workflow');
+    await until('the attempt', () => endpoint.requests.length === 1);
+    await withoutWrites(async () => {
+      gate.resolve();
+      expect(await attempt).to.include({
+        status: 'unrecorded',
+        attempt: 1,
+        deliveryStatus: 'retrying',
+        statusCode: 500,
+      });
+      const again = await attemptDelivery(deps, request, 'workflow');
+      expect(again.status, 'the same attempt asked for again').to.equal('unrecorded');
+    });
+    const later = await recordAttempt(deps, { ...request, made: (await attempt) as UnrecordedAttempt });
+    expect(later).to.include({ status: 'retrying', statusCode: 500 });
+    const row = await recorded(request.deliveryId);
+    expect(row).to.include({ status: 'retrying', attempts: 1 });
+    expect(row?.requestHeaders).to.include.keys('X-Hookyard-Attempt');
+    expect(endpoint.requests).to.have.length(1);
+  });
+
+  it('is recorded by another process from what the workflow has, once', async () => {
+    const { endpoint, request, route } = await delivery();
+    await database.pool.query(
+      'update routes set failover_destination_ids = $2, failover_after_attempts = 1, version = version + 1 where id = $1',
+      [route.id, [route.failoverId]],
+    );
+    const made: UnrecordedAttempt = {
+      status: 'unrecorded',
+      attempt: 1,
+      deliveryStatus: 'retrying',
+      statusCode: 503,
+      error: 'The destination answered 503',
+      latency: 12,
+      startedAt: new Date().toISOString(),
+      completedAt: new Date().toISOString(),
+      waitMs: 1000,
+    };
+    const deps = worker();
+    for (let times = 1; times <= 2; times += 1) {
+      const outcome = await recordAttempt(deps, { ...request, made });
+      expect(outcome).to.include({ status: 'failed_over', statusCode: 503 });
+    }
+    expect(await recorded(request.deliveryId)).to.include({ status: 'failed_over', attempts: 1 });
+    expect(endpoint.requests).to.have.length(0);
+  });
+
+  it('is awaited by the relay for as long as it takes', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { endpoint, request } = await delivery({ after: gate.promise });
+    const attempt = attemptDelivery(worker(1), request, 'express');
+    await until('the attempt', () => endpoint.requests.length === 1);
+    await withoutWrites(async () => gate.resolve());
+    expect(await attempt).to.deep.equal({ status: 'delivered', statusCode: 200, error: null });
+    expect(await recorded(request.deliveryId)).to.include({ status: 'delivered', attempts: 1 });
+  });
+
+  it('goes to the failover destination although destinations cannot be read when the first one has answered', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { endpoint, request, route } = await delivery({ status: 500, after: gate.promise });
+    await database.pool.query(
+      'update routes set failover_destination_ids = $2, failover_after_attempts = 1, version = version + 1 where id = $1',
+      [route.id, [route.failoverId]],
+    );
+    const hasty = createPool(database.databaseUrl, {
+      max: 2,
+      statementTimeoutMs: 200,
+      onError: () => {},
+      hotPath: true,
+    });
+    hasty.on('release', (error) => {
+      if (error) refused += 1;
+    });
+    const attempt = attemptDelivery(worker(30_000, hasty), request, 'workflow');
+    await until('the attempt', () => endpoint.requests.length === 1);
+    const other = await database.pool.connect();
+    await other.query('begin; lock table destinations in access exclusive mode');
+    gate.resolve();
+    // Longer than a statement may take.
+    await until('a statement to be given up', () => refused > 0);
+    await other.query('rollback');
+    other.release();
+    expect((await attempt).status).to.equal('failed_over');
+    await hasty.end();
+    expect(await recorded(request.deliveryId)).to.include({ status: 'failed_over', attempts: 1 });
+    expect(endpoint.requests).to.have.length(1);
+  });
+});
