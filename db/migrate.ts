@@ -25,6 +25,7 @@ const files = [
   '0015-reconciliation',
   '0016-retention',
   '0017-api-key-use',
+  '0020-outbox-turns',
 ];
 
 // Any constant number; it only has to be the same in every process.
