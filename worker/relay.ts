@@ -1,6 +1,7 @@
 // The relay: from the outbox to workflows. Claims what this process may start, starts it, and remembers it until its
 // first result is recorded.
 import type { Client } from '@temporalio/client';
+import type { Parking } from '../activities/parking.ts';
 import { lookAfterQueued } from '../activities/reconciliation/open-deliveries.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import type { Lane } from '../core/lane.ts';
@@ -41,6 +42,7 @@ export interface RelayDeps {
   latencies: Latencies;
   limits: { total: number; perDestination: number };
   replayWindowMs: number;
+  parking: Parking;
   /** Of routes that name none. */
   lane: Lane;
   /** Makes and records a first attempt in the express lane. */
@@ -229,7 +231,8 @@ export function startRelay(deps: RelayDeps): Relay {
   ): Promise<boolean> {
     return startDelivery(deps.client, row, policy, {
       quick: deps.latencies.isQuick(row.destinationId),
-      replayWindowMs: deps.replayWindowMs,
+      replayWindowMs:
+        from.first?.status === 'failed' && !deps.parking.admit(row.organizationId) ? 0 : deps.replayWindowMs,
       ...from,
     });
   }
