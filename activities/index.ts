@@ -1,9 +1,12 @@
 // Builds the activities from what they depend on.
 import { activityInfo, heartbeat } from '@temporalio/activity';
+import { RECORDING_MS } from '../core/attempt-times.ts';
 import { cancelDeliveries } from '../db/delivery-commands.ts';
-import { PayloadExpiredError, replayDelivery } from '../db/replay.ts';
+import { replayOnce } from '../db/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
+import { inTime } from './http/in-time.ts';
+import type { Parking } from './parking.ts';
 import { recordAttempt } from './record-attempt.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
 import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
@@ -15,23 +18,34 @@ const HEARTBEAT_MS = 4000;
 
 export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps, ReconcileDeps {
   settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
+  parking: Parking;
   /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;
 }
 
 export function createActivities(deps: ActivityDeps): Activities {
+  /** Says of a failed delivery when it is not to wait for a replay. */
+  const parkedOrNot = <Outcome extends AttemptOutcome>(
+    outcome: Outcome,
+    organizationId: string | undefined,
+  ): Outcome =>
+    outcome.status !== 'failed' || organizationId === undefined || deps.parking.admit(organizationId)
+      ? outcome
+      : { ...outcome, parked: false };
+
   return {
     async attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome> {
-      const beat = activityInfo().isLocal ? undefined : setInterval(heartbeat, HEARTBEAT_MS);
+      const { isLocal, startToCloseTimeoutMs } = activityInfo();
+      const beat = isLocal ? undefined : setInterval(heartbeat, HEARTBEAT_MS);
       try {
-        const outcome = await orEnd(deps, request, () => attemptDelivery(deps, request, 'workflow'));
+        const sender = inTime(deps.sender, startToCloseTimeoutMs - RECORDING_MS);
+        const outcome = await orEnd(deps, request, () => attemptDelivery({ ...deps, sender }, request, 'workflow'));
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
-        return outcome;
+        return parkedOrNot(outcome, request.organizationId);
       } catch (error) {
-        deps.log.error(
-          { deliveryId: request.deliveryId, attempt: request.attempt, error: String(error) },
-          'attempt not made',
-        );
+        const { message, code, stack } = error as NodeJS.ErrnoException;
+        const { deliveryId, attempt } = request;
+        deps.log.error({ deliveryId, attempt, error: message, code, stack }, 'attempt not made');
         throw error;
       } finally {
         clearInterval(beat);
@@ -40,7 +54,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     async recordAttempt(request) {
       const outcome = await recordAttempt(deps, request);
       deps.onRecorded(request.deliveryId);
-      return outcome;
+      return parkedOrNot(outcome, request.organizationId);
     },
     async advanceCircuit(request) {
       const beat = setInterval(heartbeat, HEARTBEAT_MS);
@@ -58,14 +72,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       });
       deps.onRecorded(deliveryId);
     },
-    async replayDelivery({ organizationId, deliveryId }) {
-      try {
-        return (await replayDelivery(deps.pool, organizationId, deliveryId))?.deliveries[0]?.id;
-      } catch (error) {
-        if (error instanceof PayloadExpiredError) return undefined;
-        throw error;
-      }
-    },
+    replayDelivery: ({ organizationId, deliveryId }) => replayOnce(deps.pool, organizationId, deliveryId),
     async maintain() {
       const beat = setInterval(heartbeat, HEARTBEAT_MS);
       try {

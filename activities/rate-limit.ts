@@ -4,16 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { postponeDelivery } from '../db/delivery-commands.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { Pool } from '../db/pool.ts';
-import { lookAtSlot, reserveSlot, type Slot, slotInterval } from '../db/rate-limits.ts';
+import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '../db/rate-limits.ts';
 import type { DestinationConfig } from './config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from './types.ts';
 
 // A slot this near is waited for here; a later one by the workflow, which wakes up so much before it.
 const NEAR_SLOT_MS = 250;
-// The furthest slot that is reserved; what finds none before asks again.
-const FURTHEST_SLOT_MS = 3_600_000;
-// A delivery that waits for its slot looks again after at most this time: the limit may have been raised or removed.
+// The furthest slot that is reserved. What finds none before waits for its turn, because a reserved slot is lost when its delivery
+// is cancelled, and outlasts a change of the limit.
+const FURTHEST_SLOT_MS = 30_000;
+// What the relay has to attempt, and what an earlier release has asked for, knows of no turns and is asked for again.
 const LOOK_AGAIN_MS = 30_000;
+// The relay tells whose turn has come. Should that be lost for good, this is when a delivery looks by itself.
+const FORGOTTEN_MS = 6 * 3_600_000;
 
 /**
  * Waits for the destination's slot.
@@ -29,14 +32,18 @@ export async function awaitSlot(
   if (perMinute === null) return null;
   const slot = await slotOf(deps.pool, destination.id, perMinute, request);
   deps.onSlot(destination.id, context.deliveryId);
+  if (slot === null && request.waitsForTurn) {
+    await queueForTurn(deps.pool, context.deliveryId);
+    return { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true };
+  }
   if (slot === null) {
-    await postponeDelivery(deps.pool, context.deliveryId, FURTHEST_SLOT_MS);
+    await postponeDelivery(deps.pool, context.deliveryId, LOOK_AGAIN_MS);
     return { status: 'deferred', waitMs: LOOK_AGAIN_MS };
   }
   const { inMs, at: slotAt } = slot;
   if (inMs > NEAR_SLOT_MS) {
     await postponeDelivery(deps.pool, context.deliveryId, inMs);
-    return { status: 'deferred', waitMs: Math.min(LOOK_AGAIN_MS, Math.ceil(inMs - NEAR_SLOT_MS)), slotAt };
+    return { status: 'deferred', waitMs: Math.ceil(inMs - NEAR_SLOT_MS), slotAt };
   }
   if (inMs > 0) await delay(Math.ceil(inMs));
   return null;

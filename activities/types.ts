@@ -3,6 +3,8 @@ import type { ReplayProgress } from '../core/event-replay.ts';
 
 /** One attempt to make. */
 export interface AttemptRequest {
+  /** Absent in the express lane, and in what an earlier release has asked for. */
+  organizationId?: string;
   deliveryId: string;
   eventId: string;
   /** 1 for the first. */
@@ -11,18 +13,25 @@ export interface AttemptRequest {
   retryDelay: number | null;
   /** The slot of the destination's rate limit that is reserved for this attempt, milliseconds since 1970. */
   slotAt?: number;
+  /** Whether the caller can be told by `release` that its turn has come. */
+  waitsForTurn?: boolean;
   /** Whether the caller knows the outcome `unrecorded`; workflows of earlier versions do not. */
   recordsLater?: boolean;
 }
 
 /** What an attempt led to; `closed`: the delivery was ended or deleted meanwhile, nothing was sent. */
 export type AttemptOutcome =
-  | { status: 'delivered' | 'failed' | 'closed'; statusCode: number | null; error: string | null }
+  | { status: 'delivered' | 'closed'; statusCode: number | null; error: string | null }
+  /** `parked` false: so many others wait in Temporal to be replayed that this one does not. */
+  | { status: 'failed'; statusCode: number | null; error: string | null; parked?: boolean }
   | { status: 'retrying'; statusCode: number | null; error: string | null; waitMs: number }
   /** Not made: the circuit of its route keeps it; to be made when the signal `release` says so. */
   | { status: 'held' }
-  /** Not made: the destination's rate limit has no slot now. To be made in `waitMs`, in the slot that is reserved (if any). */
-  | { status: 'deferred'; waitMs: number; slotAt?: number }
+  /**
+   * Not made: the destination's rate limit has no slot now. To be made in `waitMs`, in the slot that is reserved (if any);
+   * `queued`: or as soon as the signal `release` says that its turn has come.
+   */
+  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: string | null; takenOverBy: string | null }
   | UnrecordedAttempt;
@@ -51,6 +60,8 @@ export interface UnrecordedAttempt {
 export type RecordedOutcome = Exclude<AttemptOutcome, { status: 'deferred' | 'held' | 'unrecorded' }>;
 
 export interface RecordRequest {
+  /** Absent in what an earlier release has asked for. */
+  organizationId?: string;
   deliveryId: string;
   eventId: string;
   made: UnrecordedAttempt;

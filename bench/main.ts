@@ -13,6 +13,7 @@ import { measureIsolation } from './isolation.ts';
 import { measureLanes } from './lanes/index.ts';
 import { measureOutage } from './outage/index.ts';
 import { measureOverload } from './overload.ts';
+import { measureParked } from './parked.ts';
 import { measureRetries } from './retries.ts';
 import { measureSoak } from './soak.ts';
 import { measureStatements } from './statements.ts';
@@ -30,6 +31,7 @@ const benches: Record<string, Bench> = {
   isolation: measureIsolation,
   outage: measureOutage,
   overload: measureOverload,
+  parked: measureParked,
   retries: measureRetries,
   fanout: measureFanout,
   disk: measureDisk,

@@ -86,6 +86,8 @@ const variables = {
   HOOKYARD_EVENT_RETENTION_DAYS: { schema: integer(0, 36500), default: '90' },
   HOOKYARD_HEALTH_WINDOW_HOURS: { schema: integer(1, 720), default: '24' },
   HOOKYARD_REPLAY_WINDOW_HOURS: { schema: integer(0, 8760), default: '72' },
+  HOOKYARD_MAX_PARKED: { schema: integer(0, 10_000_000), default: '50000' },
+  HOOKYARD_MAX_PARKED_PER_ORGANIZATION: { schema: integer(0, 10_000_000), default: '10000' },
   HOOKYARD_API_RATE_LIMIT_PER_MINUTE: { schema: integer(1, 1_000_000) },
   HOOKYARD_CORS_ORIGINS: { schema: origins },
   HOOKYARD_HEADER_PREFIX: {

@@ -97,12 +97,18 @@ export async function endDeliveries(
   return rows.map((row) => row.id);
 }
 
-/** Notes when the next attempt of an open delivery may be made, for people to read. */
+const POSTPONE = `
+with postponed as (
+  update deliveries set next_attempt_at = now() + make_interval(secs => $2::float8 / 1000)
+  where id = $1 and status in ('pending', 'retrying', 'circuit_open')
+  returning id, destination_id, priority
+)
+delete from outbox o using postponed p
+where o.destination_id = p.destination_id and o.priority = p.priority and o.delivery_id = p.id and o.resume = 'waiting'`;
+
+/** Notes when the next attempt of an open delivery may be made, for people to read. It waits for its turn no more. */
 export async function postponeDelivery(db: Queryable, deliveryId: string, forMs: number): Promise<void> {
-  await db.query(
-    `update deliveries set next_attempt_at = now() + make_interval(secs => $2::float8 / 1000) where id = $1 and status in ('pending', 'retrying', 'circuit_open')`,
-    [deliveryId, forMs],
-  );
+  await db.query(POSTPONE, [deliveryId, forMs]);
 }
 
 /** Deletes an event with its payload, deliveries and attempts; false when the organization has no such event. */

@@ -194,6 +194,7 @@ select exists (select from circuits where route_id = $1 and state <> 'closed') a
           where destination_id = any ((select destination_ids from routes where id = $1)::text[]) and route_id = $1
             and destination_id < 'dst_wh_'
             and delivery_id < (select min(delivery_id) from held_deliveries where route_id = $1)
+            and resume is distinct from 'waiting'
           limit $2) o) as "onTheWay"`;
 
 /**

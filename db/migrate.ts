@@ -25,10 +25,11 @@ const files = [
   '0015-reconciliation',
   '0016-retention',
   '0017-api-key-use',
-  '0019-routed-events',
-  '0021-ranges',
-  '0022-warehouse-batch-halves',
-  '0023-leases',
+  '0018-routed-events',
+  '0019-outbox-turns',
+  '0020-ranges',
+  '0021-warehouse-batch-halves',
+  '0022-leases',
 ];
 
 // Any constant number; it only has to be the same in every process.

@@ -1,4 +1,5 @@
 // Rate limits per destination, kept in PostgreSQL so that they hold across all workers, for retries and replays too.
+import { shardOf } from '../core/ids.ts';
 import { databaseTime } from './clock.ts';
 import type { Queryable } from './pool.ts';
 
@@ -50,6 +51,29 @@ export async function reserveSlot(
     [destinationId],
   );
   return (await reserve()).rows[0] ?? null;
+}
+
+// Locks the delivery before its row in the outbox, as whatever ends deliveries does. `next_attempt_at` is for people to read: not
+// before that.
+const QUEUE = `
+with waiting as (
+  update deliveries d
+  set status = case when d.attempt_count = 0 then 'pending' else 'retrying' end,
+      next_attempt_at = greatest(now(), (select next_at from rate_limits l where l.destination_id = d.destination_id))
+  where d.id = $1 and d.status in ('pending', 'retrying', 'circuit_open')
+  returning id, destination_id, organization_id, event_id, source_id, route_id, priority, failover_of
+)
+insert into outbox as o (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of, resume)
+select id, destination_id, organization_id, event_id, source_id, route_id, priority, $2, failover_of, 'waiting' from waiting
+on conflict (destination_id, priority, delivery_id) do update set resume = 'waiting'`;
+
+/**
+ * Puts a delivery, whose workflow waits, into the outbox, among those of its destination that have not begun. A relay tells the
+ * workflow when its turn has come; the row leaves the outbox when the attempt is recorded. So what waits costs nothing, goes in
+ * order, and hears of a new limit at once; and one that is cancelled takes no slot.
+ */
+export async function queueForTurn(db: Queryable, deliveryId: string): Promise<void> {
+  await db.query(QUEUE, [deliveryId, shardOf(deliveryId)]);
 }
 
 /** How far a slot is that was reserved before, maybe by another process. @param at as it was reserved */

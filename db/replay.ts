@@ -4,6 +4,7 @@ import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
 import { bounds } from './hot-path/load-attempts.ts';
 import { jsonParameter } from './parameters.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { noticesFor } from './reconciliation.ts';
 import { findMismatches, type MismatchOf } from './replay-schemas.ts';
 import { countUnsent } from './unsent.ts';
 
@@ -185,6 +186,21 @@ export async function replayDelivery(
     await requirePayloads(db, { organizationId, eventIds: [target.eventId] });
     return insertReplays(db, organizationId, [target]);
   });
+}
+
+/**
+ * Replays a failed delivery for its workflow, which asks again when the answer was lost.
+ * @returns the delivery that replays it, maybe since before; undefined when there can be none (any more)
+ */
+export async function replayOnce(pool: Pool, organizationId: string, deliveryId: string): Promise<string | undefined> {
+  const [notice] = await noticesFor(pool, [{ deliveryId, shows: null }]);
+  if (notice?.says === 'replayed') return notice.replayedAs;
+  try {
+    return (await replayDelivery(pool, organizationId, deliveryId))?.deliveries[0]?.id;
+  } catch (error) {
+    if (error instanceof PayloadExpiredError) return undefined;
+    throw error;
+  }
 }
 
 async function requirePayloads(db: Queryable, request: ReplayRequest): Promise<void> {

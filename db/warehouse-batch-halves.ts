@@ -1,4 +1,4 @@
-// A batch whose file would be too large gives half of its deliveries to a new batch with an object of its own (migration 0022).
+// A batch whose file would be too large gives half of its deliveries to a new batch with an object of its own (migration 0021).
 import { bounds } from './hot-path/load-attempts.ts';
 import type { Queryable } from './pool.ts';
 import type { BatchUnderWay } from './warehouse-batches.ts';

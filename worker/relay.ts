@@ -1,6 +1,7 @@
 // The relay: from the outbox to workflows. Claims what this process may start, starts it, and remembers it until its
 // first result is recorded.
 import type { Client } from '@temporalio/client';
+import type { Parking } from '../activities/parking.ts';
 import { lookAfterQueued } from '../activities/reconciliation/open-deliveries.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import type { Lane } from '../core/lane.ts';
@@ -19,6 +20,7 @@ import { createPacing } from './pacing.ts';
 import type { Shards } from './shards.ts';
 import { startDelivery } from './start-delivery.ts';
 import { createStartPolicies, type StartPolicy } from './start-policies.ts';
+import { tellTurn } from './turns.ts';
 
 // How long the relay rests when there is nothing to start and nobody tells it of more: doubles from the first to the
 // second, ms.
@@ -40,6 +42,7 @@ export interface RelayDeps {
   latencies: Latencies;
   limits: { total: number; perDestination: number };
   replayWindowMs: number;
+  parking: Parking;
   /** Of routes that name none. */
   lane: Lane;
   /** Makes and records a first attempt in the express lane. */
@@ -146,7 +149,9 @@ export function startRelay(deps: RelayDeps): Relay {
     if (!checking) leaveAside(checkOverdue());
     const claimed = await claim();
     const rows = claimed.filter((row) => row.blockedBy === null);
-    leaveAside(divert(claimed.filter((row) => row.blockedBy !== null)));
+    leaveAside(divert(claimed.filter((row) => row.blockedBy !== null && row.resume !== 'waiting')));
+    // Their own workflows find out where they go instead.
+    leaveAside(settleAll(claimed.filter((row) => row.blockedBy !== null && row.resume === 'waiting').map(wakeUp)));
     if (rows.length === 0) return claimed.length;
     const policyOf = await policiesOf(rows);
     const resumed = await resumeAll(rows, policyOf);
@@ -156,7 +161,7 @@ export function startRelay(deps: RelayDeps): Relay {
     );
     const starting = new Set([...resumed, ...starts]);
     for (const row of rows) if (!starting.has(row)) inFlight.delete(row.deliveryId);
-    const started = startAll(starts, policyOf);
+    const started = settleAll(starts.map((row) => start(row, policyOf(row))));
     // A busy relay waits, so that the next claim is of a group.
     if (inFlight.brisk >= BUSY_IN_FLIGHT) await started;
     else leaveAside(started);
@@ -169,7 +174,7 @@ export function startRelay(deps: RelayDeps): Relay {
    * @returns the rows that it takes care of
    */
   async function resumeAll(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): Promise<Set<OutboxRow>> {
-    const candidates = rows.filter((row) => row.resume !== null);
+    const candidates = rows.filter((row) => row.resume === 'lost' || row.resume === 'ended');
     const points = await resumePoints(
       deps.pool,
       candidates.map((row) => row.deliveryId),
@@ -190,10 +195,14 @@ export function startRelay(deps: RelayDeps): Relay {
     }
   }
 
-  async function startAll(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): Promise<void> {
-    const outcomes = await Promise.allSettled(rows.map((row) => start(row, policyOf(row))));
-    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failure) throw failure.reason;
+  /** A workflow that is told and not heard of is told again after a while. */
+  async function wakeUp(row: OutboxRow): Promise<void> {
+    let isTold = false;
+    try {
+      isTold = await tellTurn(deps, row);
+    } finally {
+      if (!isTold) freePlace(row.deliveryId);
+    }
   }
 
   /** Deliveries that the circuit of their route keeps from being attempted go to a failover destination, or are held. */
@@ -207,6 +216,7 @@ export function startRelay(deps: RelayDeps): Relay {
   }
 
   async function start(row: OutboxRow, policy: StartPolicy): Promise<void> {
+    if (row.resume === 'waiting') return wakeUp(row);
     // A slow destination's attempts are left to workflows, which any worker may go on with should this one end.
     if ((policy.lane ?? deps.lane) === 'express' && !deps.latencies.isSlow(row.destinationId)) {
       express.run(row, policy);
@@ -227,7 +237,8 @@ export function startRelay(deps: RelayDeps): Relay {
   ): Promise<boolean> {
     return startDelivery(deps.client, row, policy, {
       quick: deps.latencies.isQuick(row.destinationId),
-      replayWindowMs: deps.replayWindowMs,
+      replayWindowMs:
+        from.first?.status === 'failed' && !deps.parking.admit(row.organizationId) ? 0 : deps.replayWindowMs,
       ...from,
     });
   }
@@ -258,8 +269,10 @@ export function startRelay(deps: RelayDeps): Relay {
     try {
       const queued = await stillQueued(deps.hotPool, overdue);
       for (const row of overdue) {
-        const waits = queued.has(row.deliveryId) && (await lookAfterQueued(deps, row));
-        if (!waits) inFlight.delete(row.deliveryId);
+        // One that waits for its turn by now is claimed again, and told when that has come.
+        const resume = queued.get(row.deliveryId);
+        const stays = resume !== undefined && resume !== 'waiting' && (await lookAfterQueued(deps, row));
+        if (!stays) inFlight.delete(row.deliveryId);
       }
     } finally {
       checking = false;
@@ -286,4 +299,11 @@ export function startRelay(deps: RelayDeps): Relay {
       await vacuum.idle();
     },
   };
+}
+
+/** @throws the first error, when all have ended */
+async function settleAll(works: Promise<void>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(works);
+  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failure) throw failure.reason;
 }

@@ -39,7 +39,6 @@ export async function startDelivery(
         eventId: row.eventId,
         deliveryId: row.deliveryId,
         retryPolicy: policy.retryPolicy,
-        timeoutMs: policy.timeoutMs,
         quick: options.quick,
         replayWindowMs: options.replayWindowMs,
         ...(options.first && { first: options.first }),

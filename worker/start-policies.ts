@@ -7,8 +7,6 @@ import type { Pool } from '../db/pool.ts';
 
 export interface StartPolicy {
   retryPolicy: RetryPolicy;
-  /** ms */
-  timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   /** Of the route; null: as the service is set. */
@@ -21,7 +19,7 @@ export interface StartPolicy {
 
 const KEEP_MS = 1000;
 const LOAD = `
-select t.id as "destinationId", s.id as "sourceId", t.retry_policy as "retryPolicy", t.timeout_ms as "timeoutMs",
+select t.id as "destinationId", s.id as "sourceId", t.retry_policy as "retryPolicy",
        t.rate_limit_per_minute as "rateLimitPerMinute",
        t.name as "destinationName", s.name as "sourceName", wanted.route_id as "routeId",
        r.name as "routeName", r.lane
@@ -33,7 +31,6 @@ left join routes r on r.id = wanted.route_id`;
 // A destination or source that was deleted meanwhile: the first attempt finds that out and ends the delivery.
 const GONE: StartPolicy = {
   retryPolicy: DEFAULT_RETRY_POLICY,
-  timeoutMs: 30_000,
   rateLimitPerMinute: null,
   lane: null,
   destinationName: 'deleted destination',
@@ -50,7 +47,12 @@ export function createStartPolicies(pool: Pool): (rows: OutboxRow[]) => Promise<
   return async (rows) => {
     const now = performance.now();
     for (const [key, entry] of cached) if (entry.until <= now) cached.delete(key);
-    const missing = new Map(rows.filter((row) => !cached.has(keyOf(row))).map((row) => [keyOf(row), row]));
+    // One that waits for its turn was told of a limit: that there is none must not be news of a second ago.
+    const isKnown = (row: OutboxRow) => {
+      const known = cached.get(keyOf(row))?.policy;
+      return known !== undefined && (row.resume !== 'waiting' || known.rateLimitPerMinute !== null);
+    };
+    const missing = new Map(rows.filter((row) => !isKnown(row)).map((row) => [keyOf(row), row]));
     if (missing.size > 0) {
       const wanted = [...missing.values()];
       const found = await pool.query<StartPolicy & Pick<OutboxRow, 'destinationId' | 'sourceId' | 'routeId'>>({

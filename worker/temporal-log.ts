@@ -31,11 +31,18 @@ export function temporalLogger(log: Log): Logger {
   };
 }
 
+function errorFacts(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: String(error) };
+  // That of an activity stands in the cause.
+  const { message, stack } = error.cause instanceof Error ? error.cause : error;
+  return { error: message, stack };
+}
+
 // Ids and errors only: whatever else the SDK passes along is not for the log.
 function facts(meta: object | undefined): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(meta ?? {})) {
-    if (key === 'error') shown[key] = value instanceof Error ? value.message : String(value);
+    if (key === 'error') Object.assign(shown, errorFacts(value));
     else if (typeof value === 'string' || typeof value === 'number') shown[key] = value;
   }
   return shown;

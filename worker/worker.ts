@@ -10,6 +10,7 @@ import { createSender } from '../activities/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
 import { Openings } from '../activities/openings.ts';
 import { orEnd } from '../activities/or-end.ts';
+import { startParking } from '../activities/parking.ts';
 import { createContextLoader, createResultRecorder } from '../activities/results.ts';
 import { createTransforms } from '../activities/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
@@ -72,6 +73,10 @@ export async function runWorker(
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
   const configs = createConfigCache(hotPool, secretBox);
+  const parking = await startParking(
+    { client, log },
+    { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
+  );
   let relay: Relay | undefined;
   const activityDeps: ActivityDeps = {
     pool,
@@ -81,6 +86,7 @@ export async function runWorker(
     sender,
     transforms,
     results,
+    parking,
     awaitRecordMs: AWAIT_RECORD_MS,
     openings: new Openings(),
     contexts: createContextLoader(hotPool),
@@ -119,6 +125,7 @@ export async function runWorker(
     client,
     shards,
     latencies,
+    parking,
     limits: { total: settings.HOOKYARD_MAX_IN_FLIGHT, perDestination: settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION },
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
     lane: settings.HOOKYARD_LANE,
@@ -174,6 +181,7 @@ export async function runWorker(
         () => listener.close(),
         () => circuits.stop(),
         () => schedules.stop(),
+        () => parking.stop(),
         () => results.idle(),
         () => transforms.close(),
         () => sender.close(),

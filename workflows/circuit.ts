@@ -6,20 +6,18 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities, CircuitAdvice } from '../activities/types.ts';
 import { countOf, listReference, paragraphs, signalChoices, workflowReference } from '../core/operator-markdown.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './messages.ts';
-
-const MAX_OWN_SIDE_WAIT_MS = 30_000;
+import { UNTIL_DONE, untilDone } from './own-side.ts';
 
 const { advanceCircuit } = proxyActivities<Activities>({
   // Longer than one release takes (activities/circuit.ts) while every statement of it is slow.
   startToCloseTimeout: 120_000,
   heartbeatTimeout: 15_000,
-  retry: { maximumAttempts: 1 },
+  retry: UNTIL_DONE,
 });
 
 export async function circuit(input: CircuitInput): Promise<void> {
@@ -40,25 +38,19 @@ export async function circuit(input: CircuitInput): Promise<void> {
     },
     { description: 'Closes the circuit now and releases what it holds' },
   );
-  for (let failures = 0; ; ) {
-    const { reset } = news;
-    news.changed = false;
-    news.reset = false;
-    try {
-      advice = await advanceCircuit({ routeId: input.routeId, reset });
-      failures = 0;
-    } catch {
-      // Our own side is away: PostgreSQL or a worker.
-      news.reset ||= reset;
-      setCurrentDetails('Hookyard cannot reach its database or a worker at the moment; trying again.');
-      await sleep(Math.min(MAX_OWN_SIDE_WAIT_MS, 1000 * 2 ** failures), { summary: 'Waiting for our own side' });
-      failures += 1;
-      continue;
-    }
+  for (;;) {
+    let reset = false;
+    advice = await untilDone(() => {
+      reset ||= news.reset;
+      news.changed = false;
+      news.reset = false;
+      return advanceCircuit({ routeId: input.routeId, reset });
+    });
     setCurrentDetails(describe(input, advice));
     const isNews = () => news.changed || news.reset;
     if (advice.state !== 'closed') await untilNews(isNews, advice);
     else if (advice.held === 0 && !isNews()) return;
+    // A change needs not be carried over: the new run begins with a look.
     if (workflowInfo().continueAsNewSuggested && !news.reset) await continueAsNew<typeof circuit>(input);
   }
 }

@@ -1,21 +1,15 @@
 // What people, the API and the route's circuit ask of a delivery while it runs. Descriptions are what the Temporal UI shows
 // where a signal is chosen.
 import { CancellationScope, setHandler } from '@temporalio/workflow';
-import { cancel, type DeliveryStatusView, release, replay, retryNow, status } from './messages.ts';
+import { cancel, type DeliveryStatusView, release, replay, retryNow, status, type Wishes } from './messages.ts';
 
-/** What has been asked for so far. */
-export interface Wishes {
-  retry: boolean;
-  cancel: boolean;
-  replay: boolean;
-  /** The delivery that replays this one, when it exists already. */
-  replayedAs: string | undefined;
-  release: boolean;
-}
-
-/** Sets the handlers of all signals and of the query; a cancellation request is a wish like the signal `cancel`. */
-export function listen(view: DeliveryStatusView): Wishes {
-  const wishes: Wishes = { retry: false, cancel: false, replay: false, replayedAs: undefined, release: false };
+/**
+ * Sets the handlers of all signals and of the query; a cancellation request is a wish like the signal `cancel`.
+ * @param before what is left of the wishes of the run before, when this one goes on for it
+ * @returns what has been asked for so far
+ */
+export function listen(view: DeliveryStatusView, before?: Wishes): Wishes {
+  const wishes: Wishes = { retry: false, cancel: false, replay: false, release: false, ...before };
   setHandler(status, () => view, { description: 'What the delivery has come to and what it waits for' });
   setHandler(
     retryNow,

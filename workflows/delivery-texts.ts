@@ -56,6 +56,15 @@ export function retrying(facts: Facts): string {
   );
 }
 
+export function waitingForTurn(facts: Facts): string {
+  return paragraphs(
+    'The rate limit of the destination has no place for the next attempt yet: older and more urgent deliveries go first. It is made by itself when its turn comes.',
+    signalChoices(CANCEL),
+    'No signal passes the limit. A higher `rateLimitPerMinute` of the destination counts at once.',
+    seeAlso(facts),
+  );
+}
+
 export function waitingForSlot({ view }: Facts): string {
   return paragraphs(
     `The rate limit of the destination lets the next attempt go at ${view.nextAttemptAt}.`,
@@ -123,6 +132,15 @@ export function failed(facts: Facts, openUntil: string): string {
   );
 }
 
+/** Failed, when nothing waits here for a replay: the window is 0, or too many wait already. */
+export function failedAndClosed(facts: Facts): string {
+  return paragraphs(
+    `${shownFailure(facts.view)} No further attempt is made by itself, and this page does not wait for a replay: so many others do that there is no room, or the replay window is 0.`,
+    'To deliver the event again: `POST /api/deliveries/{workflowId}/replay`, as long as the payload is kept.',
+    seeAlso(facts, ofDestination(facts, 'failed')),
+  );
+}
+
 /** @param replayedAs undefined: it was not possible any more */
 export function replayed(facts: Facts, replayedAs: string | undefined): string {
   const { view } = facts;
@@ -157,6 +175,8 @@ function seeAlso({ belongs }: Facts, ...others: (string | null)[]): string {
 /** Others of the same destination that are in the same state. */
 function ofDestination({ belongs: { destinationId } }: Facts, status: 'failed' | 'retrying'): string | null {
   if (destinationId === undefined) return null;
-  const query = `DestinationId = "${destinationId}" and DeliveryStatus = "${status}" and ExecutionStatus = "Running"`;
+  // One that has failed may wait for a replay here, or may have ended.
+  const execution = status === 'failed' ? 'in ("Running", "Failed")' : '= "Running"';
+  const query = `DestinationId = "${destinationId}" and DeliveryStatus = "${status}" and ExecutionStatus ${execution}`;
   return listReference(`${status} deliveries of this destination`, query);
 }

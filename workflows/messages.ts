@@ -29,18 +29,28 @@ export interface DeliveryInput {
   eventId: string;
   deliveryId: string;
   retryPolicy: RetryPolicy;
-  /** The destination's deadline for one attempt, ms. */
-  timeoutMs: number;
   /** Whether the destination is known to answer quickly; attempt 1 is then a local activity. */
   quick: boolean;
   /** How long a failed delivery stays open for a replay, ms. */
   replayWindowMs: number;
   /** Where a long delivery goes on after its history was cut: the next attempt. */
   resumeAt?: number;
+  /** What the run before it leaves to do for the next one. */
+  carried?: { wishes: Wishes; slotAt?: number };
   /** Where a delivery goes on whose workflow was lost: what its latest recorded attempt has left to do. */
   resumed?: ResumedDelivery;
   /** What the first attempt found, when the relay made it (or, deferred, was to make it): the workflow goes on from there. */
   first?: FirstAttempt;
+}
+
+/** What has been asked of a delivery and is not done yet. */
+export interface Wishes {
+  retry: boolean;
+  cancel: boolean;
+  replay: boolean;
+  /** The delivery that replays this one, when it exists already. */
+  replayedAs?: string;
+  release: boolean;
 }
 
 /** How far a delivery had come when its workflow was lost. */

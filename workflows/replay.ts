@@ -6,6 +6,7 @@ import {
   condition,
   continueAsNew,
   proxyActivities,
+  type RetryPolicy,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -14,11 +15,11 @@ import type { ReplayActivities } from '../activities/types.ts';
 import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/event-replay.ts';
 import { countOf, paragraphs, signalChoices } from '../core/operator-markdown.ts';
 import { cancel, progress, type ReplayInput, replayTaskQueue } from './messages.ts';
+import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE, untilDone } from './own-side.ts';
 
 // A page whose worker is alive beats; one that takes longer is made by another worker, or found to be made.
 const PAGE_TIMEOUT_MS = 120_000;
 const HEARTBEAT_TIMEOUT_MS = 15_000;
-const MAX_OWN_SIDE_WAIT_MS = 30_000;
 // About a hundred pages. Well before Temporal suggests it: a worker that takes a replay over reads its history first.
 const MAX_HISTORY_EVENTS = 1000;
 
@@ -54,13 +55,12 @@ export async function replay(input: ReplayInput): Promise<ReplayProgress> {
   return result;
 }
 
-// None has a retry policy of its own: this file's own code repeats them, and says so to whoever looks.
-function activities(summary: string): ReplayActivities {
+function activities(summary: string, retry: RetryPolicy): ReplayActivities {
   return proxyActivities<ReplayActivities>({
     taskQueue: replayTaskQueue(workflowInfo().taskQueue),
     startToCloseTimeout: PAGE_TIMEOUT_MS,
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    retry: { maximumAttempts: 1 },
+    retry,
     summary,
   });
 }
@@ -81,15 +81,18 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
   return cancelled(run);
 }
 
-/** Makes a page; waits out what only our own side can fail. @returns null when a cancel came meanwhile */
+/**
+ * Makes a page; waits out what only our own side can fail, by own code, because a cancel ends that wait.
+ * @returns null when a cancel came meanwhile
+ */
 async function makePage(run: Run, page: number): Promise<ReplayProgress | null> {
   const { organizationId, replayId } = run.input;
-  const { replayPage } = activities(`Page ${page}`);
+  const { replayPage } = activities(`Page ${page}`, ONCE);
   for (let failures = 0; ; failures += 1) {
     try {
       return await replayPage({ organizationId, replayId, page });
-    } catch {
-      await pauseForOwnSide(run, failures);
+    } catch (error) {
+      await pauseForOwnSide(run, awayBy(error, failures));
       if (run.wishes.cancel) return null;
       await continueWhenLong(run);
     }
@@ -99,14 +102,8 @@ async function makePage(run: Run, page: number): Promise<ReplayProgress | null> 
 /** The database decides: a replay whose last page has been made is completed. */
 async function cancelled(run: Run): Promise<ReplayProgress> {
   const { organizationId, replayId } = run.input;
-  const { cancelReplay } = activities('Cancel');
-  for (let failures = 0; ; failures += 1) {
-    try {
-      return ended(run, await cancelReplay({ organizationId, replayId }));
-    } catch {
-      await pauseForOwnSide(run, failures);
-    }
-  }
+  const { cancelReplay } = activities('Cancel', UNTIL_DONE);
+  return ended(run, await untilDone(() => cancelReplay({ organizationId, replayId })));
 }
 
 function ended(run: Run, view: ReplayProgress): ReplayProgress {
@@ -125,14 +122,11 @@ async function pause({ input, view, wishes }: Run, waitMs: number): Promise<void
   if (waitMs > 0) await condition(() => wishes.cancel, waitMs, { summary: `After page ${view.pages}` });
 }
 
-async function pauseForOwnSide({ view, wishes }: Run, failures: number): Promise<void> {
-  const waitMs = Math.min(MAX_OWN_SIDE_WAIT_MS, 1000 * 2 ** failures);
-  setCurrentDetails(
-    `Hookyard cannot reach its database or a worker at the moment; trying again in ${waitMs / 1000} s. ${describeProgress(view)}`,
-  );
-  // Once there is a cancel to record, nothing shortens the wait.
+async function pauseForOwnSide({ view, wishes }: Run, { waitMs, details }: Away): Promise<void> {
+  setCurrentDetails(paragraphs(details, describeProgress(view)));
+  // Which has been asked for during the page.
   const cancelling = wishes.cancel;
-  await condition(() => wishes.cancel && !cancelling, waitMs, { summary: 'Waiting for our own side' });
+  await condition(() => wishes.cancel && !cancelling, waitMs, { summary: OWN_SIDE });
 }
 
 /** Many pages fill the history; the replay then goes on in a new run with the same id. */

@@ -6,19 +6,18 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { UploadOutcome, WarehouseActivities, WarehouseAdvice } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import { countOf, paragraphs, plain, signalChoices } from '../core/operator-markdown.ts';
 import { warehouseChanged, type WarehouseInput, warehouseStatus, warehouseTaskQueue } from './messages.ts';
+import { UNTIL_DONE, untilDone } from './own-side.ts';
 
 // While a store is away: 1 s, doubled up to a minute.
 const RETRY = { maxRetries: 0, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
 // While somebody has to change something; a change of the destination's record is heard of at once.
 const RETRY_SLOWLY_MS = 300_000;
-const MAX_OWN_SIDE_WAIT_MS = 30_000;
 // About fifty batches. Well before Temporal suggests it: a worker that takes the workflow over reads its history first.
 const MAX_HISTORY_EVENTS = 1000;
 
@@ -50,9 +49,7 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
   for (;;) {
     run.news.changed = false;
     const finishing = run.finishing?.batchId ?? null;
-    const advice = await untilDone('Look what waits', (activities) =>
-      activities.prepareBatch({ ...warehouse, finishing }),
-    );
+    const advice = await untilDone(() => activities('Look what waits').prepareBatch({ ...warehouse, finishing }));
     run.view = advice;
     // The last records are looked after until they are made.
     if (advice.state === 'idle' && finishing === null && !run.news.changed) return;
@@ -81,7 +78,7 @@ async function write(run: Run, batch: Frozen): Promise<void> {
   const { batchId, events, waitingSince, attempts } = batch;
   setCurrentDetails(`Writing batch ${batchId} with ${countOf(events, 'event')}.`);
   const reference = { organizationId, destinationId, batchId };
-  const outcome = await untilDone(`Upload ${batchId}`, (activities) => activities.uploadBatch(reference));
+  const outcome = await untilDone(() => activities(`Upload ${batchId}`).uploadBatch(reference));
   if (outcome.status === 'uploaded') return finishBeside(run, batchId);
   if (outcome.status === 'ended') return;
   const leftMs = waitingSince + retryMs - Date.now();
@@ -121,33 +118,20 @@ async function finishBeside(run: Run, batchId: string): Promise<void> {
 async function finish(run: Run, batchId: string, outcome: 'delivered' | 'failed'): Promise<void> {
   const { organizationId, destinationId } = run.input;
   const reference = { organizationId, destinationId, batchId, outcome };
-  while (!(await untilDone(`Record ${batchId} as ${outcome}`, (activities) => activities.finishBatch(reference))));
+  const { finishBatch } = activities(`Record ${batchId} as ${outcome}`);
+  while (!(await untilDone(() => finishBatch(reference))));
 }
 
-/** Repeats an activity while our own side is away: PostgreSQL or a worker. None has a retry policy of its own. */
-async function untilDone<Result>(
-  summary: string,
-  work: (activities: WarehouseActivities) => Promise<Result>,
-): Promise<Result> {
-  const activities = proxyActivities<WarehouseActivities>({
+// All of them may be repeated at will.
+function activities(summary: string): WarehouseActivities {
+  return proxyActivities<WarehouseActivities>({
     taskQueue: warehouseTaskQueue(workflowInfo().taskQueue),
     // Longer than an upload or a record takes while every statement of it is slow; one whose worker is alive beats.
     startToCloseTimeout: 180_000,
     heartbeatTimeout: 15_000,
-    retry: { maximumAttempts: 1 },
+    retry: UNTIL_DONE,
     summary,
   });
-  for (let failures = 0; ; failures += 1) {
-    try {
-      return await work(activities);
-    } catch {
-      const waitMs = Math.min(MAX_OWN_SIDE_WAIT_MS, 1000 * 2 ** failures);
-      setCurrentDetails(
-        `Hookyard cannot reach its database or a worker at the moment; trying again in ${waitMs / 1000} s (${summary}).`,
-      );
-      await sleep(waitMs, { summary: 'Waiting for our own side' });
-    }
-  }
 }
 
 /** Many batches fill the history; the workflow then goes on in a new run with the same id. */

@@ -4,7 +4,7 @@ import type { Queryable } from '../pool.ts';
 /** Every commit that brings deliveries to the outbox notifies on this channel. */
 export const OUTBOX_CHANNEL = 'hookyard_outbox';
 
-/** A delivery whose first attempt has no result yet. */
+/** A delivery whose first attempt has no result yet, or whose next one waits for its turn under a rate limit. */
 export interface OutboxRow {
   deliveryId: string;
   destinationId: string;
@@ -17,9 +17,14 @@ export interface OutboxRow {
   failoverOf: string | null;
   /** The state of its route's circuit when that does not admit it; null: it may be attempted. */
   blockedBy: 'open' | 'half_open' | null;
-  /** Set when its workflow is gone and it goes on from its recorded attempts; `ended`: the workflow's id may be used again. */
-  resume: 'lost' | 'ended' | null;
+  resume: Resume | null;
 }
+
+/**
+ * `lost`, `ended`: the delivery's workflow is gone, and it goes on from its recorded attempts; with `ended` the workflow's id may be
+ * used again. `waiting`: its workflow runs, and waits for its turn.
+ */
+export type Resume = 'lost' | 'ended' | 'waiting';
 
 // A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of
 // its first attempt. Two relays never read the same row, because a shard has one leaseholder, and the claim itself asks
@@ -124,13 +129,15 @@ interface Stopped {
 
 const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId === null;
 
+// That workflow may have come to its next attempt meanwhile, and wait for its turn: then the row is what it will be told by.
+const REMOVE = `
+delete from outbox o where destination_id = $1 and priority = $2 and delivery_id = $3
+  and (resume is distinct from 'waiting'
+       or not exists (select from deliveries d where d.id = o.delivery_id and d.status in ('pending', 'retrying', 'circuit_open')))`;
+
 /** Removes a delivery from the outbox whose workflow has taken over. */
 export async function removeQueued(db: Queryable, row: OutboxRow): Promise<void> {
-  await db.query('delete from outbox where destination_id = $1 and priority = $2 and delivery_id = $3', [
-    row.destinationId,
-    row.priority,
-    row.deliveryId,
-  ]);
+  await db.query(REMOVE, [row.destinationId, row.priority, row.deliveryId]);
 }
 
 // Small indexes too are cleaned, which PostgreSQL skips when few pages are concerned; the file is not cut, for which claims
@@ -197,13 +204,13 @@ export async function releaseShards(db: Queryable, owner: string): Promise<void>
   );
 }
 
-/** Which of these rows are still in the outbox. */
-export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Set<string>> {
-  const found = await db.query<{ delivery_id: string }>(
-    `select o.delivery_id
+/** Which of these rows are still in the outbox, and how they go on by now. */
+export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Map<string, Resume | null>> {
+  const found = await db.query<{ delivery_id: string; resume: Resume | null }>(
+    `select o.delivery_id, o.resume
      from unnest($1::text[], $2::int[], $3::text[]) as wanted(destination_id, priority, delivery_id)
      join outbox o using (destination_id, priority, delivery_id)`,
     [rows.map((row) => row.destinationId), rows.map((row) => row.priority), rows.map((row) => row.deliveryId)],
   );
-  return new Set(found.rows.map((row) => row.delivery_id));
+  return new Map(found.rows.map((row) => [row.delivery_id, row.resume]));
 }

@@ -1,5 +1,6 @@
 // What people do to deliveries and events: retry, cancel, replay, delete, also while attempts are running.
 import { expect } from 'chai';
+import { replayOnce } from '../../db/replay.ts';
 import { retryNow, status } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
@@ -302,4 +303,13 @@ describe('operations', () => {
     );
     return rows[0];
   }
+
+  it('replays a failed delivery once, however often its workflow asks because it got no answer', async () => {
+    const { url } = receiver.endpoint(500, 200);
+    const { eventId, delivery } = await records.deliver(url, '{}', 'failed');
+    const replays = [];
+    for (let ask = 0; ask < 2; ask += 1) replays.push(await replayOnce(yard.pool, yard.organizationId, delivery.id));
+    expect(replays[0]).to.equal(replays[1]).and.to.match(/^dlv_/);
+    expect((await records.event(eventId)).deliveries).to.have.length(2);
+  });
 });

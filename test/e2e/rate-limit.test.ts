@@ -2,9 +2,12 @@
 import { expect } from 'chai';
 import { type Hookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type DeliveryView, onceMore, Records } from '../support/records.ts';
+import { type DeliveryView, inExpressLane, onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
+// How many retries wait for their turn.
+const WAITING = 5;
+const HOUR_MS = 3_600_000;
 // One delivery every 200 ms.
 const PER_MINUTE = 300;
 const INTERVAL_MS = 200;
@@ -29,6 +32,17 @@ describe('the rate limit of a destination', () => {
       [destinationId],
     );
     return rows.map((row) => row.at.getTime());
+  }
+
+  /** How many activities a delivery has asked for, and how long its waits were to be, ms. */
+  async function historyOf(deliveryId: string): Promise<{ activities: number; timers: number[] }> {
+    const { events } = await yard.temporal.workflow.getHandle(deliveryId).fetchHistory();
+    return {
+      activities: (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes).length,
+      timers: (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
+        timer ? [Number(timer.startToFireTimeout?.seconds) * 1000] : [],
+      ),
+    };
   }
 
   function expectPaced(times: number[]): void {
@@ -92,6 +106,50 @@ describe('the rate limit of a destination', () => {
     expect(pagination.total).to.be.at.least(58);
     await yard.client.patch(`/api/destinations/${limited.id}`, { rateLimitPerMinute: null });
     await until('the rest once the limit is gone', () => slow.requests.length === eventIds.length, 60_000);
+  });
+
+  it('lets retries wait for their turn in the outbox, and they hear of a new limit', async () => {
+    const failures = Array.from({ length: WAITING + 1 }, () => 500);
+    const endpoint = receiver.endpoint(...failures, 200);
+    const { source, destination } = await records.pipe(endpoint.url, {
+      destination: { retryPolicy: onceMore(3, HOUR_MS) },
+      route: { circuitFailureThreshold: 100 },
+    });
+    const eventIds = await Promise.all(failures.map((_, number) => records.accepted(source, `{"number":${number}}`)));
+    const failed = await Promise.all(eventIds.map((id) => records.deliveryWith('retrying', id)));
+    await yard.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: 1 });
+    for (const { id } of failed) await yard.client.post(`/api/deliveries/${id}/retry`);
+    // One has the first slot, and the next one is a minute away.
+    const waiting = await until('the others to wait', async () => {
+      const { rows } = await yard.pool.query<{ id: string }>(
+        `select delivery_id as id from outbox where destination_id = $1 and resume = 'waiting' order by 1`,
+        [destination.id],
+      );
+      return rows.length === WAITING && rows.map((row) => row.id);
+    });
+    const [cancelled = '', terminated = '', ...others] = waiting;
+    // One look for a slot after the first attempt, and none while it waits.
+    for (const id of others) {
+      const { activities, timers } = await until('the wait', async () => {
+        const waits = await historyOf(id);
+        return waits.timers.length === 2 && waits;
+      });
+      expect(activities).to.be.at.most(inExpressLane ? 1 : 2);
+      expect(timers.at(-1)).to.be.above(HOUR_MS);
+    }
+    await yard.client.post(`/api/deliveries/${cancelled}/cancel`);
+    await yard.temporal.workflow.getHandle(terminated).terminate();
+    await yard.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: PER_MINUTE });
+    await until('all to be over', async () => {
+      const views = await Promise.all(eventIds.map((id) => records.event(id)));
+      return views.every(({ status }) => status !== 'pending');
+    });
+    const ends = await Promise.all([cancelled, terminated].map(async (id) => (await records.delivery(id)).status));
+    expect(ends).to.deep.equal(['cancelled', 'failed']);
+    const retries = endpoint.requests
+      .slice(failures.length + 1)
+      .map(({ headers }) => headers['x-hookyard-delivery-id']);
+    expect(retries).to.have.members(others);
   });
 
   it('holds across several workers', async () => {

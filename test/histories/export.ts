@@ -23,6 +23,7 @@ import {
   failed,
   failedOver,
   held,
+  inQueue,
   retrying,
   type ScriptedDelivery,
   type ScriptedWorker,
@@ -58,6 +59,24 @@ const paths: Record<string, (worker: ScriptedWorker) => Promise<ScriptedDelivery
   },
   'own-side-away': async (worker) =>
     (await worker.start([new Error('The database is away'), delivered], { quick: true })).handle,
+  'own-side-cancelled': async (worker) => {
+    const { handle } = await worker.start([retrying(10), new Error('The database is away')]);
+    await until('the pause', async () => {
+      const metadata = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+      return metadata.currentDetails.includes('trying again');
+    });
+    await handle.signal(cancel);
+    return handle;
+  },
+  'waited-for-turn': async (worker) => {
+    const { handle, attempts } = await worker.start([retrying(10), inQueue, inQueue, delivered]);
+    await until('the wait', () => attempts.length === 2);
+    await handle.signal(release);
+    await until('the second wait', () => attempts.length === 3);
+    await handle.signal(release);
+    return handle;
+  },
+  'failed-and-closed': async (worker) => (await worker.start([{ ...failed, parked: false }])).handle,
   'failed-parked-replayed': async (worker) => {
     const { handle } = await worker.start([retrying(10), failed]);
     await untilStatus(handle, 'failed');
@@ -115,7 +134,8 @@ describe('export of histories', () => {
   for (const [name, walk] of Object.entries(paths)) {
     it(name, async () => {
       const handle = await walk(worker);
-      await handle.result();
+      // One that has failed for good ends by an error.
+      await handle.result().catch(() => undefined);
       save(name, historyToJSON(await handle.fetchHistory()));
     });
   }
@@ -141,6 +161,15 @@ describe('export of histories', () => {
     await handle.signal(resetCircuit);
     await handle.result();
     save('circuit', historyToJSON(await handle.fetchHistory()));
+  });
+
+  it('circuit-repeated', async () => {
+    const { handle } = await worker.startCircuit([
+      new Error('The database is away'),
+      { state: 'closed', held: 0, waitMs: 0 },
+    ]);
+    await handle.result();
+    save('circuit-repeated', historyToJSON(await handle.fetchHistory()));
   });
 
   it('maintenance', async () => {

@@ -24,7 +24,11 @@ import type { delivery } from '../../workflows/delivery.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import { circuitWorkflowId, type DeliveryInput } from '../../workflows/messages.ts';
 import type { reconcile } from '../../workflows/reconcile.ts';
-import { destinationIdAttribute, eventIdAttribute } from '../../workflows/search-attributes.ts';
+import {
+  destinationIdAttribute,
+  eventIdAttribute,
+  organizationIdAttribute,
+} from '../../workflows/search-attributes.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';
 
@@ -46,6 +50,8 @@ export const failedOver: AttemptOutcome = {
 };
 export const held: AttemptOutcome = { status: 'held' };
 export const deferred = (waitMs: number, slotAt?: number): AttemptOutcome => ({ status: 'deferred', waitMs, slotAt });
+/** It waits in the outbox for its turn. */
+export const inQueue: AttemptOutcome = { status: 'deferred', waitMs: 3_600_000, queued: true };
 export const unrecorded = {
   status: 'unrecorded',
   attempt: 1,
@@ -166,6 +172,7 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
         args: [input],
         staticSummary: 'orders -> Acme CRM',
         typedSearchAttributes: new TypedSearchAttributes([
+          { key: organizationIdAttribute, value: input.organizationId },
           { key: destinationIdAttribute, value: destinationId },
           { key: eventIdAttribute, value: input.eventId },
         ]),
@@ -213,7 +220,6 @@ function deliveryInput(changes: Partial<DeliveryInput>): DeliveryInput {
     eventId: newId('evt'),
     deliveryId: newId('dlv'),
     retryPolicy: POLICY,
-    timeoutMs: 5000,
     quick: false,
     replayWindowMs: 60_000,
     ...changes,

@@ -1,7 +1,5 @@
 // The delivery workflow on a real Temporal server, with attempts that follow a script.
-import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect } from 'chai';
 import { cancel, release, replay, retryNow, status } from '../../workflows/messages.ts';
 import {
@@ -11,12 +9,22 @@ import {
   failed,
   failedOver,
   held,
+  inQueue,
   retrying,
-  type ScriptedDelivery,
   type ScriptedWorker,
   startScriptedWorker,
-  unrecorded,
 } from '../support/scripted-attempts.ts';
+import {
+  attemptNumbers,
+  currentDetails,
+  eventCounts,
+  exportedEvents,
+  failureOf,
+  hasStatus,
+  policyOf,
+  tells,
+  timerLengths,
+} from '../support/scripted-history.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import { until } from '../support/until.ts';
 
@@ -58,6 +66,38 @@ describe('delivery workflow', () => {
       [1, undefined],
       [1, 1_795_000_000_000],
     ]);
+  });
+
+  it('waits for its turn where no slot is near, and does not miss one that is told early', async () => {
+    const running = Promise.withResolvers<AttemptOutcome>();
+    const delivery = await worker.start([inQueue, running.promise, delivered]);
+    await until('the wait', () => tells(delivery, 'has no place for the next attempt yet'));
+    await delivery.handle.signal(release);
+    await until('the second look', () => delivery.attempts.length === 2);
+    await delivery.handle.signal(release);
+    running.resolve(inQueue);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
+    expect(delivery.attempts.map(({ attempt, waitsForTurn }) => [attempt, waitsForTurn])).to.deep.equal(
+      Array.from({ length: 3 }, () => [1, true]),
+    );
+  });
+
+  it('looks again on retryNow, and can be cancelled, while it waits for its turn', async () => {
+    const delivery = await worker.start([inQueue, inQueue]);
+    await until('the wait', () => tells(delivery, 'has no place for the next attempt yet'));
+    await delivery.handle.signal(retryNow);
+    await until('the second look', () => delivery.attempts.length === 2);
+    await delivery.handle.signal(cancel);
+    expect(await delivery.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 0 });
+  });
+
+  it('gives an attempt the time of the longest deadline, because that of the destination may grow', async () => {
+    const delivery = await worker.start([delivered]);
+    await delivery.handle.result();
+    const [scheduled] = (await exportedEvents(delivery)).flatMap(
+      (event) => event.activityTaskScheduledEventAttributes ?? [],
+    );
+    expect(Number.parseFloat(scheduled?.startToCloseTimeout ?? '')).to.be.above(60 + 30);
   });
 
   it('can be cancelled while it waits for a slot', async () => {
@@ -193,6 +233,14 @@ describe('delivery workflow', () => {
     expect(await failureOf(delivery)).to.have.property('type', 'DeliveryFailed');
   });
 
+  it('ends as failed at once when too many others wait for a replay, and is found all the same', async () => {
+    const delivery = await worker.start([{ ...failed, parked: false }], { replayWindowMs: HOUR_MS });
+    expect(await failureOf(delivery)).to.have.property('type', 'DeliveryFailed');
+    expect(await currentDetails(delivery)).to.contain('POST /api/deliveries/{workflowId}/replay');
+    const query = `DestinationId = "${delivery.destinationId}" and DeliveryStatus = "failed" and ExecutionStatus in ("Running", "Failed")`;
+    await until('it in visibility', async () => (await worker.client.workflow.count(query)).count === 1);
+  });
+
   it('creates a new delivery when a failed one is asked to replay', async () => {
     const delivery = await worker.start([failed], {}, 'dlv_created_by_the_workflow');
     await until('the delivery to be parked', () => hasStatus(delivery, 'failed'));
@@ -265,39 +313,6 @@ describe('delivery workflow', () => {
     expect(ended.name).to.equal('CANCELLED');
   });
 
-  it('repeats an attempt that our own side lost, without using up the policy', async () => {
-    const lost = new Error('The database is away');
-    const delivery = await worker.start([lost, delivered], { quick: true, retryPolicy: policyOf(0) });
-    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
-    expect(attemptNumbers(delivery)).to.deep.equal([1, 1]);
-    expect(delivery.attempts.map((attempt) => attempt.local)).to.deep.equal([true, false]);
-  });
-
-  it('records an attempt later that could not be recorded, and does not make it again', async () => {
-    const lost = new Error('The database takes no writes');
-    const delivery = await worker.start([unrecorded, delivered], { quick: true }, undefined, [lost, retrying(10)]);
-    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
-    expect(attemptNumbers(delivery)).to.deep.equal([1, 2]);
-    const { deliveryId, eventId } = delivery.input;
-    const request = { deliveryId, eventId, made: unrecorded };
-    expect(delivery.records).to.deep.equal([request, request]);
-  });
-
-  it('records what the relay could not, and goes on from there', async () => {
-    const delivery = await worker.start([delivered], { first: unrecorded }, undefined, [retrying(10)]);
-    expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
-    expect(attemptNumbers(delivery)).to.deep.equal([2]);
-    expect(delivery.records).to.have.length(1);
-  });
-
-  it('can be cancelled while our own side is away', async () => {
-    const lost = new Error('The database is away');
-    const delivery = await worker.start([lost, lost]);
-    await until('the attempt to fail', () => delivery.attempts.length === 1);
-    await delivery.handle.signal(cancel);
-    expect(await delivery.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 0 });
-  });
-
   it('ends as closed when the delivery was ended or deleted meanwhile', async () => {
     const delivery = await worker.start([retrying(1), closed]);
     expect(await delivery.handle.result()).to.deep.equal({ status: 'closed', attempts: 2 });
@@ -314,11 +329,9 @@ describe('delivery workflow', () => {
     const delivery = await worker.start([retrying(HOUR_MS)]);
     await until('the delivery to wait', () => hasStatus(delivery, 'retrying'));
     const view = await delivery.handle.query(status);
-    const { currentDetails } = await delivery.handle.query<{ currentDetails: string }, []>(
-      '__temporal_workflow_metadata',
-    );
-    expect(currentDetails).to.include('Attempt 1 of 4 failed: The destination answered 503');
-    expect(currentDetails).to.include(`Next attempt at ${view.nextAttemptAt}`);
+    const details = await currentDetails(delivery);
+    expect(details).to.include('Attempt 1 of 4 failed: The destination answered 503');
+    expect(details).to.include(`Next attempt at ${view.nextAttemptAt}`);
     const description = await delivery.handle.describe();
     expect(await description.staticSummary()).to.equal('orders -> Acme CRM');
     expect(Date.parse(view.nextAttemptAt ?? '') - Date.now()).to.be.within(HOUR_MS / 2, HOUR_MS);
@@ -326,47 +339,3 @@ describe('delivery workflow', () => {
     await delivery.handle.result();
   });
 });
-
-const policyOf = (maxRetries: number) => ({ maxRetries, initialDelay: 10, maxDelay: 10, backoffMultiplier: 1 });
-
-function attemptNumbers(delivery: ScriptedDelivery): number[] {
-  return delivery.attempts.map((attempt) => attempt.attempt);
-}
-
-async function hasStatus(delivery: ScriptedDelivery, wanted: string): Promise<boolean> {
-  return (await delivery.handle.query(status)).status === wanted;
-}
-
-/** Why the workflow failed. @throws when it did not */
-async function failureOf(delivery: ScriptedDelivery): Promise<Error | undefined> {
-  try {
-    await delivery.handle.result();
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) return error.cause;
-    throw error;
-  }
-  throw new Error('The workflow did not fail');
-}
-
-interface ExportedEvent {
-  eventType: string;
-  timerStartedEventAttributes?: { startToFireTimeout: string };
-}
-
-async function exportedEvents(delivery: ScriptedDelivery): Promise<ExportedEvent[]> {
-  const history = JSON.parse(historyToJSON(await delivery.handle.fetchHistory())) as { events: ExportedEvent[] };
-  return history.events;
-}
-
-async function eventCounts(delivery: ScriptedDelivery): Promise<(type: string) => number> {
-  const events = await exportedEvents(delivery);
-  return (type) => events.filter((event) => event.eventType === type).length;
-}
-
-/** Lengths of the timers in the order in which they were started, ms. */
-async function timerLengths(delivery: ScriptedDelivery): Promise<number[]> {
-  const events = await exportedEvents(delivery);
-  return events.flatMap(({ timerStartedEventAttributes: timer }) =>
-    timer ? [Math.round(Number.parseFloat(timer.startToFireTimeout) * 1000)] : [],
-  );
-}

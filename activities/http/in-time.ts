@@ -1,0 +1,17 @@
+// A sender for one attempt, which has to be over before its activity is.
+import type { Sender } from './sender.ts';
+
+/**
+ * A sender that begins nothing whose answer may come too late: the attempt would outlive its activity, and be made again meanwhile.
+ * @param withinMs from now until the last answer
+ */
+export function inTime(sender: Sender, withinMs: number): Sender {
+  const until = performance.now() + withinMs;
+  return {
+    ...sender,
+    async send(request) {
+      if (performance.now() + request.timeoutMs <= until) return sender.send(request);
+      throw new Error('What comes before the request took too long; the attempt is made anew');
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { inTime } from '../../activities/http/in-time.ts';
+import { createSender } from '../../activities/http/sender.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+describe('an attempt and the time of its activity', () => {
+  it('sends nothing whose answer may come after that', async () => {
+    const receiver = await startReceiver();
+    const sender = createSender({ allow: ['127.0.0.1'] });
+    try {
+      const { url, requests } = receiver.endpoint(200);
+      const send = (timeoutMs: number, withinMs: number) =>
+        inTime(sender, withinMs).send({ poolKey: 'dst_1', method: 'POST', url, headers: {}, body: null, timeoutMs });
+      const late = await send(60_000, 59_000).catch((error: unknown) => error);
+      expect(late).to.be.instanceOf(Error);
+      expect(requests).to.have.length(0);
+      expect(await send(30_000, 60_000)).to.include({ kind: 'response', statusCode: 200 });
+    } finally {
+      await Promise.all([sender.close(), receiver.close()]);
+    }
+  });
+});

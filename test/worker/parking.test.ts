@@ -1,0 +1,82 @@
+// How many failed deliveries wait in Temporal, counted on a real server.
+import { pino } from 'pino';
+import { expect } from 'chai';
+import { type Parking, startParking } from '../../activities/parking.ts';
+import { newId } from '../../core/ids.ts';
+import { cancel } from '../../workflows/messages.ts';
+import { failed, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
+import { hasStatus, timerLengths } from '../support/scripted-history.ts';
+import { until } from '../support/until.ts';
+
+const MOST = 5;
+// After so many counts with refusals, what was admitted before them counts only by what Temporal says.
+const COUNTS = 4;
+
+describe('failed deliveries that wait in Temporal', () => {
+  let worker: ScriptedWorker;
+  before(async () => {
+    worker = await startScriptedWorker('test-parking');
+  });
+  after(() => worker.stop());
+
+  it('are bounded per organization, counting those that wait already, until some are gone', async () => {
+    const [crowded, other] = [newId('org'), newId('org')];
+    const waiting = await Promise.all(
+      Array.from({ length: MOST }, () => worker.start([failed], { organizationId: crowded })),
+    );
+    await until('all to wait', async () => (await Promise.all(waiting.map(isParked))).every(Boolean));
+    const query = `DeliveryStatus = "failed" and ExecutionStatus = "Running" and OrganizationId = "${crowded}"`;
+    const count = async () => (await worker.client.workflow.count(query)).count;
+    await until('all in visibility', async () => (await count()) === MOST);
+
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => lines.push(line) });
+    const parking = await startParking(
+      { client: worker.client, log },
+      { total: 1_000_000, perOrganization: MOST },
+      500,
+    );
+    try {
+      let more = 0;
+      await until('some counts', () => {
+        more += admitted(parking, crowded);
+        return lines.length >= COUNTS;
+      });
+      // It was not known before one of it had asked.
+      expect(more).to.be.at.most(MOST);
+      expect(lines[0]).to.contain('do not wait in Temporal for a replay');
+      expect(admitted(parking, other)).to.equal(MOST);
+      for (const { handle } of waiting) await handle.signal(cancel);
+      await until('none in visibility', async () => (await count()) === 0);
+      await until('room again', () => parking.admit(crowded));
+    } finally {
+      await parking.stop();
+    }
+  });
+
+  it('wait for the replay window and up to a tenth of it longer, each for another time', async () => {
+    const replayWindowMs = 60_000;
+    const waiting = await Promise.all(Array.from({ length: MOST }, () => worker.start([failed], { replayWindowMs })));
+    await until('all to wait', async () => (await Promise.all(waiting.map(isParked))).every(Boolean));
+    const windows = (await Promise.all(waiting.map(timerLengths))).flat();
+    for (const window of windows) expect(window).to.be.within(replayWindowMs, replayWindowMs * 1.1);
+    expect(new Set(windows).size).to.be.above(1);
+    for (const { handle } of waiting) await handle.signal(cancel);
+  });
+
+  it('are bounded in all', async () => {
+    const limits = { total: 0, perOrganization: MOST };
+    const parking = await startParking({ client: worker.client, log: pino({ level: 'silent' }) }, limits);
+    expect(parking.admit(newId('org'))).to.equal(false);
+    await parking.stop();
+  });
+});
+
+const isParked = (delivery: Parameters<typeof hasStatus>[0]) => hasStatus(delivery, 'failed');
+
+/** How many of an organization may wait at once. */
+function admitted(parking: Parking, organizationId: string): number {
+  let count = 0;
+  while (count < 2 * MOST && parking.admit(organizationId)) count += 1;
+  return count;
+}

@@ -1,0 +1,129 @@
+// One attempt of a delivery: asked of an activity until it has been made, whatever has to be waited for before.
+import {
+  condition,
+  patched,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  sleep,
+} from '@temporalio/workflow';
+import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/types.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
+import { retryDelay } from '../core/backoff.ts';
+import { continueFrom, fromNow, isLong, type Run, showStatus } from './delivery-run.ts';
+import * as texts from './delivery-texts.ts';
+import { type Away, awayBy, ONCE, OWN_SIDE } from './own-side.ts';
+
+// A worker that dies during an attempt is noticed after this time.
+const HEARTBEAT_TIMEOUT_MS = 15_000;
+
+/** An outcome after which the attempt has been made. */
+export type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' }>;
+type Deferral = Extract<AttemptOutcome, { status: 'deferred' }>;
+
+/**
+ * One attempt. A destination's failure is an outcome; an activity that fails means that our own side is away (PostgreSQL, a
+ * worker), which costs the destination none of its attempts: the same attempt is made again until it is recorded.
+ * @returns null when a cancel arrived before it was made
+ */
+export async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAttempt | null> {
+  const { input, wishes } = run;
+  const request = requestOf(run, attempt);
+  const first = attempt === 1 && input.resumeAt === undefined ? input.first : undefined;
+  if (first?.status === 'deferred' && (await cancelledBeforeSlot(run, request, first))) return null;
+  const { local, regular } = attemptActivities(attempt);
+  for (let looks = 0, failures = 0; ; looks += 1) {
+    const quick = input.quick && attempt === 1 && looks === 0;
+    setCurrentDetails(texts.attempting(run, attempt));
+    let outcome: AttemptOutcome;
+    try {
+      outcome = await (quick ? local : regular).attemptDelivery(request);
+      failures = 0;
+    } catch (error) {
+      const away = awayBy(error, failures);
+      if (wishes.cancel || (await cancelledWhileAway(run, away))) return null;
+      failures += 1;
+      if (isLong()) await continueFrom(run, attempt, request.slotAt);
+      continue;
+    }
+    if (outcome.status === 'held') {
+      if (await cancelledWhileHeld(run)) return null;
+    } else if (outcome.status === 'deferred') {
+      if (await cancelledBeforeSlot(run, request, outcome)) return null;
+    } else return outcome;
+    if (isLong('after-any-wait')) await continueFrom(run, attempt, request.slotAt);
+  }
+}
+
+function requestOf({ input }: Run, attempt: number): AttemptRequest {
+  const { organizationId, deliveryId, eventId, retryPolicy, resumeAt, carried } = input;
+  return {
+    organizationId,
+    deliveryId,
+    eventId,
+    attempt,
+    retryDelay: attempt > retryPolicy.maxRetries ? null : retryDelay(retryPolicy, attempt, Math.random()),
+    slotAt: attempt === resumeAt ? carried?.slotAt : undefined,
+    waitsForTurn: true,
+    recordsLater: true,
+  };
+}
+
+// The retry policy of a delivery is this file's own code, never an activity's.
+function attemptActivities(attempt: number): { local: Activities; regular: Activities } {
+  const options = { startToCloseTimeout: ATTEMPT_TIMEOUT_MS, retry: ONCE };
+  return {
+    local: proxyLocalActivities<Activities>(options),
+    regular: proxyActivities<Activities>({
+      ...options,
+      heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+      summary: `Attempt ${attempt}`,
+    }),
+  };
+}
+
+/** The pause before our own side is tried again. @returns whether a cancel came first */
+async function cancelledWhileAway({ wishes }: Run, { waitMs, details }: Away): Promise<boolean> {
+  setCurrentDetails(details);
+  if (!patched('a-cancel-ends-the-pause')) {
+    await sleep(waitMs, { summary: OWN_SIDE });
+    return false;
+  }
+  await condition(() => wishes.cancel, waitMs, { summary: OWN_SIDE });
+  return wishes.cancel;
+}
+
+/**
+ * Waits for the slot that the destination's rate limit reserved; or, where none is near yet, for the relay to say that one is.
+ * @returns whether a cancel came first
+ */
+async function cancelledBeforeSlot(run: Run, request: AttemptRequest, { waitMs, slotAt, queued }: Deferral) {
+  const { view, wishes } = run;
+  view.nextAttemptAt = queued ? null : fromNow(waitMs);
+  setCurrentDetails(queued ? texts.waitingForTurn(run) : texts.waitingForSlot(run));
+  // With `retryNow` it looks whether its turn has come, or finds out that the delivery was ended.
+  const isOver = () => wishes.cancel || (queued === true && (wishes.release || wishes.retry));
+  if (waitMs > 0) await condition(isOver, waitMs, { summary: 'Rate limit of the destination' });
+  if (queued) Object.assign(wishes, { release: false, retry: false });
+  view.nextAttemptAt = null;
+  request.slotAt = slotAt;
+  return wishes.cancel;
+}
+
+/**
+ * Waits until the route's circuit lets the delivery go on: as a probe, because it is closed, or to find that a failover
+ * destination took over. @returns whether a cancel came first
+ */
+async function cancelledWhileHeld(run: Run): Promise<boolean> {
+  const { view, wishes } = run;
+  const before = view.status;
+  view.status = 'circuit_open';
+  showStatus(run, 'circuit_open');
+  setCurrentDetails(texts.held(run));
+  // A `release` that came before the outcome did counts. One too many only leads to another look.
+  await condition(() => wishes.release || wishes.cancel || wishes.retry);
+  wishes.release = false;
+  wishes.retry = false;
+  view.status = before;
+  return wishes.cancel;
+}

@@ -1,0 +1,50 @@
+// One run of a delivery's workflow: what all of its code works on.
+import {
+  type CancellationScope,
+  continueAsNew,
+  patched,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { delivery } from './delivery.ts';
+import type * as texts from './delivery-texts.ts';
+import type { DeliveryInput, Wishes } from './messages.ts';
+import { deliveryStatusAttribute } from './search-attributes.ts';
+
+// About a hundred attempts. Well before Temporal suggests it: a worker that takes a delivery over reads its history first.
+const MAX_HISTORY_EVENTS = 1000;
+
+/** One run of the workflow. */
+export interface Run extends texts.Facts {
+  input: DeliveryInput;
+  wishes: Wishes;
+  /** What a cancellation request from outside cancels; the delivery itself runs in a scope that nothing interrupts. */
+  scope: CancellationScope;
+  /** DeliveryStatus as it was set last. */
+  shown?: string;
+}
+
+export function showStatus(run: Run, value: string): void {
+  run.shown = value;
+  upsertSearchAttributes([{ key: deliveryStatusAttribute, value }]);
+}
+
+/** @returns ISO 8601 */
+export function fromNow(ms: number): string {
+  return new Date(Date.now() + ms).toISOString();
+}
+
+/**
+ * Whether the history is long enough to be cut.
+ * @param where that a workflow of an earlier release was never cut there
+ */
+export function isLong(where?: 'after-any-wait'): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  if (continueAsNewSuggested && where === undefined) return true;
+  return (continueAsNewSuggested || historyLength >= MAX_HISTORY_EVENTS) && patched('cut-early');
+}
+
+/** Goes on in a new run with the same id, before this attempt. What was asked for and not done yet is asked of that run. */
+export function continueFrom({ input, wishes }: Run, attempt: number, slotAt?: number): Promise<never> {
+  return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { wishes, slotAt } });
+}

@@ -1,0 +1,85 @@
+// What a workflow does and says while our own side is away (PostgreSQL, a worker). An error that is none of Temporal's is a mistake in
+// workflow code and is thrown on: Temporal then shows the workflow task as failed, and tries it again until the code is mended.
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  isCancellation,
+  log,
+  type RetryPolicy,
+  setCurrentDetails,
+  sleep,
+  TemporalFailure,
+} from '@temporalio/workflow';
+import { plain } from '../core/operator-markdown.ts';
+import { toldError } from '../core/told-error.ts';
+
+const FIRST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 30_000;
+// Of an error, as Current Details have it.
+const LONGEST_CAUSE = 500;
+// What only a mistake in the code of an activity throws.
+const DEFECTS = ['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError', 'AssertionError'];
+
+/**
+ * The retry policy of activities that may be repeated at will. Temporal repeats them, without an event in the history, until our
+ * own side is back; the workflow's page shows the try and its cause under "Pending Activities".
+ */
+export const UNTIL_DONE: RetryPolicy = {
+  initialInterval: FIRST_WAIT_MS,
+  backoffCoefficient: 2,
+  maximumInterval: MAX_WAIT_MS,
+};
+
+/** The retry policy of activities that this workflow's own code repeats. */
+export const ONCE: RetryPolicy = { maximumAttempts: 1 };
+
+/** What to do about an activity that failed. */
+export interface Away {
+  /** Until the next try, ms. */
+  waitMs: number;
+  /** For Current Details: that it is tried again, and the cause. */
+  details: string;
+}
+
+/**
+ * Judges what an activity threw, and logs it.
+ * @param failures how often it has failed in a row before
+ * @throws the error itself when it is none of an activity, or a cancellation
+ */
+export function awayBy(error: unknown, failures: number): Away {
+  if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
+  // A regular activity's error is wrapped, a local one's is not.
+  const { type, message, stack } = facts(error instanceof ActivityFailure ? (error.cause ?? error) : error);
+  const waitMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
+  log.warn('activity failed, to be repeated', { error: message, stack, waitMs });
+  const what = DEFECTS.includes(type)
+    ? 'Hookyard itself has failed, which is a defect: please report it with its cause'
+    : 'Hookyard cannot reach its database or a worker at the moment';
+  return { waitMs, details: `${what}; trying again in ${waitMs / 1000} s. Cause: ${plain(message)}` };
+}
+
+function facts(cause: Error): { type: string; message: string; stack: string } {
+  const type = (cause instanceof ApplicationFailure && cause.type) || cause.name;
+  // Of the stack the frames only: it begins with the message.
+  const stack = (cause.stack ?? '').replace(/^.*?(?=^ +at )/ms, '');
+  return { type, message: `${type}: ${toldError(cause.message)}`.slice(0, LONGEST_CAUSE), stack };
+}
+
+/**
+ * Does a step that only our own side can fail. Its activity has the policy `UNTIL_DONE`, so it does not fail here; one that was
+ * scheduled by an earlier release, which had no such policy, is repeated here.
+ */
+export async function untilDone<Result>(step: () => Promise<Result>): Promise<Result> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await step();
+    } catch (error) {
+      const { waitMs, details } = awayBy(error, failures);
+      setCurrentDetails(details);
+      await sleep(waitMs, { summary: OWN_SIDE });
+    }
+  }
+}
+
+/** The summary of such a wait on the timeline. */
+export const OWN_SIDE = 'Waiting for our own side';
