@@ -57,10 +57,11 @@ export async function failOpenDeliveries(
   return { failed, refused, done: true };
 }
 
+// An aggregate for each file: as a plain join, PostgreSQL may read all deliveries, also when there is no file at all.
 const OLDEST_IN_FILES = `
 select min(x.event_id) as "eventId" from warehouse_batches b
 cross join lateral (
-  select d.event_id from deliveries d
+  select min(d.event_id) as event_id from deliveries d
   where d.destination_id = b.destination_id and d.id between b.first_delivery_id and b.last_delivery_id
     and d.batch_id = b.id and d.status = 'pending'
 ) x
