@@ -52,8 +52,10 @@ export function createActivities(deps: ActivityDeps): Activities {
       }
     },
     async recordAttempt(request) {
-      const outcome = await recordAttempt(deps, request);
-      deps.onRecorded(request.deliveryId);
+      const { deliveryId, eventId, made } = request;
+      const attempt = { deliveryId, eventId, attempt: made.attempt, retryDelay: null };
+      const outcome = await orEnd(deps, attempt, () => recordAttempt(deps, request));
+      deps.onRecorded(deliveryId);
       return parkedOrNot(outcome, request.organizationId);
     },
     async advanceCircuit(request) {

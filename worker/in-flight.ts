@@ -115,14 +115,14 @@ export class InFlight {
     return this.#entries.delete(deliveryId);
   }
 
-  /** Entries that are due for a look; each is due again after a while. */
-  takeOverdue(): OutboxRow[] {
+  /** Entries that are due for a look, and for how long they have been here, ms; each is due again after a while. */
+  takeOverdue(): { row: OutboxRow; forMs: number }[] {
     const now = this.#now();
-    const due: OutboxRow[] = [];
+    const due: { row: OutboxRow; forMs: number }[] = [];
     for (const entry of this.#entries.values()) {
       if (entry.checkAt > now) continue;
       entry.checkAt = now + CHECK_AGAIN_MS;
-      due.push(entry.row);
+      due.push({ row: entry.row, forMs: now - entry.startedAt });
     }
     return due;
   }

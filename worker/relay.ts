@@ -6,7 +6,7 @@ import { lookAfterQueued } from '../activities/reconciliation/open-deliveries.ts
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
-import { type OutboxRow, removeQueued, stillQueued } from '../db/hot-path/claim.ts';
+import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import { type ResumePoint, resumePoints } from '../db/reconciliation.ts';
 import { createClaims } from './claims.ts';
@@ -16,6 +16,7 @@ import type { Latencies } from './latencies.ts';
 import { divertNew } from './diversion.ts';
 import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
 import { createOutboxVacuum } from './outbox-vacuum.ts';
+import { lookAfterOverdue } from './overdue.ts';
 import { createPacing } from './pacing.ts';
 import type { Shards } from './shards.ts';
 import { startDelivery } from './start-delivery.ts';
@@ -257,23 +258,10 @@ export function startRelay(deps: RelayDeps): Relay {
     return taken;
   }
 
-  /**
-   * Looks after deliveries whose result is overdue. One that left the outbox is done (another worker recorded it), one
-   * that Temporal does not know is started again, and one whose workflow was ended from outside (terminated in the
-   * Temporal UI) would wait for ever, so it is ended visibly.
-   */
   async function checkOverdue(): Promise<void> {
-    const overdue = inFlight.takeOverdue().filter((row) => !express.isRunning(row.deliveryId));
-    if (overdue.length === 0) return;
     checking = true;
     try {
-      const queued = await stillQueued(deps.hotPool, overdue);
-      for (const row of overdue) {
-        // One that waits for its turn by now is claimed again, and told when that has come.
-        const resume = queued.get(row.deliveryId);
-        const stays = resume !== undefined && resume !== 'waiting' && (await lookAfterQueued(deps, row));
-        if (!stays) inFlight.delete(row.deliveryId);
-      }
+      await lookAfterOverdue({ ...deps, inFlight, isRunning: express.isRunning });
     } finally {
       checking = false;
     }

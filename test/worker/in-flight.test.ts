@@ -126,9 +126,9 @@ describe('what the relay has in flight', () => {
     inFlight.add(stays);
     expect(inFlight.takeOverdue()).to.deep.equal([]);
     now = 5000;
-    expect(inFlight.takeOverdue()).to.deep.equal([stays]);
+    expect(inFlight.takeOverdue()).to.deep.equal([{ row: stays, forMs: 5000 }]);
     expect(inFlight.takeOverdue()).to.deep.equal([]);
     now = 35_000;
-    expect(inFlight.takeOverdue()).to.deep.equal([stays]);
+    expect(inFlight.takeOverdue()).to.deep.equal([{ row: stays, forMs: 35_000 }]);
   });
 });

@@ -1,0 +1,47 @@
+// What the relay has started and has not heard of since.
+import type { Client } from '@temporalio/client';
+import { lookAfterQueued } from '../activities/reconciliation/open-deliveries.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
+import type { Log } from '../core/log.ts';
+import { removeQueued, stillQueued } from '../db/hot-path/claim.ts';
+import type { Pool } from '../db/pool.ts';
+import type { InFlight } from './in-flight.ts';
+
+export interface OverdueDeps {
+  hotPool: Pool;
+  pool: Pool;
+  client: Client;
+  inFlight: InFlight;
+  /** Whether this process makes the first attempt of a delivery itself at the moment. */
+  isRunning: (deliveryId: string) => boolean;
+  log: Log;
+}
+
+/**
+ * Looks after deliveries whose result is overdue. One that left the outbox is done (another worker recorded it), one
+ * that Temporal does not know is started again, and one whose workflow was ended from outside (terminated in the
+ * Temporal UI) would wait for ever, so it is ended visibly. One whose workflow has run for longer than an attempt can take
+ * cannot be attempted for reasons of its own (its credentials cannot be opened, for example): its workflow tries on without
+ * holding a place here, and the reconciliation looks after it should that be lost.
+ */
+export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
+  const { inFlight, log } = deps;
+  const overdue = inFlight.takeOverdue().filter(({ row }) => !deps.isRunning(row.deliveryId));
+  if (overdue.length === 0) return;
+  const rows = overdue.map(({ row }) => row);
+  const queued = await stillQueued(deps.hotPool, rows);
+  for (const { row, forMs } of overdue) {
+    // One that waits for its turn by now is claimed again, and told when that has come.
+    const resume = queued.get(row.deliveryId);
+    const runs = resume !== undefined && resume !== 'waiting' && (await lookAfterQueued(deps, row));
+    if (runs && forMs <= ATTEMPT_TIMEOUT_MS) continue;
+    if (runs) {
+      await removeQueued(deps.pool, row);
+      log.warn(
+        { deliveryId: row.deliveryId, forMs },
+        'its workflow has not recorded a first attempt, and is left to try on',
+      );
+    }
+    inFlight.delete(row.deliveryId);
+  }
+}
