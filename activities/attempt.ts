@@ -1,11 +1,11 @@
 // One attempt of a delivery: load, send, judge, record. An ordinary function with explicit dependencies; the activity
 // is a thin wrapper around it.
-import type { Batcher } from '../core/batcher.ts';
 import { latencyClass } from '../core/latency-classes.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
 import { judge } from '../core/verdict.ts';
 import { isBlocked } from '../db/circuits.ts';
+import { isRefusedValue } from '../db/database-errors.ts';
 import { endDeliveries } from '../db/delivery-commands.ts';
 import { divertBlocked } from '../db/held-deliveries.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
@@ -20,19 +20,27 @@ import type { Transforms } from './transforms/index.ts';
 import type { Openings } from './openings.ts';
 import { awaitSlot } from './rate-limit.ts';
 import { CLOSED, OPEN, recordedOutcome, unrecordedOutcome, within } from './record-attempt.ts';
-import type { RecordedResult, Recording, ResultRecorder } from './results.ts';
+import {
+  type ContextLoader,
+  type RecordedResult,
+  type Recording,
+  type ResultRecorder,
+  ResultsFullError,
+} from './results.ts';
 import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from './types.ts';
 
 export interface AttemptDeps {
   pool: Pool;
   /** Loads deliveries in groups; undefined for one that does not exist. */
-  contexts: Batcher<AttemptRequest, AttemptContext | undefined>;
+  contexts: ContextLoader;
   configs: ConfigCache;
   transforms: Transforms;
   sender: Sender;
   results: ResultRecorder;
   /** How long an activity waits for its result to be recorded; then its workflow sees to it. ms */
   awaitRecordMs: number;
+  /** Ends that wait early: the activity is cut off soon, because its worker ends. */
+  ending?: AbortSignal;
   openings: Openings;
   /** Hears when an attempt has its slot of a rate limit. */
   onSlot: (destinationId: string, deliveryId: string) => void;
@@ -53,7 +61,8 @@ export interface AttemptDeps {
  */
 export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest, lane: Lane): Promise<AttemptOutcome> {
   const earlier = deps.results.underWay(request.deliveryId);
-  if (earlier) {
+  // What answers for an earlier attempt says nothing of this one.
+  if (earlier && earlier.result.attemptNumber >= request.attempt) {
     const recorded = await awaitRecord(deps, request, lane, earlier);
     return 'status' in recorded ? recorded : attemptDelivery(deps, request, lane);
   }
@@ -80,7 +89,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   if (await hasJustOpened(deps, context, route)) return attemptDelivery(deps, request, lane);
 
   // Beyond this point there is an attempt, and its result must be kept, so nothing is asked of the database any more.
-  if (deps.results.isFull()) throw new Error('No attempt is made: the database takes no results at the moment');
+  if (deps.results.isFull()) throw new ResultsFullError();
 
   const startedAt = new Date();
   const began = performance.now();
@@ -148,9 +157,9 @@ async function awaitRecord(
   { result, recorded }: Recording,
 ): Promise<RecordedResult | UnrecordedAttempt> {
   try {
-    return await (lane === 'express' ? recorded : within(deps.awaitRecordMs, recorded));
+    return await (lane === 'express' ? recorded : within(deps.awaitRecordMs, recorded, deps.ending));
   } catch (error) {
-    if (lane === 'workflow' && !recordsLater) throw error;
+    if (isRefusedValue(error) || (lane === 'workflow' && !recordsLater)) throw error;
     deps.log.warn({ deliveryId, attempt, error: String(error) }, 'an attempt is to be recorded later');
     return unrecordedOutcome(result);
   }

@@ -1,5 +1,5 @@
 // Builds the activities from what they depend on.
-import { activityInfo, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/attempt-times.ts';
 import { cancelDeliveries } from '../db/delivery-commands.ts';
 import { replayOnce } from '../db/replay.ts';
@@ -39,7 +39,9 @@ export function createActivities(deps: ActivityDeps): Activities {
       const beat = isLocal ? undefined : setInterval(heartbeat, HEARTBEAT_MS);
       try {
         const sender = inTime(deps.sender, startToCloseTimeoutMs - RECORDING_MS);
-        const outcome = await orEnd(deps, request, () => attemptDelivery({ ...deps, sender }, request, 'workflow'));
+        const ending = cancellationSignal();
+        const own = { ...deps, sender, ending };
+        const outcome = await orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return parkedOrNot(outcome, request.organizationId);
       } catch (error) {

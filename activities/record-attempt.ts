@@ -77,11 +77,17 @@ export function unrecordedOutcome(result: AttemptResult): UnrecordedAttempt {
   };
 }
 
-/** @throws when the promise is not settled in this time, ms */
-export function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+/** @throws when the promise is not settled in this time, ms, or before the worker ends */
+export function within<T>(ms: number, promise: Promise<T>, ending?: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`Not recorded within ${ms / 1000} s`)), ms);
-  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
+  const onEnd = () => late.reject(new Error('Not recorded before the worker ends'));
+  ending?.addEventListener('abort', onEnd, { once: true });
+  if (ending?.aborted) onEnd();
+  return Promise.race([promise, late.promise]).finally(() => {
+    clearTimeout(timer);
+    ending?.removeEventListener('abort', onEnd);
+  });
 }
 
 /** The outcome of an attempt that is recorded, as its delivery tells it. */

@@ -3,7 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Batcher, createBatcher } from '../core/batcher.ts';
 import type { Log } from '../core/log.ts';
 import { countAttempts } from '../db/circuits.ts';
-import { isStatementTimeout, isTransientDatabaseError, isWriteConflict } from '../db/database-errors.ts';
+import {
+  isRefusedValue,
+  isStatementTimeout,
+  isTransientDatabaseError,
+  isWriteConflict,
+} from '../db/database-errors.ts';
 import { type AttemptContext, loadAttempts } from '../db/hot-path/load-attempts.ts';
 import { type AttemptResult, type ChangedDelivery, recordResults } from '../db/hot-path/record-results.ts';
 import type { Pool } from '../db/pool.ts';
@@ -16,18 +21,39 @@ const RECORD_SPACING_MS = 10;
 const RETRY_PAUSE_MS = 250;
 // With so many results that the database has not taken, no further attempt is made: what is under way by then comes on top.
 const MAX_KEPT = 100;
+// At the end of a process, what is kept may still be recorded for so long.
+const LAST_TRIES_MS = 2000;
 
-/** Loads what attempts need, one statement for a group. */
-export function createContextLoader(pool: Pool): Batcher<AttemptRequest, AttemptContext | undefined> {
-  return createBatcher({
-    async run(requests) {
-      const contexts = await loadAttempts(pool, requests);
-      return requests.map((request) => contexts.get(request.deliveryId));
-    },
-    maxItems: MAX_GROUP,
-    concurrency: 4,
-    maxQueued: MAX_QUEUED,
-  });
+/** No attempt is made, because the database has not taken the results of too many. */
+export class ResultsFullError extends Error {
+  override readonly name = 'ResultsFullError';
+  constructor() {
+    super('No attempt is made: the database takes no results at the moment');
+  }
+}
+
+export type ContextLoader = Pick<Batcher<AttemptRequest, AttemptContext | undefined>, 'submit'>;
+
+/** Loads what attempts need, one statement for a group; should PostgreSQL refuse a value of one, each by itself. */
+export function createContextLoader(pool: Pool): ContextLoader {
+  const loader = (maxItems: number) =>
+    createBatcher({
+      async run(requests: AttemptRequest[]) {
+        const contexts = await loadAttempts(pool, requests);
+        return requests.map((request) => contexts.get(request.deliveryId));
+      },
+      maxItems,
+      concurrency: 4,
+      maxQueued: MAX_QUEUED,
+    });
+  const [together, alone] = [loader(MAX_GROUP), loader(1)];
+  return {
+    submit: (request) =>
+      together.submit(request).catch((error: unknown) => {
+        if (!isRefusedValue(error)) throw error;
+        return alone.submit(request);
+      }),
+  };
 }
 
 /** What recording a result led to. */
@@ -57,7 +83,7 @@ export interface ResultRecorder {
   underWay(deliveryId: string): Recording | undefined;
   /** Whether no further attempt is to be made, because the database has not taken the results of too many. */
   isFull(): boolean;
-  /** Waits until no statement is under way. */
+  /** Waits until all is recorded and no statement is under way, or for two seconds; what is not recorded then is lost. */
   idle(): Promise<void>;
 }
 
@@ -118,6 +144,9 @@ export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
     underWay: (deliveryId) => underWay.get(deliveryId),
     isFull: () => kept >= MAX_KEPT,
     async idle() {
+      const recordings = [...underWay.values()].map(({ recorded }) => recorded);
+      await Promise.race([Promise.allSettled(recordings), pause(LAST_TRIES_MS)]);
+      if (underWay.size > 0) log.error({ results: underWay.size }, 'results of attempts could not be recorded');
       await Promise.all([together.idle(), alone.idle()]);
     },
   };

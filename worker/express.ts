@@ -4,6 +4,7 @@
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import type { Log } from '../core/log.ts';
+import { ResultsFullError } from '../activities/results.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
@@ -14,6 +15,8 @@ import type { StartPolicy } from './start-policies.ts';
 const ERROR_REST_MS = 1000;
 // Attempts in vain of one delivery while the database is there; the others wait for its place.
 const MOST_TRIES = 3;
+// Deliveries that something is remembered of; the oldest are forgotten, which costs another attempt at most.
+const MOST_REMEMBERED = 10_000;
 
 export interface ExpressDeps {
   pool: Pool;
@@ -44,16 +47,27 @@ export interface Express {
 
 export function createExpress(deps: ExpressDeps): Express {
   const running = new Map<string, Promise<void>>();
-  const tries = new Map<string, number>();
+  /** Attempts in vain by now; `handed over`: its workflow has been started, and its row could not be removed. */
+  const remembered = new Map<string, number | 'handed over'>();
 
   async function deliver(row: OutboxRow, policy: StartPolicy): Promise<void> {
+    const { deliveryId } = row;
     try {
+      if (remembered.get(deliveryId) === 'handed over') return await handOver(row, policy, undefined);
       const outcome = await deps.attempt(firstAttempt(row, policy));
       if (isLeftToDo(outcome)) await handOver(row, policy, outcome);
-      tries.delete(row.deliveryId);
+      // It was ended while it came into the outbox, and nobody else would remove it.
+      if (outcome.status === 'closed') await removeQueued(deps.pool, row);
+      remembered.delete(deliveryId);
     } catch (error) {
       await afterError(row, policy, error);
     }
+  }
+
+  function remember(deliveryId: string, what: number | 'handed over'): void {
+    remembered.delete(deliveryId);
+    remembered.set(deliveryId, what);
+    if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value ?? '');
   }
 
   /**
@@ -62,28 +76,38 @@ export function createExpress(deps: ExpressDeps): Express {
    */
   async function afterError(row: OutboxRow, policy: StartPolicy, error: unknown): Promise<void> {
     const { deliveryId } = row;
-    const made = (tries.get(deliveryId) ?? 0) + 1;
-    const isOwn = !isTransientDatabaseError(error);
-    const isLast = isOwn && made >= MOST_TRIES;
-    deps.log.warn(
-      { deliveryId, tries: made, err: error },
-      isLast ? 'first attempt is left to a workflow' : 'first attempt to be made again',
-    );
-    if (isOwn) tries.set(deliveryId, made);
-    if (isLast) {
-      tries.delete(deliveryId);
-      await handOver(row, policy, undefined).catch((reason: unknown) =>
-        deps.log.warn({ deliveryId, err: reason }, 'its workflow could not be started'),
-      );
+    const before = remembered.get(deliveryId) ?? 0;
+    if (before === 'handed over') {
+      deps.log.warn({ deliveryId, err: error }, 'its workflow goes on, and its place in the queue is to be removed');
+    } else if (isTransientDatabaseError(error) || error instanceof ResultsFullError) {
+      deps.log.warn({ deliveryId, err: error }, 'first attempt to be made again');
+    } else {
+      remember(deliveryId, before + 1);
+      await afterOwnError(row, policy, error, before + 1);
     }
     await new Promise((resolve) => setTimeout(resolve, ERROR_REST_MS));
+  }
+
+  async function afterOwnError(row: OutboxRow, policy: StartPolicy, error: unknown, tries: number): Promise<void> {
+    const { deliveryId } = row;
+    const isLast = tries >= MOST_TRIES;
+    deps.log.warn(
+      { deliveryId, tries, err: error },
+      isLast ? 'first attempt is left to a workflow' : 'first attempt to be made again',
+    );
+    if (!isLast) return;
+    await handOver(row, policy, undefined).catch((reason: unknown) =>
+      deps.log.warn({ deliveryId, err: reason }, 'the delivery could not be left to its workflow'),
+    );
   }
 
   /** The workflow goes on from what the first attempt found. A row is removed when Temporal has the workflow. */
   async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt | undefined): Promise<void> {
     const started = await deps.startWorkflow(row, policy, outcome);
     // Had it been started before, by a relay that died then, it runs; or an operator has ended it.
+    if (started) remember(row.deliveryId, 'handed over');
     if (started || (await deps.lookAfter(row))) await removeQueued(deps.pool, row);
+    remembered.delete(row.deliveryId);
   }
 
   return {

@@ -1,13 +1,12 @@
 // Deliveries that a relay has started and not heard of since, on a real outbox and a real Temporal.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { newId, shardOf } from '../../core/ids.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../core/attempt-times.ts';
-import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/in-flight.ts';
 import { lookAfterOverdue } from '../../worker/overdue.ts';
 import { cancel } from '../../workflows/messages.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
 import { type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
 import { until } from '../support/until.ts';
 
@@ -23,27 +22,6 @@ describe('deliveries that a relay has not heard of', () => {
     await Promise.all([worker?.stop(), database?.close()]);
   });
 
-  async function queue(deliveryId: string): Promise<OutboxRow> {
-    const row = {
-      deliveryId,
-      destinationId: newId('dst'),
-      organizationId: newId('org'),
-      eventId: newId('evt'),
-      sourceId: newId('src'),
-      routeId: newId('rte'),
-      priority: 0,
-      failoverOf: null,
-      blockedBy: null,
-      resume: null,
-    };
-    await database.pool.query(
-      `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-       values ($1, $2, $3, $4, $5, $6, 0, $7)`,
-      [deliveryId, row.destinationId, row.organizationId, row.eventId, row.sourceId, row.routeId, shardOf(deliveryId)],
-    );
-    return row;
-  }
-
   const look = () =>
     lookAfterOverdue({
       hotPool: database.pool,
@@ -53,27 +31,26 @@ describe('deliveries that a relay has not heard of', () => {
       isRunning: () => false,
       log: pino({ level: 'silent' }),
     });
-  const queued = async () => (await database.pool.query<{ id: string }>('select delivery_id as id from outbox')).rows;
 
   it('keep their place while an attempt may take so long, and are left to their workflows after that', async () => {
     // The script has no attempt: each fails for a reason of its own delivery.
     const { handle, attempts } = await worker.start([]);
     await until('a try', () => attempts.length > 0);
-    inFlight.add(await queue(handle.workflowId));
+    inFlight.add(await queueDelivery(database.pool, handle.workflowId));
     now += ATTEMPT_TIMEOUT_MS;
     await look();
-    expect([inFlight.size, (await queued()).length]).to.deep.equal([1, 1]);
+    expect([inFlight.size, (await queuedDeliveries(database.pool)).length]).to.deep.equal([1, 1]);
     now += 60_000;
     await look();
-    expect([inFlight.size, (await queued()).length]).to.deep.equal([0, 0]);
+    expect([inFlight.size, (await queuedDeliveries(database.pool)).length]).to.deep.equal([0, 0]);
     expect((await handle.describe()).status.name).to.equal('RUNNING');
     await handle.signal(cancel);
   });
 
   it('are claimed again when Temporal does not know them', async () => {
-    inFlight.add(await queue(newId('dlv')));
+    inFlight.add(await queueDelivery(database.pool));
     now += 60_000;
     await look();
-    expect([inFlight.size, (await queued()).length]).to.deep.equal([0, 1]);
+    expect([inFlight.size, (await queuedDeliveries(database.pool)).length]).to.deep.equal([0, 1]);
   });
 });

@@ -120,6 +120,37 @@ describe('an attempt whose result the database does not take', () => {
     expect(endpoint.requests).to.have.length(1);
   });
 
+  it('is given to the workflow when the worker ends, which records it in its last moments if it can', async () => {
+    const gate = Promise.withResolvers<void>();
+    const ending = new AbortController();
+    const { endpoint, request } = await delivery({ after: gate.promise });
+    const deps = { ...worker(), ending: ending.signal };
+    const attempt = attemptDelivery(deps, request, 'workflow');
+    await until('the attempt', () => endpoint.requests.length === 1);
+    await withoutWrites(async () => {
+      gate.resolve();
+      await until('the result', () => deps.results.underWay(request.deliveryId));
+      ending.abort();
+      expect(await attempt).to.include({ status: 'unrecorded', deliveryStatus: 'delivered' });
+    });
+    await deps.results.idle();
+    expect(await recorded(request.deliveryId)).to.include({ status: 'delivered', attempts: 1 });
+  });
+
+  it('does not stand for the next attempt', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { endpoint, request } = await delivery({ status: 500, after: gate.promise });
+    const deps = worker(100);
+    const attempt = attemptDelivery(deps, request, 'workflow');
+    await until('the attempt', () => endpoint.requests.length === 1);
+    await withoutWrites(async () => {
+      gate.resolve();
+      expect((await attempt).status).to.equal('unrecorded');
+      const next = attemptDelivery(deps, { ...request, attempt: 2 }, 'workflow');
+      expect(await next).to.include({ status: 'unrecorded', attempt: 2 });
+    });
+  });
+
   it('is recorded by another process from what the workflow has, once', async () => {
     const { endpoint, request, route } = await delivery();
     await database.pool.query(

@@ -1,0 +1,109 @@
+// First attempts that the relay makes itself, on a real outbox: what becomes of a row when the attempt or what follows it fails.
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { ResultsFullError } from '../../activities/results.ts';
+import type { AttemptOutcome } from '../../activities/types.ts';
+import type { OutboxRow } from '../../db/hot-path/claim.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { createExpress, type Express } from '../../worker/express.ts';
+import type { StartPolicy } from '../../worker/start-policies.ts';
+import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { readOnlySwitch } from '../support/read-only.ts';
+import { until } from '../support/until.ts';
+
+const policy = {
+  retryPolicy: { maxRetries: 3, initialDelay: 1000, maxDelay: 1000, backoffMultiplier: 2 },
+} as StartPolicy;
+const closed: AttemptOutcome = { status: 'closed', statusCode: null, error: null };
+const retrying: AttemptOutcome = {
+  status: 'retrying',
+  statusCode: 500,
+  error: 'The destination answered 500',
+  waitMs: 10,
+};
+
+describe('first attempts of the express lane', function () {
+  this.timeout(60_000);
+  let database: OwnDatabase;
+  let pool: Pool;
+  let express: Express;
+  let outcome: AttemptOutcome | Error;
+  let attempts: number;
+  let starts: number;
+  before(async () => {
+    database = await ownDatabase('express_rows');
+    pool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
+  });
+  after(async () => {
+    await pool?.end();
+    await database?.close();
+  });
+  beforeEach(() => {
+    [attempts, starts] = [0, 0];
+    express = createExpress({
+      pool,
+      attempt: async () => {
+        attempts += 1;
+        if (outcome instanceof Error) throw outcome;
+        return outcome;
+      },
+      startWorkflow: async () => {
+        starts += 1;
+        return starts === 1;
+      },
+      lookAfter: async () => true,
+      done: () => {},
+      drainMs: 20_000,
+      log: pino({ level: 'silent' }),
+    });
+  });
+
+  /** As the relay does with a row that it claims again and again. */
+  async function runOften(row: OutboxRow, times: number): Promise<void> {
+    for (let time = 1; time <= times; time += 1) {
+      express.run(row, policy);
+      await until('the end of it', () => !express.isRunning(row.deliveryId));
+    }
+  }
+
+  it('wait while the database takes no results, and leave nothing to workflows for that', async () => {
+    outcome = new ResultsFullError();
+    const row = await queueDelivery(database.pool);
+    await runOften(row, 4);
+    expect({ attempts, starts }).to.deep.equal({ attempts: 4, starts: 0 });
+    expect(await queuedDeliveries(database.pool)).to.include(row.deliveryId);
+  });
+
+  it('are left to a workflow when they cannot be made for a reason of their own', async () => {
+    outcome = new TypeError('cannot be made');
+    const row = await queueDelivery(database.pool);
+    await runOften(row, 3);
+    expect({ attempts, starts }).to.deep.equal({ attempts: 3, starts: 1 });
+    expect(await queuedDeliveries(database.pool)).not.to.include(row.deliveryId);
+  });
+
+  it('are not made again when the workflow has been started and the row could not be removed', async () => {
+    outcome = retrying;
+    const row = await queueDelivery(database.pool);
+    const server = readOnlySwitch(database.databaseUrl);
+    await server.on();
+    try {
+      await runOften(row, 2);
+    } finally {
+      await server.off();
+    }
+    await until('the row to be removed', async () => {
+      await runOften(row, 1);
+      return !(await queuedDeliveries(database.pool)).includes(row.deliveryId);
+    });
+    expect(attempts).to.equal(1);
+  });
+
+  it('remove the row of a delivery that was ended while it came into the outbox', async () => {
+    outcome = closed;
+    const row = await queueDelivery(database.pool);
+    await runOften(row, 1);
+    expect(await queuedDeliveries(database.pool)).not.to.include(row.deliveryId);
+  });
+});
