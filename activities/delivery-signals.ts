@@ -1,8 +1,10 @@
 // Signals to the workflows of deliveries. PostgreSQL has every decision that they tell of, so one that is lost costs little.
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { ReplayedDelivery } from '../db/replay.ts';
 
 const DEADLINE_MS = 5000;
+// The gRPC status INVALID_ARGUMENT.
+const REFUSED = 3;
 
 /** One signal to be sent. */
 export type Send = () => Promise<unknown>;
@@ -27,6 +29,11 @@ export async function signalWorkflow(
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;
   }
+}
+
+/** Whether Temporal has refused what concerns one workflow, as it does when that has had as many signals as it may. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && isGrpcServiceError(error.cause) && error.cause.code === REFUSED;
 }
 
 /** The signals that tell failed deliveries, which wait for that, by which delivery they were replayed. */

@@ -15,7 +15,8 @@ const NEAR_SLOT_MS = 250;
 const FURTHEST_SLOT_MS = 30_000;
 // What the relay has to attempt, and what an earlier release has asked for, knows of no turns and is asked for again.
 const LOOK_AGAIN_MS = 30_000;
-// The relay tells whose turn has come. Should that be lost for good, this is when a delivery looks by itself.
+// The relay tells whose turn has come, and the reconciliation who has lost its place in the queue. Should both miss one, this is when
+// it looks by itself.
 const FORGOTTEN_MS = 6 * 3_600_000;
 
 /**
@@ -29,7 +30,10 @@ export async function awaitSlot(
   request: AttemptRequest,
 ): Promise<AttemptOutcome | null> {
   const perMinute = destination.rateLimitPerMinute;
-  if (perMinute === null) return null;
+  if (perMinute === null) {
+    await leaveQueue(deps.pool, context, request);
+    return null;
+  }
   const slot = await slotOf(deps.pool, destination.id, perMinute, request);
   deps.onSlot(destination.id, context.deliveryId);
   if (slot === null && request.waitsForTurn) {
@@ -45,8 +49,17 @@ export async function awaitSlot(
     await postponeDelivery(deps.pool, context.deliveryId, inMs);
     return { status: 'deferred', waitMs: Math.ceil(inMs - NEAR_SLOT_MS), slotAt };
   }
+  await leaveQueue(deps.pool, context, request);
   if (inMs > 0) await delay(Math.ceil(inMs));
   return null;
+}
+
+/**
+ * A row that stayed would be taken for one that was not heard, and told again instead of the next one while the attempt is on the
+ * wire. The workflow makes the attempt again by itself should this worker die.
+ */
+async function leaveQueue(pool: Pool, { deliveryId }: AttemptContext, { queued }: AttemptRequest): Promise<void> {
+  if (queued) await postponeDelivery(pool, deliveryId, 0);
 }
 
 /** The reserved slot, or a new one when there is none or it has passed: a slot is good until the next one begins. */

@@ -15,6 +15,8 @@ export interface AttemptRequest {
   slotAt?: number;
   /** Whether the caller can be told by `release` that its turn has come. */
   waitsForTurn?: boolean;
+  /** Whether it was queued for its turn when it was last asked for. */
+  queued?: boolean;
   /** Whether the caller knows the outcome `unrecorded`; workflows of earlier versions do not. */
   recordsLater?: boolean;
 }

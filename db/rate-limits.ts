@@ -69,7 +69,7 @@ on conflict (destination_id, priority, delivery_id) do update set resume = 'wait
 
 /**
  * Puts a delivery, whose workflow waits, into the outbox, among those of its destination that have not begun. A relay tells the
- * workflow when its turn has come; the row leaves the outbox when the attempt is recorded. So what waits costs nothing, goes in
+ * workflow when its turn has come; the row leaves the outbox when the attempt has its slot. So what waits costs nothing, goes in
  * order, and hears of a new limit at once; and one that is cancelled takes no slot.
  */
 export async function queueForTurn(db: Queryable, deliveryId: string): Promise<void> {

@@ -3,9 +3,10 @@ import type { Client } from '@temporalio/client';
 import { lookAfterQueued } from '../activities/reconciliation/open-deliveries.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
 import type { Log } from '../core/log.ts';
-import { removeQueued, stillQueued } from '../db/hot-path/claim.ts';
+import { type OutboxRow, removeQueued, type Resume, stillQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import type { InFlight } from './in-flight.ts';
+import { tellTurnAgain } from './turns.ts';
 
 export interface OverdueDeps {
   hotPool: Pool;
@@ -22,7 +23,7 @@ export interface OverdueDeps {
  * that Temporal does not know is started again, and one whose workflow was ended from outside (terminated in the
  * Temporal UI) would wait for ever, so it is ended visibly. One whose workflow has run for longer than an attempt can take
  * cannot be attempted for reasons of its own (its credentials cannot be opened, for example): its workflow tries on without
- * holding a place here, and the reconciliation looks after it should that be lost.
+ * holding a place here, and the reconciliation looks after it should that be lost. One that was told of its turn is told again.
  */
 export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   const { inFlight, log } = deps;
@@ -31,11 +32,10 @@ export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   const rows = overdue.map(({ row }) => row);
   const queued = await stillQueued(deps.hotPool, rows);
   for (const { row, forMs } of overdue) {
-    // One that waits for its turn by now is claimed again, and told when that has come.
     const resume = queued.get(row.deliveryId);
-    const runs = resume !== undefined && resume !== 'waiting' && (await lookAfterQueued(deps, row));
+    const runs = resume !== undefined && (await lookAfter(deps, row, resume));
     if (runs && forMs <= ATTEMPT_TIMEOUT_MS) continue;
-    if (runs) {
+    if (runs && resume !== 'waiting') {
       await removeQueued(deps.pool, row);
       log.warn(
         { deliveryId: row.deliveryId, forMs },
@@ -44,4 +44,11 @@ export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
     }
     inFlight.delete(row.deliveryId);
   }
+}
+
+/** @returns whether its workflow runs, and is to go on with what it was started or told for */
+async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | null): Promise<boolean> {
+  if (resume !== 'waiting') return lookAfterQueued(deps, row);
+  // One that waits for its turn only by now is claimed again, and told when that has come.
+  return row.resume === 'waiting' && tellTurnAgain(deps, row);
 }

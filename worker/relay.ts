@@ -198,11 +198,11 @@ export function startRelay(deps: RelayDeps): Relay {
 
   /** A workflow that is told and not heard of is told again after a while. */
   async function wakeUp(row: OutboxRow): Promise<void> {
-    let isTold = false;
+    let isAwaited = false;
     try {
-      isTold = await tellTurn(deps, row);
+      isAwaited = await tellTurn(deps, row);
     } finally {
-      if (!isTold) freePlace(row.deliveryId);
+      if (!isAwaited) freePlace(row.deliveryId);
     }
   }
 

@@ -43,7 +43,7 @@ export async function attemptUntilRecorded(run: Run, attempt: number): Promise<M
       const away = awayBy(error, failures);
       if (wishes.cancel || (await cancelledWhileAway(run, away))) return null;
       failures += 1;
-      if (isLong()) await continueFrom(run, attempt, request.slotAt);
+      if (isLong()) await continueFrom(run, attempt, request);
       continue;
     }
     if (outcome.status === 'held') {
@@ -51,20 +51,22 @@ export async function attemptUntilRecorded(run: Run, attempt: number): Promise<M
     } else if (outcome.status === 'deferred') {
       if (await cancelledBeforeSlot(run, request, outcome)) return null;
     } else return outcome;
-    if (isLong('after-any-wait')) await continueFrom(run, attempt, request.slotAt);
+    if (isLong('after-any-wait')) await continueFrom(run, attempt, request);
   }
 }
 
 function requestOf({ input }: Run, attempt: number): AttemptRequest {
   const { organizationId, deliveryId, eventId, retryPolicy, resumeAt, carried } = input;
+  const left = attempt === resumeAt ? carried : undefined;
   return {
     organizationId,
     deliveryId,
     eventId,
     attempt,
     retryDelay: attempt > retryPolicy.maxRetries ? null : retryDelay(retryPolicy, attempt, Math.random()),
-    slotAt: attempt === resumeAt ? carried?.slotAt : undefined,
+    slotAt: left?.slotAt,
     waitsForTurn: true,
+    queued: left?.queued,
     recordsLater: true,
   };
 }
@@ -106,7 +108,7 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, { waitMs, 
   if (waitMs > 0) await condition(isOver, waitMs, { summary: 'Rate limit of the destination' });
   if (queued) Object.assign(wishes, { release: false, retry: false });
   view.nextAttemptAt = null;
-  request.slotAt = slotAt;
+  Object.assign(request, { slotAt, queued });
   return wishes.cancel;
 }
 

@@ -6,6 +6,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { AttemptRequest } from '../activities/types.ts';
 import type { delivery } from './delivery.ts';
 import type * as texts from './delivery-texts.ts';
 import type { DeliveryInput, Wishes } from './messages.ts';
@@ -45,6 +46,7 @@ export function isLong(where?: 'after-any-wait'): boolean {
 }
 
 /** Goes on in a new run with the same id, before this attempt. What was asked for and not done yet is asked of that run. */
-export function continueFrom({ input, wishes }: Run, attempt: number, slotAt?: number): Promise<never> {
-  return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { wishes, slotAt } });
+export function continueFrom({ input, wishes }: Run, attempt: number, request?: AttemptRequest): Promise<never> {
+  const { slotAt, queued } = request ?? {};
+  return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { wishes, slotAt, queued } });
 }

@@ -36,7 +36,7 @@ export interface DeliveryInput {
   /** Where a long delivery goes on after its history was cut: the next attempt. */
   resumeAt?: number;
   /** What the run before it leaves to do for the next one. */
-  carried?: { wishes: Wishes; slotAt?: number };
+  carried?: { wishes: Wishes; slotAt?: number; queued?: boolean };
   /** Where a delivery goes on whose workflow was lost: what its latest recorded attempt has left to do. */
   resumed?: ResumedDelivery;
   /** What the first attempt found, when the relay made it (or, deferred, was to make it): the workflow goes on from there. */

@@ -19,7 +19,7 @@ export interface RepairDeps {
 /** What was done about an open delivery; null: nothing is wrong. */
 export type DeliveryRepair = 'deliveries resumed' | 'deliveries started anew' | 'deliveries failed' | 'workflows told';
 
-type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId'>;
+type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId' | 'mayAwaitTurn'>;
 
 /** Why a delivery failed whose workflow someone ended; `before` its first attempt had a result, or later. */
 const reason = (before: boolean) =>
@@ -57,12 +57,18 @@ async function requeue(
 /**
  * Tells a workflow that waits for a replay or a release although its delivery is open and not held. The first ends by that, and
  * the next look starts the delivery anew; the second makes its next attempt. A workflow shows what was recorded before, so
- * that a delivery that is read as open afterwards has not come as far.
+ * that a delivery that is read as open afterwards has not come as far. What it shows says nothing of turns: a release that it does not
+ * wait for leads to one look too many, should it be held or queued later.
  */
-async function tell({ pool, client }: RepairDeps, { deliveryId }: Ids, known: Knowledge): Promise<boolean> {
+async function tell(
+  { pool, client }: RepairDeps,
+  { deliveryId, mayAwaitTurn }: Ids,
+  known: Knowledge,
+): Promise<boolean> {
   const shows = known.state === 'running' ? known.shows : undefined;
   if (shows === 'failed' && (await isOpen(pool, deliveryId))) return signalWorkflow(client, deliveryId, 'cancel');
-  return shows === 'circuit_open' ? signalWorkflow(client, deliveryId, 'release') : false;
+  const awaitsTurn = mayAwaitTurn === true && (shows === undefined || shows === 'retrying');
+  return shows === 'circuit_open' || awaitsTurn ? signalWorkflow(client, deliveryId, 'release') : false;
 }
 
 async function endLost({ pool, log }: RepairDeps, delivery: Ids, before: boolean): Promise<boolean> {

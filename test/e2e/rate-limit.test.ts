@@ -7,6 +7,7 @@ import { until } from '../support/until.ts';
 
 // How many retries wait for their turn.
 const WAITING = 5;
+const UNANSWERED = 40;
 const HOUR_MS = 3_600_000;
 // One delivery every 200 ms.
 const PER_MINUTE = 300;
@@ -150,6 +151,36 @@ describe('the rate limit of a destination', () => {
       .slice(failures.length + 1)
       .map(({ headers }) => headers['x-hookyard-delivery-id']);
     expect(retries).to.have.members(others);
+  });
+
+  it('gives turns to others while the attempts of the first are not answered', async () => {
+    const answered = Promise.withResolvers<void>();
+    const failures = Array.from({ length: UNANSWERED }, () => 500);
+    const endpoint = receiver.endpoint(...failures, { after: answered.promise });
+    const { source, destination } = await records.pipe(endpoint.url, {
+      destination: { retryPolicy: onceMore(3, HOUR_MS), timeoutMs: 60_000 },
+      route: { circuitFailureThreshold: 100 },
+    });
+    const eventIds = await Promise.all(failures.map((_, number) => records.accepted(source, `{"number":${number}}`)));
+    const failed = await Promise.all(eventIds.map((id) => records.deliveryWith('retrying', id)));
+    await yard.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: 1 });
+    for (const { id } of failed) await yard.client.post(`/api/deliveries/${id}/retry`);
+    const queued = async () => {
+      const { rows } = await yard.pool.query<{ count: number }>(
+        'select count(*)::int as count from outbox where destination_id = $1',
+        [destination.id],
+      );
+      return rows[0]?.count;
+    };
+    await until('all but the first to wait', async () => (await queued()) === UNANSWERED - 1);
+    await yard.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: PER_MINUTE });
+    // The relay asks after what it has not heard of for 5 s, so there are more than get their turn until then.
+    await until('all attempts', () => endpoint.requests.length === 2 * UNANSWERED, 50_000);
+    expect(await queued()).to.equal(0);
+    answered.resolve();
+    await allDelivered(eventIds);
+    const times = (await attemptTimes(destination.id)).slice(UNANSWERED + 1);
+    expectPaced(times);
   });
 
   it('holds across several workers', async () => {

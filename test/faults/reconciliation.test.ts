@@ -144,6 +144,18 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     expect((await reconcileNow(yard))['deliveries failed'], 'once').to.equal(undefined);
   });
 
+  it('tell a retry of its turn under a rate limit whose row has left the outbox', async () => {
+    const { delivery } = await waitingForRetry([500, 200], { destination: { rateLimitPerMinute: 60 } });
+    const setSlot = (at: string) => yard.pool.query('update rate_limits set next_at = $1', [at]);
+    await setSlot('tomorrow');
+    await workflow(delivery.id).signal('retryNow');
+    const lost = `delete from outbox where delivery_id = $1 and resume = 'waiting'`;
+    await until('its turn to be lost', async () => (await yard.pool.query(lost, [delivery.id])).rowCount === 1);
+    await setSlot('now');
+    await makeOverdue(yard, delivery.id);
+    await repairedUntil('delivered', delivery.id);
+  });
+
   it('leave a delivery alone that is late and whose workflow runs', async () => {
     const { delivery } = await waitingForRetry([500, 200]);
     await makeOverdue(yard, delivery.id);

@@ -1,10 +1,14 @@
 // Deliveries in an outbox, without the records that they belong to.
 import { newId, shardOf } from '../../core/ids.ts';
-import type { OutboxRow } from '../../db/hot-path/claim.ts';
+import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/pool.ts';
 
 /** Puts a delivery into the outbox. */
-export async function queueDelivery(pool: Pool, deliveryId: string = newId('dlv')): Promise<OutboxRow> {
+export async function queueDelivery(
+  pool: Pool,
+  deliveryId: string = newId('dlv'),
+  resume: Resume | null = null,
+): Promise<OutboxRow> {
   const row = {
     deliveryId,
     destinationId: newId('dst'),
@@ -15,12 +19,21 @@ export async function queueDelivery(pool: Pool, deliveryId: string = newId('dlv'
     priority: 0,
     failoverOf: null,
     blockedBy: null,
-    resume: null,
+    resume,
   };
   await pool.query(
-    `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-     values ($1, $2, $3, $4, $5, $6, 0, $7)`,
-    [deliveryId, row.destinationId, row.organizationId, row.eventId, row.sourceId, row.routeId, shardOf(deliveryId)],
+    `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, resume)
+     values ($1, $2, $3, $4, $5, $6, 0, $7, $8)`,
+    [
+      deliveryId,
+      row.destinationId,
+      row.organizationId,
+      row.eventId,
+      row.sourceId,
+      row.routeId,
+      shardOf(deliveryId),
+      resume,
+    ],
   );
   return row;
 }

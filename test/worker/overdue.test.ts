@@ -1,56 +1,116 @@
 // Deliveries that a relay has started and not heard of since, on a real outbox and a real Temporal.
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { newId } from '../../core/ids.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../core/attempt-times.ts';
+import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/in-flight.ts';
 import { lookAfterOverdue } from '../../worker/overdue.ts';
-import { cancel } from '../../workflows/messages.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
-import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
-import { type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
+import { tellTurn } from '../../worker/turns.ts';
+import { cancel, status } from '../../workflows/messages.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { queueDelivery } from '../support/outbox.ts';
+import { failed, inQueue, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
 import { until } from '../support/until.ts';
 
 describe('deliveries that a relay has not heard of', () => {
   let database: OwnDatabase;
   let worker: ScriptedWorker;
+  let sourceId: string;
   let now = 0;
   const inFlight = new InFlight({ total: 10, perDestination: 5 }, () => now);
   before(async () => {
     [database, worker] = await Promise.all([ownDatabase('overdue'), startScriptedWorker('test-overdue')]);
+    ({ sourceId } = await insertSource(database.pool));
   });
   after(async () => {
     await Promise.all([worker?.stop(), database?.close()]);
   });
 
-  const look = () =>
-    lookAfterOverdue({
-      hotPool: database.pool,
-      pool: database.pool,
-      client: worker.client,
-      inFlight,
-      isRunning: () => false,
-      log: pino({ level: 'silent' }),
-    });
+  const queue = (deliveryId: string, resume: Resume | null = null) => queueDelivery(database.pool, deliveryId, resume);
+
+  /** A delivery that this database says waits for its turn, told by the relay. */
+  async function waiting(deliveryId: string): Promise<OutboxRow> {
+    const row = await queue(deliveryId, 'waiting');
+    await database.pool.query(
+      `insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted, attempt_count)
+       values ($1, $2, $3, $4, $5, 0, 'retrying', true, 1)`,
+      [deliveryId, row.organizationId, row.eventId, sourceId, row.destinationId],
+    );
+    inFlight.add(row);
+    return row;
+  }
+
+  const deps = () => ({ pool: database.pool, client: worker.client, log: pino({ level: 'silent' }) });
+  const look = () => lookAfterOverdue({ ...deps(), hotPool: database.pool, inFlight, isRunning: () => false });
+  const queued = async () =>
+    (await database.pool.query<{ id: string; resume: Resume | null }>('select delivery_id as id, resume from outbox'))
+      .rows;
+  afterEach(async () => {
+    for (const id of inFlight.deliveryIds()) inFlight.delete(id);
+    await database.pool.query('delete from outbox');
+  });
 
   it('keep their place while an attempt may take so long, and are left to their workflows after that', async () => {
     // The script has no attempt: each fails for a reason of its own delivery.
     const { handle, attempts } = await worker.start([]);
     await until('a try', () => attempts.length > 0);
-    inFlight.add(await queueDelivery(database.pool, handle.workflowId));
+    inFlight.add(await queue(handle.workflowId));
     now += ATTEMPT_TIMEOUT_MS;
     await look();
-    expect([inFlight.size, (await queuedDeliveries(database.pool)).length]).to.deep.equal([1, 1]);
+    expect([inFlight.size, (await queued()).length]).to.deep.equal([1, 1]);
     now += 60_000;
     await look();
-    expect([inFlight.size, (await queuedDeliveries(database.pool)).length]).to.deep.equal([0, 0]);
+    expect([inFlight.size, (await queued()).length]).to.deep.equal([0, 0]);
     expect((await handle.describe()).status.name).to.equal('RUNNING');
     await handle.signal(cancel);
   });
 
   it('are claimed again when Temporal does not know them', async () => {
-    inFlight.add(await queueDelivery(database.pool));
+    inFlight.add(await queue(newId('dlv')));
     now += 60_000;
     await look();
-    expect([inFlight.size, (await queuedDeliveries(database.pool)).length]).to.deep.equal([0, 1]);
+    expect([inFlight.size, (await queued()).length]).to.deep.equal([0, 1]);
+  });
+
+  it('are told again of their turn', async () => {
+    const { handle, attempts } = await worker.start([inQueue, inQueue, inQueue]);
+    await until('the first look', () => attempts.length === 1);
+    const row = await waiting(handle.workflowId);
+    expect(await tellTurn(deps(), row)).to.equal(true);
+    await until('the second look', () => attempts.length === 2);
+    now += 6000;
+    await look();
+    await until('the third look', () => attempts.length === 3);
+    expect([inFlight.size, (await queued()).length]).to.deep.equal([1, 1]);
+    await handle.signal(cancel);
+  });
+
+  it('go on when they wait for their turn and their workflow for a replay', async () => {
+    const { handle } = await worker.start([failed]);
+    await until('it to be parked', async () => (await handle.query(status)).status === 'failed');
+    const row = await waiting(handle.workflowId);
+    expect(await tellTurn(deps(), row)).to.equal(true);
+    now += 6000;
+    await look();
+    await until('its workflow to end', async () => (await handle.describe()).status.name === 'FAILED');
+    now += 60_000;
+    await look();
+    expect([inFlight.size, await queued()]).to.deep.equal([0, [{ id: handle.workflowId, resume: 'ended' }]]);
+  });
+
+  it('do not keep others waiting when Temporal refuses to tell one of its turn', async () => {
+    // Refused in the same way as one signal too many for a run, which would take ten thousand of them.
+    const row = await queue('', 'waiting');
+    inFlight.add(row);
+    expect(await tellTurn(deps(), row)).to.equal(true);
+    inFlight.add(await queue(newId('dlv')));
+    now += 6000;
+    await look();
+    expect(inFlight.deliveryIds()).to.deep.equal([row.deliveryId]);
+    // It is told later again.
+    now += ATTEMPT_TIMEOUT_MS;
+    await look();
+    expect([inFlight.size, (await queued()).length]).to.deep.equal([0, 2]);
   });
 });

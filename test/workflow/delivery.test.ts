@@ -77,8 +77,12 @@ describe('delivery workflow', () => {
     await delivery.handle.signal(release);
     running.resolve(inQueue);
     expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
-    expect(delivery.attempts.map(({ attempt, waitsForTurn }) => [attempt, waitsForTurn])).to.deep.equal(
-      Array.from({ length: 3 }, () => [1, true]),
+    expect(delivery.attempts.map(({ attempt, waitsForTurn, queued }) => [attempt, waitsForTurn, queued])).to.deep.equal(
+      [
+        [1, true, undefined],
+        [1, true, true],
+        [1, true, true],
+      ],
     );
   });
 
