@@ -99,6 +99,11 @@ const isOfRecord = (error: unknown): boolean =>
 
 const TABLES: Record<string, string> = { src: 'sources', dst: 'destinations', rte: 'routes' };
 
+const LASTING_ROUTE = `
+select from routes r where organization_id = $1 and source_id = $2
+  and not exists (select from leases l where l.record_id = r.id and l.organization_id = $1 and l.expires_at < now())
+limit 1`;
+
 /**
  * The lock on the record makes the look at its lease and the removal one step: a renewal comes before it and counts, or after it
  * and finds nothing. A new route locks its source (api/resources/routes.ts).
@@ -120,8 +125,9 @@ async function removeRecord(db: Queryable, { id, organizationId }: ExpiredLease)
     wasThere = (await db.query('delete from routes where organization_id = $1 and id = $2', own)).rowCount === 1;
   }
   if (prefix === 'src') {
-    const routes = await db.query('select from routes where organization_id = $1 and source_id = $2 limit 1', own);
-    if (routes.rowCount !== 0) return 'kept';
+    // Held against renewals: those whose leases have expired as well go with their source.
+    await db.query('select from routes where organization_id = $1 and source_id = $2 order by id for update', own);
+    if ((await db.query(LASTING_ROUTE, own)).rowCount !== 0) return 'kept';
     wasThere = await removeSource(db, organizationId, id);
   }
   return wasThere ? 'removed' : null;

@@ -40,7 +40,10 @@ describe('hookyard listen', () => {
     const command = await listening('--source', 'fresh');
     expect(await counts()).to.deep.equal([1, 1, 1]);
     const eventId = (await cli.ok('send', '--source', 'fresh', '--provider', 'github', '--event', 'issues')).trim();
-    await until('the delivery is shown', () => command.stdout().includes(eventId));
+    await until(
+      'the delivery is shown',
+      () => /found a bug/i.test(command.stdout()) && command.stdout().includes(eventId),
+    );
     expect(command.stdout()).to.match(new RegExp(`POST ${eventId}  delivery dlv_\\w+\n`));
     expect(command.stdout()).to.include('x-github-event: issues').and.to.include('"title": "Found a bug"');
     expect(command.stdout()).not.to.include('content-length');
