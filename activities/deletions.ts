@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import { cancelOfDeletedDestination } from '../db/deleted-destinations.ts';
-import { removeExpired } from '../db/leases.ts';
+import { type ExpiredLeases, removeExpired } from '../db/leases.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { Pool } from '../db/pool.ts';
 import { purgeStep } from '../db/source-purges.ts';
@@ -20,10 +20,45 @@ const ERROR_PAUSE_MS = 1000;
  */
 export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
   const until = performance.now() + ROUND_MS;
-  const hasMoreExpired = await repeat(() => expireStep(pool, log), until, log);
   const hasMoreToCancel = await repeat(() => cancelStep(pool, log), until, log);
   const hasMoreToRemove = await repeat(() => removeStep(pool, log), until, log);
-  return hasMoreExpired || hasMoreToCancel || hasMoreToRemove;
+  return hasMoreToCancel || hasMoreToRemove;
+}
+
+/**
+ * One round of some seconds.
+ * @returns true when there is more to do right now
+ * @throws Error when records could not be removed; all others are
+ */
+export async function finishLeases(pool: Pool, log: Log): Promise<boolean> {
+  let last: ExpiredLeases['last'] | undefined;
+  const failed: ExpiredLeases['failed'] = [];
+  const hasMore = await repeat(
+    async () => {
+      const step = await removeExpired(pool, last);
+      if (step === null) return false;
+      last = step.last;
+      failed.push(...step.failed);
+      tellOfExpired(step, log);
+      return true;
+    },
+    performance.now() + ROUND_MS,
+    log,
+  );
+  const [first] = failed;
+  if (first) {
+    const message = `${failed.length} records without a renewed lease could not be removed, ${first.id} for one`;
+    throw new Error(message, { cause: first.error });
+  }
+  return hasMore;
+}
+
+function tellOfExpired({ removed, kept, failed }: ExpiredLeases, log: Log): void {
+  if (removed.length + kept.length > 0) {
+    const message = 'records were removed because nobody renewed their leases; sources with routes of others were kept';
+    log.info({ removed, kept }, message);
+  }
+  for (const { id, error } of failed) log.warn({ id, err: error }, 'a record whose lease has expired was not removed');
 }
 
 /** @returns true when time ran out before `step` said that nothing is left */
@@ -40,14 +75,6 @@ async function repeat(step: () => Promise<boolean>, until: number, log: Log): Pr
     if (performance.now() > until) return true;
     await delay(performance.now() - began);
   }
-}
-
-async function expireStep(pool: Pool, log: Log): Promise<boolean> {
-  const step = await removeExpired(pool);
-  if (step === null) return false;
-  if (step.removed.length + step.kept.length > 0)
-    log.info(step, 'records were removed because nobody renewed their leases; sources with routes of others were kept');
-  return true;
 }
 
 async function cancelStep(pool: Pool, log: Log): Promise<boolean> {

@@ -10,7 +10,7 @@ import { settleHistory } from '../db/history/settle.ts';
 import { countFailure } from '../db/housekeeping.ts';
 import type { Pool } from '../db/pool.ts';
 import { Stride } from '../db/ranges.ts';
-import { finishDeletions } from './deletions.ts';
+import { finishDeletions, finishLeases } from './deletions.ts';
 import { applyRetention, type RetentionSettings } from './retention.ts';
 
 // How long one round counts what can be settled, and how long it merges old statistics; after an upgrade both have months
@@ -33,6 +33,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   retention: applyRetention,
   'idempotency keys': ({ pool }) => forgetKeys(pool),
   'idempotent requests': ({ pool }) => forgetIdempotentRequests(pool),
+  leases: ({ pool, log }) => finishLeases(pool, log),
   deletions: ({ pool, log }) => finishDeletions(pool, log),
   'encryption keys': ({ pool, secretBox, log }) => rotateKeys(pool, secretBox, log),
   statistics: ({ pool }) => mergeBuckets(pool, TALLY_MS),

@@ -158,19 +158,19 @@ export async function removeEventsChildren(db: Queryable, eventIds: string[]): P
  * source), open deliveries are ended by their workflows, and the rows go in the background (source-purges.ts): this takes
  * the same time however many events there are.
  */
-export async function deleteSource(pool: Pool, organizationId: string, sourceId: string): Promise<boolean> {
-  return inTransaction(pool, async (db) => {
-    const { rowCount } = await db.query('delete from sources where id = $2 and organization_id = $1', [
-      organizationId,
-      sourceId,
-    ]);
-    if (rowCount === 0) return false;
-    await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [
-      sourceId,
-      organizationId,
-    ]);
-    return true;
-  });
+export function deleteSource(pool: Pool, organizationId: string, sourceId: string): Promise<boolean> {
+  return inTransaction(pool, (db) => removeSource(db, organizationId, sourceId));
+}
+
+/** The same inside a transaction. */
+export async function removeSource(db: Queryable, organizationId: string, sourceId: string): Promise<boolean> {
+  const { rowCount } = await db.query('delete from sources where id = $2 and organization_id = $1', [
+    organizationId,
+    sourceId,
+  ]);
+  if (rowCount === 0) return false;
+  await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [sourceId, organizationId]);
+  return true;
 }
 
 /**
@@ -184,30 +184,37 @@ export async function deleteDestinations(
   organizationId: string,
   destinationIds: string[],
 ): Promise<{ deleted: string[]; cancelled: string[] }> {
-  const deleted = await inTransaction(pool, async (db) => {
-    // In the order of their ids, so that two that delete the same ones queue instead of waiting for each other.
-    const { rows } = await db.query<{ id: string }>(
-      `with doomed as materialized (
-         select id from destinations where id = any($2::text[]) and organization_id = $1 order by id for update
-       )
-       delete from destinations d using doomed where d.id = doomed.id returning d.id`,
-      [organizationId, destinationIds],
-    );
-    const ids = rows.map(({ id }) => id);
-    if (ids.length === 0) return ids;
-    await db.query(
-      `update routes
-       set destination_ids = array(
-             select id from unnest(destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
-           failover_destination_ids = array(
-             select id from unnest(failover_destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
-           version = version + 1, updated_at = now()
-       where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])`,
-      [organizationId, ids],
-    );
-    return ids;
-  });
+  const deleted = await inTransaction(pool, (db) => removeDestinations(db, organizationId, destinationIds));
   return { deleted, cancelled: await cancelSome(pool, organizationId, deleted) };
+}
+
+/** The same inside a transaction; all open deliveries are left to the background. @returns the ids that existed */
+export async function removeDestinations(
+  db: Queryable,
+  organizationId: string,
+  destinationIds: string[],
+): Promise<string[]> {
+  // In the order of their ids, so that two that delete the same ones queue instead of waiting for each other.
+  const { rows } = await db.query<{ id: string }>(
+    `with doomed as materialized (
+       select id from destinations where id = any($2::text[]) and organization_id = $1 order by id for update
+     )
+     delete from destinations d using doomed where d.id = doomed.id returning d.id`,
+    [organizationId, destinationIds],
+  );
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return ids;
+  await db.query(
+    `update routes
+     set destination_ids = array(
+           select id from unnest(destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
+         failover_destination_ids = array(
+           select id from unnest(failover_destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
+         version = version + 1, updated_at = now()
+     where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])`,
+    [organizationId, ids],
+  );
+  return ids;
 }
 
 /** Failure policy: while the database does not go along, all of it is left to the background. */

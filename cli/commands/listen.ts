@@ -6,7 +6,7 @@ import { CliError, EXIT, usage } from '../errors.ts';
 import { integer } from '../input.ts';
 import { forward } from '../listen/forward.ts';
 import { type Received, type Reply, startReceiver } from '../listen/receiver.ts';
-import { openSession, probe, RENEW_MS, type Session } from '../listen/session.ts';
+import { openSession, probe, type Removed, RENEW_MS, type Session } from '../listen/session.ts';
 import { showDelivery } from '../listen/show.ts';
 import { onUnread, type Output } from '../output.ts';
 
@@ -61,21 +61,27 @@ async function listen(context: Context, portText: string, options: ListenOptions
     );
     output.note(`Webhooks to ${source.webhookUrl} arrive here; try: hookyard send --source ${source.slug}`);
     await asked;
-    const left = await session.remove();
-    if (left.length > 0) throw new CliError(EXIT.unavailable, `Not removed, please delete by hand: ${left.join('; ')}`);
-    const withSource = session.sourceCreated ? `, and so is the source ${source.slug}` : '';
-    output.note(`The destination and the route of this session are removed${withSource}.`);
+    const removed = await session.remove();
+    if (removed.left.length > 0)
+      throw new CliError(EXIT.unavailable, `Not removed, please delete by hand: ${removed.left.join('; ')}`);
+    output.note(`The destination and the route of this session are removed${withSource(removed, source.slug)}.`);
   } finally {
     clearInterval(renewing);
     await receiver.close();
   }
 }
 
+function withSource({ source }: Removed, slug: string): string {
+  if (source === null) return '';
+  return source === 'removed'
+    ? `, and so is the source ${slug}`
+    : `; the source ${slug} stays: other routes lead from it`;
+}
+
 /** A renewal that fails is made up for by the next one. */
 function renew(output: Output, session: Session): void {
   session.renew().then(
-    (isNew) =>
-      isNew && output.note('The service had removed this session, of which it heard nothing; it is made anew.'),
+    (isNew) => isNew && output.note('The destination or the route of this session was gone; it is made anew.'),
     (error: unknown) => output.note(`This session could not be renewed: ${(error as Error).message}`),
   );
 }

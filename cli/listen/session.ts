@@ -13,14 +13,21 @@ export const RENEW_MS = 300_000;
 
 export interface Session {
   source: Source;
-  sourceCreated: boolean;
   /**
-   * Lets the session live on, and makes it anew when the service has removed it: of a machine that slept.
-   * @returns whether it was made anew
+   * Lets the session live on, and makes its destination and its route anew when one of them is gone: the machine slept, or somebody
+   * deleted it. The source is made only when it is gone; it may hold events and routes of others by now.
+   * @returns whether something was made anew
    */
   renew(): Promise<boolean>;
-  /** Removes what was made. @returns what could not be removed, and why */
-  remove(): Promise<string[]>;
+  /** Removes what was made, but for a source from which routes of others lead. */
+  remove(): Promise<Removed>;
+}
+
+export interface Removed {
+  /** What could not be removed, and why. */
+  left: string[];
+  /** What became of the source; null when the session has not made it. */
+  source: 'removed' | 'kept' | null;
 }
 
 interface Options {
@@ -33,11 +40,18 @@ interface Options {
   port: number;
 }
 
-/** A record that was made, and how it is removed. */
-interface Made {
+/** A destination or a route that was made, and how it is removed. */
+interface MadeRecord {
   id: string;
   what: string;
   remove: () => Promise<void>;
+}
+
+/** What the session has in the service at the moment. */
+interface Made {
+  /** The source, when the session has made it. */
+  sourceId: string | null;
+  records: MadeRecord[];
 }
 
 /** The webhook by which a session tries out whether the service reaches the receiver; it is no delivery to show. */
@@ -47,8 +61,8 @@ export function probe(path: string): { listening: string } {
 
 /** @throws CliError when the service does not reach the receiver; everything is removed again then */
 export async function openSession(client: Client, options: Options): Promise<Session> {
-  const made: Made[] = [];
-  const first = await makeOrRemove(client, options, made);
+  const made: Made = { sourceId: null, records: [] };
+  const source = await makeOr(() => removeAll(client, made), client, options, made);
   // One after the other: a session that is being made anew must not be left behind by a Ctrl-C.
   let last: Promise<unknown> = Promise.resolve();
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -57,67 +71,104 @@ export async function openSession(client: Client, options: Options): Promise<Ses
     return done;
   }
   return {
-    ...first,
+    source,
     renew: () =>
       inTurn(async () => {
-        if ((await hold(client, made)) === made.length && made.length > 0) return false;
-        await removeAll(made);
-        await makeOrRemove(client, options, made);
+        if (await holdAll(client, made)) return false;
+        await removeRecords(made);
+        await makeOr(() => removeRecords(made), client, options, made);
         return true;
       }),
-    remove: () => inTurn(() => removeAll(made)),
+    remove: () => inTurn(() => removeAll(client, made)),
   };
 }
 
-async function makeOrRemove(client: Client, options: Options, made: Made[]) {
+async function makeOr(undo: () => Promise<unknown>, client: Client, options: Options, made: Made): Promise<Source> {
   try {
     return await make(client, options, made);
   } catch (error) {
-    await removeAll(made);
+    await undo();
     throw error;
   }
 }
 
 /** @param made gets each record as soon as it is there */
-async function make(client: Client, { slug, base, path, port }: Options, made: Made[]) {
-  async function keep(record: Made): Promise<void> {
-    made.push(record);
-    await hold(client, [record]);
+async function make(client: Client, { slug, base, path, port }: Options, made: Made): Promise<Source> {
+  async function keep(record: MadeRecord): Promise<void> {
+    made.records.push(record);
+    await hold(client, [record.id]);
   }
   const address = base + path;
   const name = `listen ${hostname()}:${port}`;
   await removeLeftovers(client, name, base);
-  const { source, created: sourceCreated } = await findOrCreate(client, slug);
-  if (sourceCreated) {
-    const { id } = source;
-    await keep({ id, what: `source ${id}`, remove: () => client.deleteSource({ id }) });
-  }
+  const { source, created } = await findOrCreate(client, slug);
+  // One that somebody else has made since under the same slug is not the session's.
+  if (created) made.sourceId = source.id;
+  else if (made.sourceId !== source.id) made.sourceId = null;
+  if (made.sourceId !== null) await hold(client, [made.sourceId]);
   const { id } = await client.createDestination({ body: { name, url: address } });
   await keep({ id, what: `destination ${id}`, remove: () => client.deleteDestination({ id }) });
   await requireReachable(client, id, address, probe(path));
   const route = await client.createRoute({ body: { name, sourceId: source.id, destinationIds: [id] } });
   await keep({ id: route.id, what: `route ${route.id}`, remove: () => client.deleteRoute({ id: route.id }) });
-  return { source, sourceCreated };
+  return source;
+}
+
+/** @returns whether all of the session is still there */
+async function holdAll(client: Client, { sourceId, records }: Made): Promise<boolean> {
+  // The last time it could not be made anew.
+  if (records.length === 0) return false;
+  const ids = records.map(({ id }) => id);
+  if (sourceId !== null) ids.push(sourceId);
+  return (await hold(client, ids)) === ids.length;
 }
 
 /** @returns how many of the records are still there */
-async function hold(client: Client, records: Made[]): Promise<number> {
-  if (records.length === 0) return 0;
-  const ids = records.map(({ id }) => id);
+async function hold(client: Client, ids: string[]): Promise<number> {
   return (await client.renewLeases({ body: { ids, seconds: LEASE_SECONDS } })).ids.length;
 }
 
-async function removeAll(made: Made[]): Promise<string[]> {
+async function removeAll(client: Client, made: Made): Promise<Removed> {
+  const own = made.records.map(({ id }) => id);
+  const left = await removeRecords(made);
+  const id = made.sourceId;
+  made.sourceId = null;
+  if (id === null) return { left, source: null };
+  let kept = false;
+  left.push(
+    ...(await tried(`source ${id}`, async () => {
+      kept = await hasOtherRoutes(client, id, own);
+      // Its lease must not end what others use now.
+      if (kept) await client.renewLeases({ body: { ids: [id], seconds: null } });
+      else await client.deleteSource({ id });
+    })),
+  );
+  return { left, source: kept ? 'kept' : 'removed' };
+}
+
+/** Removes destination and route. @returns what could not be removed, and why */
+async function removeRecords(made: Made): Promise<string[]> {
   const left: string[] = [];
-  for (const { what, remove } of made.splice(0).toReversed()) {
-    try {
-      await remove();
-    } catch (error) {
-      const { message, status } = error as { message: string; status?: number };
-      if (status !== 404) left.push(`${what}: ${message}`);
-    }
-  }
+  for (const { what, remove } of made.records.splice(0).toReversed()) left.push(...(await tried(what, remove)));
   return left;
+}
+
+/** @returns what could not be removed, and why: nothing or one sentence */
+async function tried(what: string, remove: () => Promise<unknown>): Promise<string[]> {
+  try {
+    await remove();
+    return [];
+  } catch (error) {
+    const { message, status } = error as { message: string; status?: number };
+    return status === 404 ? [] : [`${what}: ${message}`];
+  }
+}
+
+async function hasOtherRoutes(client: Client, sourceId: string, own: string[]): Promise<boolean> {
+  for await (const { id } of client.each('listRoutes', { sourceId })) {
+    if (!own.includes(id)) return true;
+  }
+  return false;
 }
 
 /** What a killed session left: at this very address nobody else can listen now, whatever another machine is called. */

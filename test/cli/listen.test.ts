@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createClient } from 'hookyard/client';
 import { openSession } from '../../cli/listen/session.ts';
+import { ingest, makeDestination, makeRoute } from '../support/api-records.ts';
 import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { keepHouse } from '../support/housekeeping.ts';
@@ -39,7 +40,10 @@ describe('hookyard listen', () => {
     const command = await listening('--source', 'fresh');
     expect(await counts()).to.deep.equal([1, 1, 1]);
     const eventId = (await cli.ok('send', '--source', 'fresh', '--provider', 'github', '--event', 'issues')).trim();
-    await until('the delivery is shown', () => command.stdout().includes(eventId));
+    await until(
+      'the delivery is shown',
+      () => /found a bug/i.test(command.stdout()) && command.stdout().includes(eventId),
+    );
     expect(command.stdout()).to.match(new RegExp(`POST ${eventId}  delivery dlv_\\w+\n`));
     expect(command.stdout()).to.include('x-github-event: issues').and.to.include('"title": "Found a bug"');
     expect(command.stdout()).not.to.include('content-length');
@@ -144,9 +148,33 @@ describe('hookyard listen', () => {
     await client.deleteSource({ id: session.source.id });
     expect(await session.renew()).to.equal(true);
     expect(await counts()).to.deep.equal(before.map((count) => count + 1));
-    const [renewed, left] = await Promise.all([session.renew(), session.remove()]);
-    expect([renewed, left]).to.deep.equal([false, []]);
+    const ended = await Promise.all([session.renew(), session.remove()]);
+    expect(ended).to.deep.equal([false, { left: [], source: 'removed' }]);
     expect(await counts()).to.deep.equal(before);
+  });
+
+  it('never takes routes of others and their events with it, when it is made anew and when it ends', async () => {
+    const client = createClient({ url: organization.api.url, apiKey: organization.token });
+    const { origin, pathname, port } = new URL(receiver.endpoint(200, 200, 200).url);
+    const session = await openSession(client, { slug: 'busy', base: origin, path: pathname, port: Number(port) });
+    const { id } = session.source;
+    const other = await makeRoute(organization, id, [(await makeDestination(organization)).id]);
+    const event = await ingest(organization, session.source, '{}');
+    const own = async () => (await client.listRoutes({ sourceId: id })).data.filter((route) => route.id !== other.id);
+    const [route] = await own();
+    // As housekeeping does, or somebody who reads the list of destinations.
+    await client.deleteDestination({ id: route?.destinationIds[0] ?? '' });
+    expect(await session.renew()).to.equal(true);
+    expect(await own()).to.have.lengthOf(1);
+    await client.getRoute({ id: other.id });
+    await client.getEvent({ id: event });
+    expect(await session.remove()).to.deep.equal({ left: [], source: 'kept' });
+    expect(await own()).to.deep.equal([]);
+    await client.getRoute({ id: other.id });
+    await client.getEvent({ id: event });
+    const leases = await hookyard.pool.query('select from leases where record_id = $1', [id]);
+    expect(leases.rows).to.have.lengthOf(0);
+    await client.deleteSource({ id });
   });
 
   it('says what is needed when the service does not reach this machine, and leaves nothing behind', async () => {

@@ -1,22 +1,22 @@
 // History that was settled before events were counted by whether a route took them.
 import { readdirSync } from 'node:fs';
+import { expect } from 'chai';
 import { applyMigrations } from '../../db/migrate.ts';
 import { idFloor, newId } from '../../core/ids.ts';
 import { settleHistory } from '../../db/history/settle.ts';
 import { DAY_MS, ensurePartitions } from '../../db/partitions.ts';
-import { createPool, inSnapshot, type Pool } from '../../db/pool.ts';
+import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/pool.ts';
 import { createDatabase } from '../support/hookyard.ts';
 import { insertSource } from '../support/own-database.ts';
 import { agrees } from '../support/recount.ts';
+import { until } from '../support/until.ts';
 
 const HOUR = 3_600_000;
 const MIGRATIONS = readdirSync(new URL('../../db/migrations', import.meta.url))
   .map((name) => name.replace('.sql', ''))
   .toSorted();
-const BEFORE = MIGRATIONS.slice(
-  0,
-  MIGRATIONS.findIndex((name) => name.endsWith('-routed-events')),
-);
+const MIGRATION = MIGRATIONS.find((name) => name.endsWith('-routed-events')) ?? '';
+const BEFORE = MIGRATIONS.slice(0, MIGRATIONS.indexOf(MIGRATION));
 
 describe('the lists of events that were settled by an earlier release', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -31,6 +31,39 @@ describe('the lists of events that were settled by an earlier release', () => {
     await pool.end();
     await database.drop();
   });
+
+  /** Each partition of events, oldest first, and how often it was read as a whole. */
+  const reads = async () =>
+    (
+      await pool.query<{ name: string; reads: number }>(
+        `select relid::regclass::text as name, seq_scan::int as reads from pg_stat_user_tables
+         where relid in (select inhrelid from pg_inherits where inhparent = 'events'::regclass) order by relname`,
+      )
+    ).rows;
+
+  /** The migration itself: it looks at no partition that cannot be settled, and keeps lists waiting only after that. */
+  async function listsAreReadMeanwhile(): Promise<void> {
+    const before = await reads();
+    const [first, last] = [before[0], before.at(-1)];
+    let migration: Promise<unknown> | undefined;
+    await inTransaction(pool, async (db) => {
+      await db.query(`lock table ${first?.name} in access exclusive mode`);
+      const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
+      migration = applyMigrations(database.databaseUrl, [MIGRATION]);
+      await until('the migration reads the events', async () => {
+        const waiting = 'select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))';
+        return (await pool.query(waiting, [rows[0]?.pid])).rowCount !== 0;
+      });
+      await db.query(`set local lock_timeout = '3s'`);
+      await db.query('select count(*) from history_counts, history_changes');
+    });
+    await migration;
+    const after = await until('the reads are counted', async () => {
+      const now = await reads();
+      return (now[0]?.reads ?? 0) > (first?.reads ?? 0) && now;
+    });
+    expect(after.at(-1)).to.deep.equal(last);
+  }
 
   it('tell what no route took from the rest, and go on doing so', async () => {
     const { organizationId, sourceId } = await insertSource(pool);
@@ -56,6 +89,7 @@ describe('the lists of events that were settled by an earlier release', () => {
     // Noted, and not folded in when the new release comes.
     await pool.query('delete from events where id = any($1::text[])', [ids.slice(40, 44)]);
 
+    await listsAreReadMeanwhile();
     await applyMigrations(database.databaseUrl);
     const allAgree = () =>
       inSnapshot(pool, async (db) => {
