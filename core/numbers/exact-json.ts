@@ -13,9 +13,16 @@ declare global {
 /** A JSON number that no double prints with the same value. JSON.stringify prints it as it was written. */
 export class ExactNumber {
   readonly #text: string;
+  #key: string | null | undefined;
 
   constructor(text: string) {
     this.#text = text;
+  }
+
+  /** `decimalKey` of it, found once: numbers are compared in pairs. */
+  get key(): string | null {
+    if (this.#key === undefined) this.#key = decimalKey(this.#text);
+    return this.#key;
   }
 
   toString(): string {

@@ -1,6 +1,7 @@
 // Numbers keep their values, whatever parses and prints them.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { deepEqual } from '../../core/filters/comparison.ts';
 import { compileFilter } from '../../core/filters/filter.ts';
 import { compareDecimals, decimalKey } from '../../core/numbers/decimal.ts';
 import { ExactNumber, parseExact } from '../../core/numbers/exact-json.ts';
@@ -15,6 +16,23 @@ const requestOf = (json: string) => ({
 });
 const takes = (operator: string, value: unknown, json: string) =>
   compileFilter([{ field: 'payload.n', operator, value }], 'AND').takes(requestOf(json));
+
+/** @returns the same, and how often something was read from it */
+function watch(value: object) {
+  let looks = 0;
+  const counted =
+    <A extends unknown[], R>(read: (...all: A) => R) =>
+    (...all: A): R => {
+      looks += 1;
+      return read(...all);
+    };
+  const { get, has, ownKeys, getOwnPropertyDescriptor } = Reflect;
+  const traps = { get, has, ownKeys, getOwnPropertyDescriptor };
+  const handler = Object.fromEntries(
+    Object.entries(traps).map(([name, read]) => [name, counted(read as () => unknown)]),
+  );
+  return { watched: new Proxy(value, handler), looks: () => looks };
+}
 
 describe('exact numbers', () => {
   it('come out of any JSON with the values that went in', () => {
@@ -108,6 +126,20 @@ describe('exact numbers', () => {
       }
       expect(takes('gt', 0, '{"n":1e-400}')).to.equal(true);
       expect(takes('lt', '0.3', '{"n":0.29999999999999999999}')).to.equal(true);
+    });
+
+    it('cost no more to compare than the sizes of two values tell', () => {
+      const { watched, looks } = watch(Array.from({ length: 1000 }, () => [1]));
+      for (const other of [[1], [], {}, 1])
+        expect([deepEqual(other, watched), deepEqual(watched, other)]).to.include(false);
+      expect(looks()).to.be.lessThan(20);
+      const members = watch(Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`m${index}`, 1])));
+      for (let time = 0; time < 100; time += 1) {
+        for (const other of [{}, { x: 1 }, [], 1]) {
+          expect(deepEqual(other, members.watched) || deepEqual(members.watched, other)).to.equal(false);
+        }
+      }
+      expect(members.looks(), 'its members are listed once').to.be.lessThan(2000);
     });
 
     it('are texts with the digits that came in', () => {
