@@ -13,8 +13,10 @@
 // |                             | texts: in the order of their characters, which for ISO dates of one form is by time  |
 //
 // Numbers are compared by their exact values, however many digits they have. Numbers and booleans count as their text for the
-// text operators, where a number has the digits that came in. Two texts are never compared as numbers for equality
-// ("1.0" is not "1"), and "007" reads as no number. What fits no line is not true.
+// text operators: plain digits and what no double holds as they came in, other numbers as a double prints them (`1.50` is
+// "1.5"). Two texts are never compared as numbers for equality ("1.0" is not "1"), and "007" reads as no number. What fits no
+// line is not true.
+import { decimalKey } from '../numbers/decimal.ts';
 import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber, jsonNumber } from '../numbers/exact-json.ts';
 
 /** Whether a value of the webhook meets a condition. */
@@ -31,7 +33,9 @@ function readNumber(text: string): JsonNumber | null {
 
 /** The same for numbers of the same value. */
 export function keyOf(number: JsonNumber): number | string | null {
-  return typeof number === 'number' ? number : number.key;
+  if (typeof number !== 'number') return number.key;
+  // Such a double may be written as an ExactNumber too.
+  return Math.abs(number) < 1e21 ? number : decimalKey(String(number));
 }
 
 /** The text of a string, number or boolean, or null. */

@@ -1,6 +1,6 @@
 // JSON without rounding. JavaScript's number is a double: of 9007199254740993 it makes ...992, of 1e999 Infinity, which
 // prints as null. Here such a number becomes an `ExactNumber`, which keeps its text; every other one stays a number.
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { compareDecimals, decimalKey } from './decimal.ts';
 
 declare global {
@@ -10,7 +10,10 @@ declare global {
   }
 }
 
-/** A JSON number that no double prints with the same value. JSON.stringify prints it as it was written. */
+/**
+ * A JSON number that no double prints with the same value, or only with an exponent that it does not have (1e+21). JSON.stringify prints it as it
+ * was written.
+ */
 export class ExactNumber {
   readonly #text: string;
   #key: string | null | undefined;
@@ -46,10 +49,11 @@ export function jsonNumber(text: string): JsonNumber {
   return isPrintedBy(double, text) ? double : new ExactNumber(text);
 }
 
+/** Whether a double prints a number: the same value, and plain digits as plain digits, which are an id. */
 function isPrintedBy(double: number, text: string): boolean {
   const printed = String(double);
   if (printed === text) return true;
-  if (!Number.isFinite(double) || (PLAIN.test(text) && PLAIN.test(printed) && text !== '-0')) return false;
+  if (!Number.isFinite(double) || (PLAIN.test(text) && text !== '-0')) return false;
   return decimalKey(printed) === decimalKey(text);
 }
 
@@ -69,22 +73,26 @@ const PLAIN = /^-?\d+$/;
 /** Whether a text may be JSON with a number that is not exact: quick, and wrong only when it says yes. */
 export const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
 
-// Stands before the text of a number while it is parsed as a string. Nobody who sends JSON knows it.
-const MARK = `number:${randomUUID()}:`;
+// Stands before the text of a number while it is parsed as a string. Nobody who sends JSON knows it. Short, since a body can
+// hold millions of numbers.
+const MARK = randomBytes(9).toString('base64url');
 
 /**
- * Parses JSON. Costs as much as JSON.parse, and about twice as much for a text with a number that may not be exact.
+ * Parses JSON. Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact, and
+ * more for one that is made of little else.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
-  const value: unknown = JSON.parse(text);
+  let value: unknown = JSON.parse(text);
   if (!mayBeInexact(text)) return value;
   // A reviver would give the texts of numbers too; it takes fifty times as long as parsing (Node 24), and recursion.
   const marked = markInexact(text);
   if (marked === text) return value;
-  const exact = unmark(JSON.parse(marked));
-  if (typeof exact === 'object' && exact !== null) withExactNumbers.add(exact);
-  return exact;
+  // Or else it would be in memory beside the other one.
+  value = null;
+  value = unmark(JSON.parse(marked));
+  if (typeof value === 'object' && value !== null) withExactNumbers.add(value);
+  return value;
 }
 
 const withExactNumbers = new WeakSet();
@@ -98,16 +106,23 @@ export function holdsExactNumbers(parsed: unknown): boolean {
 
 /** Valid JSON with strings in place of the numbers that are not exact. */
 function markInexact(text: string): string {
-  const parts: string[] = [];
-  const mark = (number: string) => (isPrintedBy(Number(number), number) ? number : JSON.stringify(`${MARK}${number}`));
-  for (let at = 0; at < text.length; ) {
-    const quote = text.indexOf('"', at);
-    const opens = quote === -1 ? text.length : quote;
-    parts.push(text.slice(at, opens).replace(CANDIDATE, mark));
-    at = quote === -1 ? text.length : endOfString(text, quote);
-    parts.push(text.slice(opens, at));
-  }
-  return parts.join('');
+  const isInString = stringsOf(text);
+  return text.replace(CANDIDATE, (number, at: number) =>
+    isPrintedBy(Number(number), number) || isInString(at) ? number : `"${MARK}${number}"`,
+  );
+}
+
+/** @returns whether a position is inside a string; to be asked from the left to the right */
+function stringsOf(text: string): (at: number) => boolean {
+  let opens = text.indexOf('"');
+  let ended = 0;
+  return (at) => {
+    while (opens !== -1 && opens < at) {
+      ended = endOfString(text, opens);
+      opens = text.indexOf('"', ended);
+    }
+    return at < ended;
+  };
 }
 
 /** Where the string ends that begins at a quote; it does, because the text is valid. */
@@ -125,33 +140,35 @@ function endOfString(text: string, quote: number): number {
 function unmark(parsed: unknown): unknown {
   const root = [parsed];
   const containers: object[] = [root];
-  const visit = (value: unknown, replace: (number: ExactNumber) => void) => {
+  // One object for all numbers of one text: a body can repeat it a million times.
+  const numbers = new Map<string, ExactNumber>();
+  const unmarked = (value: unknown): unknown => {
     if (typeof value === 'object' && value !== null) containers.push(value);
-    else if (typeof value === 'string' && value.startsWith(MARK)) replace(new ExactNumber(value.slice(MARK.length)));
+    if (typeof value !== 'string' || !value.startsWith(MARK)) return value;
+    const number = numbers.get(value) ?? new ExactNumber(value.slice(MARK.length));
+    numbers.set(value, number);
+    return number;
   };
   for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
-    visitMembers(container, visit);
+    replaceMembers(container, unmarked);
   }
   return root[0];
 }
 
-type Visit = (value: unknown, replace: (number: ExactNumber) => void) => void;
-
-function visitMembers(container: object, visit: Visit): void {
+function replaceMembers(container: object, replacementOf: (value: unknown) => unknown): void {
   if (Array.isArray(container)) {
     const array: unknown[] = container;
     // Not by entries: there may be millions of them.
     for (let index = 0; index < array.length; index += 1) {
-      visit(array[index], (number) => {
-        array[index] = number;
-      });
+      const replacement = replacementOf(array[index]);
+      if (replacement !== array[index]) array[index] = replacement;
     }
     return;
   }
   // All members are own ones, even `__proto__`, so that an assignment changes them and nothing else.
-  for (const [key, value] of Object.entries(container)) {
-    visit(value, (number) => {
-      (container as Record<string, unknown>)[key] = number;
-    });
+  const members = container as Record<string, unknown>;
+  for (const key of Object.keys(members)) {
+    const replacement = replacementOf(members[key]);
+    if (replacement !== members[key]) members[key] = replacement;
   }
 }

@@ -59,7 +59,15 @@ describe('exact numbers', () => {
       '5e-324',
     ];
     for (const text of exact) expect(parseExact(text), text).to.equal(Number(text));
-    const others = ['9007199254740993', '0.10000000000000001', '1e309', '-1e999', '1e-400', '100000000000000000.5'];
+    const others = [
+      '9007199254740993',
+      '0.10000000000000001',
+      '1e309',
+      '-1e999',
+      '1e-400',
+      '100000000000000000.5',
+      '1000000000000000000000',
+    ];
     for (const text of others) {
       expect(parseExact(text), text).to.be.instanceOf(ExactNumber);
       expect(JSON.stringify([parseExact(text)])).to.equal(`[${text}]`);
@@ -69,6 +77,12 @@ describe('exact numbers', () => {
   it('are found beside what looks like them', () => {
     const json = String.raw`{"9007199254740993":"9007199254740993","a\\":"\"9007199254740993","n":[9007199254740993,"e"],"__proto__":{"n":1e400},"a":1,"a":9007199254740995}`;
     expect(JSON.stringify(parseExact(json))).to.equal(json.replace('"a":1,', ''));
+  });
+
+  it('are one object for one text, however often a body repeats it', () => {
+    const numbers = parseExact(`[${'1e999,"",'.repeat(1000)}-1e999]`) as unknown[];
+    expect(new Set(numbers).size).to.equal(3);
+    expect(JSON.stringify(numbers)).to.equal(`[${'1e999,"",'.repeat(1000)}-1e999]`);
   });
 
   it('may be as long and nest as deeply as a body can', () => {
@@ -146,6 +160,23 @@ describe('exact numbers', () => {
       expect(takes('ends_with', '509', id)).to.equal(true);
       expect(takes('matches', '^820982911946154509$', id)).to.equal(true);
       expect(takes('contains', '4509', id)).to.equal(true);
+      const round = '{"n":1000000000000000000000}';
+      expect(takes('starts_with', '1000000000000000000000', round)).to.equal(true);
+      expect(takes('contains', 'e', round)).to.equal(false);
+      expect(takes('ends_with', '.5', '{"n":1.50}')).to.equal(true);
+    });
+
+    it('equal the same value in another notation', () => {
+      const notations = ['1000000000000000000000', '1e21', '10E20', '1000000000000000000000.0'];
+      for (const wanted of notations) {
+        for (const actual of notations) {
+          for (const value of [parseExact(wanted), wanted]) {
+            expect(takes('equals', value, `{"n":${actual}}`), `${wanted} ${actual}`).to.equal(true);
+            expect(takes('equals', [value], `{"n":[${actual}]}`)).to.equal(typeof value !== 'string');
+          }
+        }
+        expect(takes('equals', parseExact(wanted), '{"n":1000000000000000000001}')).to.equal(false);
+      }
     });
   });
 });
