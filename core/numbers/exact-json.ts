@@ -73,24 +73,22 @@ const PLAIN = /^-?\d+$/;
 /** Whether a text may be JSON with a number that is not exact: quick, and wrong only when it says yes. */
 export const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
 
-// Stands before the text of a number while it is parsed as a string. Nobody who sends JSON knows it. Short, since a body can
-// hold millions of numbers.
-const MARK = randomBytes(9).toString('base64url');
-
 /**
- * Parses JSON. Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact, and
- * more for one that is made of little else.
+ * Parses JSON. Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact, and up to ten times as
+ * much for one that is made of nothing else.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
   let value: unknown = JSON.parse(text);
   if (!mayBeInexact(text)) return value;
   // A reviver would give the texts of numbers too; it takes fifty times as long as parsing (Node 24), and recursion.
-  const marked = markInexact(text);
-  if (marked === text) return value;
+  const mark = markFor(text);
+  const numbers: ExactNumber[] = [];
+  const marked = markInexact(text, mark, numbers);
+  if (numbers.length === 0) return value;
   // Or else it would be in memory beside the other one.
   value = null;
-  value = unmark(JSON.parse(marked));
+  value = unmark(JSON.parse(marked), mark, numbers);
   if (typeof value === 'object' && value !== null) withExactNumbers.add(value);
   return value;
 }
@@ -104,12 +102,32 @@ export function holdsExactNumbers(parsed: unknown): boolean {
   );
 }
 
-/** Valid JSON with strings in place of the numbers that are not exact. */
-function markInexact(text: string): string {
+/**
+ * What strings begin with that stand for numbers. The short one, because a body can hold millions of numbers, and V8 keeps
+ * equal strings of up to ten characters once; a text that does not contain it, and spells no letter as an escape, has no
+ * string like it. Nobody who sends JSON knows the long one.
+ */
+function markFor(text: string): string {
+  return text.includes(SHORT_MARK) || text.includes('\\u00') ? LONG_MARK : SHORT_MARK;
+}
+const LONG_MARK = randomBytes(9).toString('base64url');
+const SHORT_MARK = LONG_MARK.slice(0, 4);
+
+/** Valid JSON with strings in place of the numbers that are not exact: the mark, and where the number is in the list. */
+function markInexact(text: string, mark: string, numbers: ExactNumber[]): string {
   const isInString = stringsOf(text);
-  return text.replace(CANDIDATE, (number, at: number) =>
-    isPrintedBy(Number(number), number) || isInString(at) ? number : `"${MARK}${number}"`,
-  );
+  // One object for all numbers of one text: a body can repeat it a million times.
+  const known = new Map<string, string>();
+  return text.replace(CANDIDATE, (number, at: number) => {
+    if (isInString(at)) return number;
+    const before = known.get(number);
+    if (before !== undefined) return before;
+    if (isPrintedBy(Number(number), number)) return number;
+    const marked = `"${mark}${numbers.length.toString(36)}"`;
+    numbers.push(new ExactNumber(number));
+    known.set(number, marked);
+    return marked;
+  });
 }
 
 /** @returns whether a position is inside a string; to be asked from the left to the right */
@@ -137,17 +155,13 @@ function endOfString(text: string, quote: number): number {
 }
 
 /** Puts numbers in the place of marked strings; without recursion, since a text may nest as deeply as it likes. */
-function unmark(parsed: unknown): unknown {
+function unmark(parsed: unknown, mark: string, numbers: readonly ExactNumber[]): unknown {
   const root = [parsed];
   const containers: object[] = [root];
-  // One object for all numbers of one text: a body can repeat it a million times.
-  const numbers = new Map<string, ExactNumber>();
   const unmarked = (value: unknown): unknown => {
     if (typeof value === 'object' && value !== null) containers.push(value);
-    if (typeof value !== 'string' || !value.startsWith(MARK)) return value;
-    const number = numbers.get(value) ?? new ExactNumber(value.slice(MARK.length));
-    numbers.set(value, number);
-    return number;
+    if (typeof value !== 'string' || !value.startsWith(mark)) return value;
+    return numbers[Number.parseInt(value.slice(mark.length), 36)];
   };
   for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
     replaceMembers(container, unmarked);
