@@ -77,6 +77,8 @@ describe('exact numbers', () => {
   it('are found beside what looks like them', () => {
     const json = String.raw`{"9007199254740993":"9007199254740993","a\\":"\"9007199254740993","n":[9007199254740993,"e"],"__proto__":{"n":1e400},"a":1,"a":9007199254740995}`;
     expect(JSON.stringify(parseExact(json))).to.equal(json.replace('"a":1,', ''));
+    // A letter that is spelled as an escape.
+    expect(JSON.stringify(parseExact(String.raw`["\u0041",1e999,[1e-999]]`))).to.equal('["A",1e999,[1e-999]]');
   });
 
   it('are one object for one text, however often a body repeats it', () => {
