@@ -1,7 +1,13 @@
 // Numbers that a double does not hold, on their way through a transform (docs/transforms.md, "Numbers"). QuickJS knows
 // doubles only, so the host finds these numbers in the payload and tells the sandbox where they are.
 import { decimalKey } from '../../core/numbers/decimal.ts';
-import { ExactNumber, mayBeInexact, parseExact } from '../../core/numbers/exact-json.ts';
+import {
+  ExactNumber,
+  holdsExactNumbers,
+  isJsonNumber,
+  type JsonNumber,
+  parseExact,
+} from '../../core/numbers/exact-json.ts';
 
 /** `objects`: every number that is not exact becomes an object; `mixed`: fractions stay numbers where they can. */
 export type NumberForm = 'objects' | 'mixed';
@@ -19,16 +25,20 @@ type Members = [key: string | number, what: string | Members][];
 
 /** @returns what the sandbox is to be told of the numbers of a payload; null when all are exact, or it is no JSON */
 export function tellNumbers(body: string, form: NumberForm, seed: number): string | null {
-  if (!mayBeInexact(body)) return null;
+  const payload = parseQuietly(body);
+  if (!holdsExactNumbers(payload)) return null;
+  const doubles = form === 'mixed' ? findDoubles(payload) : new Map<number, string>();
+  const members = membersOf({ payload }, doubles);
+  if (members === null) return null;
+  return JSON.stringify({ members, doubles: [...doubles.values()], mark: markFor(seed) } satisfies Told);
+}
+
+/** @returns null for what is no JSON */
+function parseQuietly(body: string): unknown {
   try {
-    const payload = parseExact(body);
-    const doubles = form === 'mixed' ? findDoubles(payload) : new Map<number, string>();
-    const members = membersOf({ payload }, doubles);
-    if (members.length === 0 && doubles.size === 0) return null;
-    return JSON.stringify({ members, doubles: [...doubles.values()], mark: markFor(seed) } satisfies Told);
+    return parseExact(body);
   } catch (error) {
-    // No JSON, or nested more deeply than QuickJS reads.
-    if (error instanceof SyntaxError || error instanceof RangeError) return null;
+    if (error instanceof SyntaxError) return null;
     throw error;
   }
 }
@@ -46,39 +56,97 @@ export function unmark(json: string, seed: number): string {
 function findDoubles(payload: unknown): Map<number, string> {
   const doubles = new Map<number, string>();
   const shared = new Set<number>();
-  for (const number of numbersOf(payload)) {
-    if (typeof number === 'number' || !isDouble(number)) continue;
+  visitNumbers(payload, (number) => {
+    if (typeof number === 'number' || !isFraction(Number(number))) return;
     const [double, text] = [Number(number), String(number)];
-    const other = doubles.get(double) ?? text;
-    if (decimalKey(other) !== decimalKey(text)) shared.add(double);
-    doubles.set(double, text);
-  }
-  for (const number of numbersOf(payload)) if (typeof number === 'number') doubles.delete(number);
+    const other = doubles.get(double);
+    if (other === undefined) doubles.set(double, text);
+    else if (other !== text && decimalKey(other) !== number.key) shared.add(double);
+  });
   for (const double of shared) doubles.delete(double);
+  if (doubles.size > 0) visitNumbers(payload, (number) => typeof number === 'number' && doubles.delete(number));
   return doubles;
 }
 
-/** Not an id, which a double would spoil, and not beyond the range of doubles. */
-function isDouble(number: ExactNumber): boolean {
-  const text = String(number);
-  return /[.eE]/.test(text) && Number.isFinite(Number(text)) && Number(text) !== 0;
+/**
+ * Whether a number may stay this double, which then has the digits of the payload wherever it is printed. A whole double
+ * may not: counts, versions and literals of the code are such ones.
+ */
+const isFraction = (double: number): boolean => Number.isFinite(double) && !Number.isInteger(double);
+
+/** From the last one to the first; without recursion, whose cost would grow with the depth. */
+function visitNumbers(payload: unknown, visit: (number: JsonNumber) => void): void {
+  const values = [payload];
+  while (values.length > 0) {
+    const value = values.pop();
+    if (isJsonNumber(value)) visit(value);
+    else if (Array.isArray(value)) for (const element of value as unknown[]) values.push(element);
+    else if (typeof value === 'object' && value !== null)
+      for (const member of Object.values(value)) values.push(member);
+  }
 }
 
-function* numbersOf(value: unknown): Generator<number | ExactNumber> {
-  if (typeof value === 'number' || value instanceof ExactNumber) yield value;
-  else if (Array.isArray(value)) for (const element of value) yield* numbersOf(element);
-  else if (typeof value === 'object' && value !== null)
-    for (const member of Object.values(value)) yield* numbersOf(member);
+/** An object or array that is being walked. */
+interface Place {
+  container: object;
+  /** Null: an array. */
+  keys: string[] | null;
+  /** The member that comes next. */
+  next: number;
+  /** What leads here. */
+  key: string | number;
+  parent: Place | null;
+  /** Null until a number is found below. */
+  members: Members | null;
 }
 
-function membersOf(container: object, doubles: ReadonlyMap<number, string>): Members {
-  return Object.entries(container).flatMap(([key, value]): Members => {
-    if (value instanceof ExactNumber)
-      return doubles.has(Number(value)) && isDouble(value) ? [] : [[key, String(value)]];
-    if (typeof value !== 'object' || value === null) return [];
-    const members = membersOf(value, doubles);
-    return members.length === 0 ? [] : [[key, members]];
-  });
+function enter(container: object, key: string | number, parent: Place | null): Place {
+  const keys = Array.isArray(container) ? null : Object.keys(container);
+  return { container, keys, next: 0, key, parent, members: null };
+}
+
+// QuickJS cannot read the list of places when they nest much deeper; then the numbers are the nearest doubles.
+const MAX_DEPTH = 5000;
+
+/** Where objects go; null when that is too deep for the sandbox. */
+function membersOf(container: object, doubles: ReadonlyMap<number, string>): Members | null {
+  const top = enter(container, '', null);
+  let depth = 0;
+  for (let place: Place | null = top; place !== null; ) {
+    const { keys, next } = place;
+    if (next === (keys ?? (place.container as unknown[])).length) {
+      place = place.parent;
+      depth -= 1;
+      continue;
+    }
+    place.next += 1;
+    const key = keys?.[next] ?? next;
+    const value = Reflect.get(place.container, key) as unknown;
+    if (value instanceof ExactNumber) {
+      if (!doubles.has(Number(value))) membersAt(place).push([key, String(value)]);
+    } else if (typeof value === 'object' && value !== null) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return null;
+      place = enter(value, key, place);
+    }
+  }
+  return top.members ?? [];
+}
+
+/** The list of a place, which all places above it know from now on. */
+function membersAt(place: Place): Members {
+  if (place.members !== null) return place.members;
+  const members: Members = [];
+  place.members = members;
+  for (let [at, below] = [place, members]; at.parent !== null; at = at.parent) {
+    const known = at.parent.members;
+    const above = known ?? [];
+    above.push([at.key, below]);
+    if (known !== null) break;
+    at.parent.members = above;
+    below = above;
+  }
+  return members;
 }
 
 /**
@@ -114,10 +182,13 @@ export const NUMBERS = `((isLoud) => {
     objects.set(text, number);
     return number;
   }
-  function put(container, members) {
-    for (const [key, what] of members) {
-      if (typeof what === 'string') container[key] = objectOf(what);
-      else put(container[key], what);
+  function put(event, members) {
+    for (const places = [[event, members]]; places.length > 0; ) {
+      const [container, below] = places.pop();
+      for (const [key, what] of below) {
+        if (typeof what === 'string') container[key] = objectOf(what);
+        else places.push([container[key], what]);
+      }
     }
   }
   function print(value) {

@@ -141,14 +141,15 @@ export class SandboxPool {
 
   /**
    * Ends a thread that overran its deadline or died. Failure policy: while the transform's own code was running that is
-   * the transform's failure; before, it is our own and nothing is said about the transform.
+   * the transform's failure; before, it is our own and nothing is said about the transform. Only an event can fill the
+   * memory of a thread, also while it is read, and would do so again.
    */
   #end(slot: Slot, error?: Error): void {
     if (!this.#slots.delete(slot)) return;
     clearTimeout(slot.timer);
     void slot.worker.terminate();
     const { waiting } = slot;
-    if (waiting && slot.started && !this.#closed) {
+    if (waiting && (slot.started || isOutOfMemory(error)) && !this.#closed) {
       this.#settle(waiting, { ok: false, problem: diedOf(error), durationMs: LIMITS.terminateMs });
     } else if (waiting) {
       waiting.reject(unavailable(error));
@@ -167,8 +168,11 @@ function remember(names: Set<string>, name: string): void {
 /** Why a thread ended while the code of a transform was running in it. */
 function diedOf(error: Error | undefined): TransformProblem {
   if (!error) return problems.time;
-  if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return problems.memory;
-  return sandboxFailed(error.message);
+  return isOutOfMemory(error) ? problems.memory : sandboxFailed(error.message);
+}
+
+function isOutOfMemory(error: Error | undefined): boolean {
+  return error !== undefined && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 function unavailable(error: Error | undefined): SandboxUnavailableError {

@@ -13,8 +13,9 @@
 // |                             | texts: in the order of their characters, which for ISO dates of one form is by time  |
 //
 // Numbers are compared by their exact values, however many digits they have. Numbers and booleans count as their text for the
-// text operators, where a number has the digits that came in. Two texts are never compared as numbers for equality
-// ("1.0" is not "1"), and "007" reads as no number. What fits no line is not true.
+// text operators: plain digits and what no double holds as they came in, other numbers as a double prints them (`1.50` is
+// "1.5"). Two texts are never compared as numbers for equality ("1.0" is not "1"), and "007" reads as no number. What fits no
+// line is not true.
 import { decimalKey } from '../numbers/decimal.ts';
 import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber, jsonNumber } from '../numbers/exact-json.ts';
 
@@ -31,8 +32,10 @@ function readNumber(text: string): JsonNumber | null {
 }
 
 /** The same for numbers of the same value. */
-function keyOf(number: JsonNumber): number | string | null {
-  return typeof number === 'number' ? number : decimalKey(String(number));
+export function keyOf(number: JsonNumber): number | string | null {
+  if (typeof number !== 'number') return number.key;
+  // Such a double may be written as an ExactNumber too.
+  return Math.abs(number) < 1e21 ? number : decimalKey(String(number));
 }
 
 /** The text of a string, number or boolean, or null. */
@@ -64,19 +67,48 @@ function readBoolean(text: string): boolean | undefined {
   return text === 'false' ? false : undefined;
 }
 
-/** JSON values with equal members. The recursion is as deep as `wanted`, which the API bounds. */
+/**
+ * JSON values with equal members. The recursion is as deep as `wanted`, which the API bounds, and the parser of payloads.
+ * Sizes come first: a path can compare every element of a large payload with a large one.
+ */
 export function deepEqual(actual: unknown, wanted: unknown): boolean {
+  if (actual === wanted) return true;
   if (isJsonNumber(actual) && isJsonNumber(wanted)) return keyOf(actual) === keyOf(wanted);
   if (actual instanceof ExactNumber || wanted instanceof ExactNumber) return false;
-  if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
-  if (typeof actual !== 'object' || actual === null || Array.isArray(actual) !== Array.isArray(wanted)) return false;
-  const members = Object.entries(wanted);
-  return (
-    members.length === Object.keys(actual).length &&
-    members.every(
-      ([key, value]) => Object.hasOwn(actual, key) && deepEqual((actual as Record<string, unknown>)[key], value),
-    )
-  );
+  if (typeof wanted !== 'object' || wanted === null || typeof actual !== 'object' || actual === null) return false;
+  if (Array.isArray(wanted)) return Array.isArray(actual) && elementsEqual(actual, wanted);
+  return !Array.isArray(actual) && membersEqual(actual as Members, wanted as Members);
+}
+
+function elementsEqual(actual: unknown[], wanted: unknown[]): boolean {
+  if (actual.length !== wanted.length) return false;
+  for (let index = 0; index < wanted.length; index += 1) {
+    if (!deepEqual(actual[index], wanted[index])) return false;
+  }
+  return true;
+}
+
+type Members = Record<string, unknown>;
+
+function membersEqual(actual: Members, wanted: Members): boolean {
+  const keys = keysOf(wanted);
+  if (keys.length !== keysOf(actual).length) return false;
+  for (const key of keys) {
+    if (!Object.hasOwn(actual, key) || !deepEqual(actual[key], wanted[key])) return false;
+  }
+  return true;
+}
+
+// An object that one comparison after the other meets, and that is large, is not listed for each of them.
+const keysOfLarge = new WeakMap<object, readonly string[]>();
+const LARGE = 16;
+
+function keysOf(object: Members): readonly string[] {
+  const known = keysOfLarge.get(object);
+  if (known !== undefined) return known;
+  const keys = Object.keys(object);
+  if (keys.length > LARGE) keysOfLarge.set(object, keys);
+  return keys;
 }
 
 export function contains(wanted: unknown): ValueTest {

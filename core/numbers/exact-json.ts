@@ -1,6 +1,6 @@
 // JSON without rounding. JavaScript's number is a double: of 9007199254740993 it makes ...992, of 1e999 Infinity, which
 // prints as null. Here such a number becomes an `ExactNumber`, which keeps its text; every other one stays a number.
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { compareDecimals, decimalKey } from './decimal.ts';
 
 declare global {
@@ -10,12 +10,22 @@ declare global {
   }
 }
 
-/** A JSON number that no double prints with the same value. JSON.stringify prints it as it was written. */
+/**
+ * A JSON number that no double prints with the same value, or only with an exponent that it does not have (1e+21). JSON.stringify prints it as it
+ * was written.
+ */
 export class ExactNumber {
   readonly #text: string;
+  #key: string | null | undefined;
 
   constructor(text: string) {
     this.#text = text;
+  }
+
+  /** `decimalKey` of it, found once: numbers are compared in pairs. */
+  get key(): string | null {
+    if (this.#key === undefined) this.#key = decimalKey(this.#text);
+    return this.#key;
   }
 
   toString(): string {
@@ -39,10 +49,11 @@ export function jsonNumber(text: string): JsonNumber {
   return isPrintedBy(double, text) ? double : new ExactNumber(text);
 }
 
+/** Whether a double prints a number: the same value, and plain digits as plain digits, which are an id. */
 function isPrintedBy(double: number, text: string): boolean {
   const printed = String(double);
   if (printed === text) return true;
-  if (!Number.isFinite(double) || (PLAIN.test(text) && PLAIN.test(printed) && text !== '-0')) return false;
+  if (!Number.isFinite(double) || (PLAIN.test(text) && text !== '-0')) return false;
   return decimalKey(printed) === decimalKey(text);
 }
 
@@ -62,22 +73,24 @@ const PLAIN = /^-?\d+$/;
 /** Whether a text may be JSON with a number that is not exact: quick, and wrong only when it says yes. */
 export const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
 
-// Stands before the text of a number while it is parsed as a string. Nobody who sends JSON knows it.
-const MARK = `number:${randomUUID()}:`;
-
 /**
- * Parses JSON. Costs as much as JSON.parse, and about twice as much for a text with a number that may not be exact.
+ * Parses JSON. Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact, and up to ten times as
+ * much for one that is made of nothing else.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
-  const value: unknown = JSON.parse(text);
+  let value: unknown = JSON.parse(text);
   if (!mayBeInexact(text)) return value;
   // A reviver would give the texts of numbers too; it takes fifty times as long as parsing (Node 24), and recursion.
-  const marked = markInexact(text);
-  if (marked === text) return value;
-  const exact = unmark(JSON.parse(marked));
-  if (typeof exact === 'object' && exact !== null) withExactNumbers.add(exact);
-  return exact;
+  const mark = markFor(text);
+  const numbers: ExactNumber[] = [];
+  const marked = markInexact(text, mark, numbers);
+  if (numbers.length === 0) return value;
+  // Or else it would be in memory beside the other one.
+  value = null;
+  value = unmark(JSON.parse(marked), mark, numbers);
+  if (typeof value === 'object' && value !== null) withExactNumbers.add(value);
+  return value;
 }
 
 const withExactNumbers = new WeakSet();
@@ -89,18 +102,45 @@ export function holdsExactNumbers(parsed: unknown): boolean {
   );
 }
 
-/** Valid JSON with strings in place of the numbers that are not exact. */
-function markInexact(text: string): string {
-  const parts: string[] = [];
-  const mark = (number: string) => (isPrintedBy(Number(number), number) ? number : JSON.stringify(`${MARK}${number}`));
-  for (let at = 0; at < text.length; ) {
-    const quote = text.indexOf('"', at);
-    const opens = quote === -1 ? text.length : quote;
-    parts.push(text.slice(at, opens).replace(CANDIDATE, mark));
-    at = quote === -1 ? text.length : endOfString(text, quote);
-    parts.push(text.slice(opens, at));
-  }
-  return parts.join('');
+/**
+ * What strings begin with that stand for numbers. The short one, because a body can hold millions of numbers, and V8 keeps
+ * equal strings of up to ten characters once; a text that does not contain it, and spells no letter as an escape, has no
+ * string like it. Nobody who sends JSON knows the long one.
+ */
+function markFor(text: string): string {
+  return text.includes(SHORT_MARK) || text.includes('\\u00') ? LONG_MARK : SHORT_MARK;
+}
+const LONG_MARK = randomBytes(9).toString('base64url');
+const SHORT_MARK = LONG_MARK.slice(0, 4);
+
+/** Valid JSON with strings in place of the numbers that are not exact: the mark, and where the number is in the list. */
+function markInexact(text: string, mark: string, numbers: ExactNumber[]): string {
+  const isInString = stringsOf(text);
+  // One object for all numbers of one text: a body can repeat it a million times.
+  const known = new Map<string, string>();
+  return text.replace(CANDIDATE, (number, at: number) => {
+    if (isInString(at)) return number;
+    const before = known.get(number);
+    if (before !== undefined) return before;
+    if (isPrintedBy(Number(number), number)) return number;
+    const marked = `"${mark}${numbers.length.toString(36)}"`;
+    numbers.push(new ExactNumber(number));
+    known.set(number, marked);
+    return marked;
+  });
+}
+
+/** @returns whether a position is inside a string; to be asked from the left to the right */
+function stringsOf(text: string): (at: number) => boolean {
+  let opens = text.indexOf('"');
+  let ended = 0;
+  return (at) => {
+    while (opens !== -1 && opens < at) {
+      ended = endOfString(text, opens);
+      opens = text.indexOf('"', ended);
+    }
+    return at < ended;
+  };
 }
 
 /** Where the string ends that begins at a quote; it does, because the text is valid. */
@@ -115,36 +155,34 @@ function endOfString(text: string, quote: number): number {
 }
 
 /** Puts numbers in the place of marked strings; without recursion, since a text may nest as deeply as it likes. */
-function unmark(parsed: unknown): unknown {
+function unmark(parsed: unknown, mark: string, numbers: readonly ExactNumber[]): unknown {
   const root = [parsed];
   const containers: object[] = [root];
-  const visit = (value: unknown, replace: (number: ExactNumber) => void) => {
+  const unmarked = (value: unknown): unknown => {
     if (typeof value === 'object' && value !== null) containers.push(value);
-    else if (typeof value === 'string' && value.startsWith(MARK)) replace(new ExactNumber(value.slice(MARK.length)));
+    if (typeof value !== 'string' || !value.startsWith(mark)) return value;
+    return numbers[Number.parseInt(value.slice(mark.length), 36)];
   };
   for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
-    visitMembers(container, visit);
+    replaceMembers(container, unmarked);
   }
   return root[0];
 }
 
-type Visit = (value: unknown, replace: (number: ExactNumber) => void) => void;
-
-function visitMembers(container: object, visit: Visit): void {
+function replaceMembers(container: object, replacementOf: (value: unknown) => unknown): void {
   if (Array.isArray(container)) {
     const array: unknown[] = container;
     // Not by entries: there may be millions of them.
     for (let index = 0; index < array.length; index += 1) {
-      visit(array[index], (number) => {
-        array[index] = number;
-      });
+      const replacement = replacementOf(array[index]);
+      if (replacement !== array[index]) array[index] = replacement;
     }
     return;
   }
   // All members are own ones, even `__proto__`, so that an assignment changes them and nothing else.
-  for (const [key, value] of Object.entries(container)) {
-    visit(value, (number) => {
-      (container as Record<string, unknown>)[key] = number;
-    });
+  const members = container as Record<string, unknown>;
+  for (const key of Object.keys(members)) {
+    const replacement = replacementOf(members[key]);
+    if (replacement !== members[key]) members[key] = replacement;
   }
 }

@@ -2,7 +2,7 @@
 // doubles, which tells types; the keywords about values of numbers are replaced by ones that see the exact payload.
 import type { Ajv, ErrorObject } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
-import { deepEqual } from '../filters/comparison.ts';
+import { deepEqual, keyOf } from '../filters/comparison.ts';
 import { isMultiple, isWhole } from '../numbers/decimal.ts';
 import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
 
@@ -73,17 +73,18 @@ export function addExactKeywords(ajv: Ajv): ExactRun {
     return Reflect.get(originals.get(parent) ?? {}, context?.parentDataProperty ?? '') ?? data;
   }
 
-  function replace(keyword: string, holds: (wanted: unknown, actual: unknown) => string | null): void {
+  function replace(keyword: string, holdsFor: (wanted: unknown) => (actual: unknown) => string | null): void {
     ajv.removeKeyword(keyword);
     ajv.addKeyword({
       keyword,
       errors: true,
       compile(wanted: unknown) {
+        const holds = holdsFor(wanted);
         const check: { (data: unknown, context?: DataValidationCxt): boolean; errors?: Partial<ErrorObject>[] } = (
           data,
           context,
         ) => {
-          const message = holds(wanted, exact(data, context));
+          const message = holds(exact(data, context));
           const params = { allowedValue: wanted, allowedValues: wanted };
           check.errors = message === null ? [] : [{ keyword, message, params }];
           return message === null;
@@ -94,26 +95,31 @@ export function addExactKeywords(ajv: Ajv): ExactRun {
   }
 
   for (const [keyword, [sign, holds]] of Object.entries(COMPARISONS)) {
-    replace(keyword, (limit, actual) =>
-      !isJsonNumber(actual) || holds(compareNumbers(actual, limit as JsonNumber))
-        ? null
-        : `must be ${sign} ${String(limit)}`,
+    replace(
+      keyword,
+      (limit) => (actual) =>
+        !isJsonNumber(actual) || holds(compareNumbers(actual, limit as JsonNumber))
+          ? null
+          : `must be ${sign} ${String(limit)}`,
     );
   }
-  replace('multipleOf', (factor, actual) =>
-    !isJsonNumber(actual) || isMultiple(String(actual), String(factor))
-      ? null
-      : `must be multiple of ${String(factor)}`,
+  replace(
+    'multipleOf',
+    (factor) => (actual) =>
+      !isJsonNumber(actual) || isMultiple(String(actual), String(factor))
+        ? null
+        : `must be multiple of ${String(factor)}`,
   );
-  replace('const', (wanted, actual) => (deepEqual(actual, wanted) ? null : 'must be equal to constant'));
-  replace('enum', (wanted, actual) =>
-    (wanted as unknown[]).some((one) => deepEqual(actual, one)) ? null : 'must be equal to one of the allowed values',
-  );
-  replace('uniqueItems', (wanted, actual) => {
-    if (wanted !== true || !Array.isArray(actual)) return null;
-    const isTwice = (one: unknown, index: number) => actual.findIndex((other) => deepEqual(other, one)) < index;
-    return actual.some(isTwice) ? 'must NOT have duplicate items' : null;
+  replace('const', (wanted) => (actual) => (deepEqual(actual, wanted) ? null : 'must be equal to constant'));
+  replace('enum', (wanted) => {
+    const isAllowed = isAnyOf(wanted as unknown[]);
+    return (actual) => (isAllowed(actual) ? null : 'must be equal to one of the allowed values');
   });
+  replace(
+    'uniqueItems',
+    (wanted) => (actual) =>
+      wanted === true && Array.isArray(actual) && holdsTwice(actual) ? 'must NOT have duplicate items' : null,
+  );
 
   return {
     validate(payload, check) {
@@ -122,4 +128,39 @@ export function addExactKeywords(ajv: Ajv): ExactRun {
       return check(copy(payload, () => null, originals));
     },
   };
+}
+
+/** The same for equal scalars, and for no others; null for objects and arrays. */
+function scalarKey(value: unknown): unknown {
+  if (isJsonNumber(value)) return keyOf(value);
+  if (typeof value === 'string') return `"${value}`;
+  return typeof value === 'object' && value !== null ? null : String(value);
+}
+
+function isAnyOf(wanted: readonly unknown[]): (actual: unknown) => boolean {
+  const scalars = new Set(wanted.map(scalarKey));
+  const nested = wanted.filter((value) => scalarKey(value) === null);
+  return (actual) => {
+    const key = scalarKey(actual);
+    return key === null ? nested.some((value) => deepEqual(actual, value)) : scalars.has(key);
+  };
+}
+
+/** Whether two elements are equal. Only objects and arrays are compared in pairs, as the validator itself does. */
+function holdsTwice(elements: readonly unknown[]): boolean {
+  const scalars = new Set<unknown>();
+  const nested: unknown[] = [];
+  for (const element of elements) {
+    const key = scalarKey(element);
+    if (key === null) nested.push(element);
+    else scalars.add(key);
+  }
+  if (scalars.size + nested.length < elements.length) return true;
+  return nested.some((one, index) => isAmong(nested, index, one));
+}
+
+/** Whether an element before `end` equals this one. */
+function isAmong(elements: readonly unknown[], end: number, wanted: unknown): boolean {
+  for (let index = 0; index < end; index += 1) if (deepEqual(elements[index], wanted)) return true;
+  return false;
 }

@@ -99,6 +99,26 @@ describe('numbers in transforms', () => {
     );
   });
 
+  it('of the code do not get the digits of others: only a fraction does that is the same double', async () => {
+    const body =
+      '{"items":["a","b"],"amount":2.00000000000000001,"share":0.3000000000000000444,"large":1.5000000000000000001e300}';
+    const code = js('({ version: 2, size: payload.items.length, large: 1.5e300, share: 0.1 + 0.2, payload })');
+    expect(await run('javascript', code, body)).to.equal(
+      `{"version":2,"size":2,"large":1.5e+300,"share":0.3000000000000000444,"payload":${body}}`,
+    );
+    const same = '{ "version": 2, "size": $count(payload.items), "payload": payload }';
+    expect(await run('jsonata', same, body)).to.equal(`{"version":2,"size":2,"payload":${body}}`);
+  });
+
+  it('are found however deep they are, and however many others there are, in no time of the code', async () => {
+    const deep = (inner: string, depth: number) => `${'['.repeat(depth)}${inner}${']'.repeat(depth)}`;
+    const code = js('({ id: payload.id })');
+    for (const inner of [`1.00000000000000001${',1.5'.repeat(200_000)}`, `9007199254740993${',1'.repeat(200_000)}`]) {
+      expect(await run('javascript', code, `{"id":1e999,"a":${deep(inner, 400)}}`)).to.equal('{"id":1e999}');
+    }
+    expect(await run('javascript', code, `{"id":1e999,"a":${deep('1e999', 4000)}}`)).to.equal('{"id":1e999}');
+  });
+
   it('are compared in Liquid with numbers and texts', async () => {
     const code =
       '{% if payload.id == 820982911946154509 and payload.id == "820982911946154509" and payload.id > 5 %}yes{% endif %}';

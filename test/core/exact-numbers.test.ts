@@ -1,6 +1,7 @@
 // Numbers keep their values, whatever parses and prints them.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { deepEqual } from '../../core/filters/comparison.ts';
 import { compileFilter } from '../../core/filters/filter.ts';
 import { compareDecimals, decimalKey } from '../../core/numbers/decimal.ts';
 import { ExactNumber, parseExact } from '../../core/numbers/exact-json.ts';
@@ -15,6 +16,23 @@ const requestOf = (json: string) => ({
 });
 const takes = (operator: string, value: unknown, json: string) =>
   compileFilter([{ field: 'payload.n', operator, value }], 'AND').takes(requestOf(json));
+
+/** @returns the same, and how often something was read from it */
+function watch(value: object) {
+  let looks = 0;
+  const counted =
+    <A extends unknown[], R>(read: (...all: A) => R) =>
+    (...all: A): R => {
+      looks += 1;
+      return read(...all);
+    };
+  const { get, has, ownKeys, getOwnPropertyDescriptor } = Reflect;
+  const traps = { get, has, ownKeys, getOwnPropertyDescriptor };
+  const handler = Object.fromEntries(
+    Object.entries(traps).map(([name, read]) => [name, counted(read as () => unknown)]),
+  );
+  return { watched: new Proxy(value, handler), looks: () => looks };
+}
 
 describe('exact numbers', () => {
   it('come out of any JSON with the values that went in', () => {
@@ -41,7 +59,15 @@ describe('exact numbers', () => {
       '5e-324',
     ];
     for (const text of exact) expect(parseExact(text), text).to.equal(Number(text));
-    const others = ['9007199254740993', '0.10000000000000001', '1e309', '-1e999', '1e-400', '100000000000000000.5'];
+    const others = [
+      '9007199254740993',
+      '0.10000000000000001',
+      '1e309',
+      '-1e999',
+      '1e-400',
+      '100000000000000000.5',
+      '1000000000000000000000',
+    ];
     for (const text of others) {
       expect(parseExact(text), text).to.be.instanceOf(ExactNumber);
       expect(JSON.stringify([parseExact(text)])).to.equal(`[${text}]`);
@@ -51,6 +77,14 @@ describe('exact numbers', () => {
   it('are found beside what looks like them', () => {
     const json = String.raw`{"9007199254740993":"9007199254740993","a\\":"\"9007199254740993","n":[9007199254740993,"e"],"__proto__":{"n":1e400},"a":1,"a":9007199254740995}`;
     expect(JSON.stringify(parseExact(json))).to.equal(json.replace('"a":1,', ''));
+    // A letter that is spelled as an escape.
+    expect(JSON.stringify(parseExact(String.raw`["\u0041",1e999,[1e-999]]`))).to.equal('["A",1e999,[1e-999]]');
+  });
+
+  it('are one object for one text, however often a body repeats it', () => {
+    const numbers = parseExact(`[${'1e999,"",'.repeat(1000)}-1e999]`) as unknown[];
+    expect(new Set(numbers).size).to.equal(3);
+    expect(JSON.stringify(numbers)).to.equal(`[${'1e999,"",'.repeat(1000)}-1e999]`);
   });
 
   it('may be as long and nest as deeply as a body can', () => {
@@ -110,10 +144,41 @@ describe('exact numbers', () => {
       expect(takes('lt', '0.3', '{"n":0.29999999999999999999}')).to.equal(true);
     });
 
+    it('cost no more to compare than the sizes of two values tell', () => {
+      const { watched, looks } = watch(Array.from({ length: 1000 }, () => [1]));
+      for (const other of [[1], [], {}, 1])
+        expect([deepEqual(other, watched), deepEqual(watched, other)]).to.include(false);
+      expect(looks()).to.be.lessThan(20);
+      const members = watch(Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`m${index}`, 1])));
+      for (let time = 0; time < 100; time += 1) {
+        for (const other of [{}, { x: 1 }, [], 1]) {
+          expect(deepEqual(other, members.watched) || deepEqual(members.watched, other)).to.equal(false);
+        }
+      }
+      expect(members.looks(), 'its members are listed once').to.be.lessThan(2000);
+    });
+
     it('are texts with the digits that came in', () => {
       expect(takes('ends_with', '509', id)).to.equal(true);
       expect(takes('matches', '^820982911946154509$', id)).to.equal(true);
       expect(takes('contains', '4509', id)).to.equal(true);
+      const round = '{"n":1000000000000000000000}';
+      expect(takes('starts_with', '1000000000000000000000', round)).to.equal(true);
+      expect(takes('contains', 'e', round)).to.equal(false);
+      expect(takes('ends_with', '.5', '{"n":1.50}')).to.equal(true);
+    });
+
+    it('equal the same value in another notation', () => {
+      const notations = ['1000000000000000000000', '1e21', '10E20', '1000000000000000000000.0'];
+      for (const wanted of notations) {
+        for (const actual of notations) {
+          for (const value of [parseExact(wanted), wanted]) {
+            expect(takes('equals', value, `{"n":${actual}}`), `${wanted} ${actual}`).to.equal(true);
+            expect(takes('equals', [value], `{"n":[${actual}]}`)).to.equal(typeof value !== 'string');
+          }
+        }
+        expect(takes('equals', parseExact(wanted), '{"n":1000000000000000000001}')).to.equal(false);
+      }
     });
   });
 });

@@ -67,4 +67,17 @@ describe('JSON schemas and numbers that a double does not hold', () => {
       for (const [payload, message] of wrong) expect(messagesOf(schema, payload), payload).to.deep.equal([message]);
     });
   }
+
+  it('finds the same id twice among thousands of them, within the time for a payload', () => {
+    const ids = Array.from({ length: 5000 }, (_, index) => `820982911946${100_000 + index}`);
+    expect(messagesOf('{"uniqueItems":true}', `[${ids.join()}]`)).to.deep.equal([]);
+    expect(messagesOf('{"uniqueItems":true}', `[${ids.join()},${ids[3]}.0]`)).to.deep.equal([
+      'must NOT have duplicate items',
+    ]);
+    const others = '"1",1,true,"true",null,"null",[1],["1"],{"a":1},{"a":"1"},{"a":1,"b":1}';
+    expect(messagesOf('{"uniqueItems":true}', `[${BIG},${others},"${BIG}"]`)).to.deep.equal([]);
+    for (const twice of ['"1"', 'true', 'null', '[1.0]', '{"b":1,"a":1}']) {
+      expect(messagesOf('{"uniqueItems":true}', `[${BIG},${others},${twice}]`), twice).to.have.length(1);
+    }
+  });
 });
