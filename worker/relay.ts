@@ -106,7 +106,7 @@ export function startRelay(deps: RelayDeps): Relay {
         rest = started > 0 || (claims.midRound && mayClaim()) ? MIN_REST_MS : Math.min(MAX_REST_MS, rest * 2);
         failing = false;
       } catch (error) {
-        deps.log.warn({ error: String(error) }, 'relay waits: the database or Temporal is away');
+        deps.log.warn({ err: error }, 'relay waits: the database or Temporal is away, or the relay itself has failed');
         rest = ERROR_REST_MS;
         failing = true;
       }
@@ -249,7 +249,9 @@ export function startRelay(deps: RelayDeps): Relay {
     if (inFlight.delete(deliveryId) && wasAwaited) wake();
   }
 
-  const mayClaim = (): boolean => deps.shards.held().length > 0 && inFlight.free > 0;
+  function mayClaim(): boolean {
+    return deps.shards.held().length > 0 && inFlight.free > 0;
+  }
 
   async function claim(): Promise<OutboxRow[]> {
     if (!mayClaim()) return [];

@@ -57,6 +57,8 @@ describe('npm start', () => {
     // There is no balancer to be told first.
     expect(first.output).to.include('HOOKYARD_DRAIN_SECONDS=0').and.not.include('not ready any more');
     expect(processesOf(dataDir)).to.deep.equal([]);
+    // Mistakes of our own, which are tried again and may go unseen.
+    expect(first.output).not.to.match(/\b(?:Reference|Type|Range)Error\b/);
     expect(existsSync(join(dataDir, 'run', 'url'))).to.equal(false);
     // The API key is printed once, for its owner to use; no other secret is, and none at all is in a log.
     const [apiKey = '', ...others] = ['keys/api-key', 'keys/encryption-keys', 'postgres-password'].map((name) =>
