@@ -18,6 +18,7 @@ import { answerStackRequests } from './support/stack-requests.ts';
 const project = join(import.meta.dirname, '..');
 const testData = join(project, '.test-data');
 const log = (line: string) => console.log(`[test set-up] ${line}`);
+const END_GRACE_MS = 5000;
 
 const turns = chooseParts(process.argv.slice(2));
 
@@ -90,7 +91,11 @@ function chosenLane(): Lane {
 
 function endAll(signal: 'SIGTERM' | 'SIGKILL'): void {
   ending.abort(new StartupError('the tests were ended before they began'));
-  for (const mocha of running) mocha.kill(signal);
+  for (const mocha of running) {
+    mocha.kill(signal);
+    // Temporal's SDK takes SIGTERM for itself where a test has started a worker, and mocha goes on.
+    setTimeout(() => mocha.kill('SIGKILL'), END_GRACE_MS).unref();
+  }
 }
 
 /** Runs parts side by side. @throws what kept one from running, when the others have ended too and left no servers */
