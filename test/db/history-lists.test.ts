@@ -28,6 +28,8 @@ import { agrees, selections } from '../support/recount.ts';
 
 const HOUR = 3_600_000;
 const DAYS = 3;
+// Hours in which nothing happens, so that a search has at least two steps.
+const GAP = { from: 30 * HOUR, length: 3 * HOUR };
 const PAGES = [
   { limit: 20, offset: 0 },
   { limit: 7, offset: 7 },
@@ -247,7 +249,8 @@ describe('Lists of history', () => {
       for (let n = 0; n < 120; n += 1) {
         const whose = n % 10 === 9 ? other : owner;
         const route = any(whose.routes);
-        const age = n % 4 === 0 ? 0 : Math.random() * DAYS * 24 * HOUR * 0.9;
+        const spread = Math.random() * DAYS * 24 * HOUR * 0.85;
+        const age = n % 4 === 0 ? 0 : spread > GAP.from ? spread + GAP.length : spread;
         const statuses = (
           ['pending', n % 7 === 0 ? 'schema_failed' : 'pending', n % 11 === 0 ? 'skipped' : 'pending'] as const
         ).slice(0, n % 6 === 5 ? 0 : 1 + (n % 3));
