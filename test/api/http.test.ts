@@ -88,6 +88,14 @@ describe('HTTP conventions', () => {
       expectError(await client.request('OPTIONS', '/api/unknown'), 404, 'RESOURCE_NOT_FOUND');
     });
 
+    // The first use of a key is noted a little later, and changes what is said of it.
+    before('the key is known to be used', () =>
+      until('the use of the key', async () => {
+        const keys = await organization.api.get<{ data: { lastUsedAt: string | null }[] }>('/api/api-keys');
+        return keys.data.every(({ lastUsedAt }) => lastUsedAt !== null);
+      }),
+    );
+
     for (const endpoint of managementEndpoints().filter(({ method }) => method === 'GET')) {
       it(`answers HEAD ${endpoint.path} like GET, without a body`, async () => {
         const path = pathOf(endpoint, { orgId: organization.id });

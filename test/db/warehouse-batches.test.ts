@@ -79,9 +79,12 @@ describe('warehouse batches in PostgreSQL', () => {
     body = '{}',
   ): Promise<{ eventId: string; deliveryId: string }[]> {
     const stored = [];
+    const firstAt = Date.now() - count;
     for (let n = 0; n < count; n += 1) {
       const owner = { organizationId, routes: [route] };
-      const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'], body });
+      // Each in a millisecond of its own: within one, the order is left to chance.
+      const receivedAt = new Date(firstAt + n);
+      const event = await storeEvent(pool, owner, route, { receivedAt, statuses: ['pending'], body });
       stored.push({ eventId: event.id, deliveryId: event.deliveries[0]?.id ?? '' });
     }
     return stored;
