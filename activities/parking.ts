@@ -17,6 +17,8 @@ export interface Parking {
 
 const WAITING = 'WorkflowType = "delivery" and DeliveryStatus = "failed" and ExecutionStatus = "Running"';
 const COUNT_EVERY_MS = 10_000;
+// An admission counts by itself for at least so many of these times.
+const UNSEEN_COUNTS = 3;
 const DEADLINE_MS = 10_000;
 // Sooner than that once so much of an organization's limit was given away: the limits are exceeded by no more than about that.
 const COUNT_AFTER_SHARE = 0.1;
@@ -24,31 +26,58 @@ const LEAST_PAUSE_MS = 500;
 // Those in which the most fail; one more question to Temporal for each.
 const ORGANIZATIONS_PER_COUNT = 10;
 
-/** What is known of a number: what was counted last, and what was admitted right before that, maybe not visible then, and since. */
+/**
+ * What is known of a number: what was counted last, and what has been admitted lately. Temporal shows a workflow as waiting only
+ * when that has got its turn, which takes a while in an outage, so what was admitted lately counts beside what is seen, maybe twice.
+ */
 class Estimate {
+  readonly #unseenMs: number;
   #counted = 0;
-  #before = 0;
-  since = 0;
+  #earlier = 0;
+  #lately = 0;
+  #since = performance.now();
+  /** Since the last count. */
+  admitted = 0;
   asked = 0;
 
+  /** @param unseenMs how long an admission counts at least, ms */
+  constructor(unseenMs: number) {
+    this.#unseenMs = unseenMs;
+  }
+
   get value(): number {
-    return this.#counted + this.#before + this.since;
+    return this.#counted + this.#earlier + this.#lately;
+  }
+
+  admit(): void {
+    this.#lately += 1;
+    this.admitted += 1;
   }
 
   /** A count begins. Should it fail, the value stays as it is. */
   begin(): void {
-    this.#counted += this.#before;
-    this.#before = this.since;
-    this.since = 0;
+    this.admitted = 0;
     this.asked = 0;
   }
 
   counted(count: number): void {
+    this.#forget();
     this.#counted = count;
   }
 
   countedAtMost(count: number): void {
-    this.#counted = Math.min(this.#counted, count);
+    this.#counted = Math.min(this.#counted + this.#forget(), count);
+  }
+
+  /** @returns how many admissions count no more by themselves: Temporal shows them by now */
+  #forget(): number {
+    const now = performance.now();
+    if (now - this.#since < this.#unseenMs) return 0;
+    const seen = this.#earlier;
+    this.#earlier = this.#lately;
+    this.#lately = 0;
+    this.#since = now;
+    return seen;
   }
 }
 
@@ -61,7 +90,8 @@ export async function startParking(
   { total: mostInAll, perOrganization }: ParkingLimits,
   countEveryMs = COUNT_EVERY_MS,
 ): Promise<Parking> {
-  const total = new Estimate();
+  const unseenMs = UNSEEN_COUNTS * countEveryMs;
+  const total = new Estimate(unseenMs);
   const organizations = new Map<string, Estimate>();
   let counting: Promise<void> | undefined;
   let countedAt = performance.now();
@@ -95,7 +125,7 @@ export async function startParking(
 
   function countWhenDue(): void {
     const pause = performance.now() - countedAt;
-    const isMuch = total.since >= COUNT_AFTER_SHARE * perOrganization;
+    const isMuch = total.admitted >= COUNT_AFTER_SHARE * perOrganization;
     if (counting || !asked || pause < (isMuch ? LEAST_PAUSE_MS : countEveryMs)) return;
     counting = countAll()
       .catch((error: unknown) =>
@@ -119,13 +149,13 @@ export async function startParking(
   return {
     admit(organizationId) {
       asked = true;
-      const ofOrganization = organizations.get(organizationId) ?? new Estimate();
+      const ofOrganization = organizations.get(organizationId) ?? new Estimate(unseenMs);
       organizations.set(organizationId, ofOrganization);
       ofOrganization.asked += 1;
       const admitted = total.value < mostInAll && ofOrganization.value < perOrganization;
       if (admitted) {
-        total.since += 1;
-        ofOrganization.since += 1;
+        total.admit();
+        ofOrganization.admit();
       } else refused += 1;
       return admitted;
     },

@@ -64,6 +64,19 @@ describe('failed deliveries that wait in Temporal', () => {
     for (const { handle } of waiting) await handle.signal(cancel);
   });
 
+  it('count by themselves until Temporal must show them, which takes a while in an outage', async () => {
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => lines.push(line) });
+    const limits = { total: 1_000_000, perOrganization: MOST };
+    const parking = await startParking({ client: worker.client, log }, limits, 500);
+    const organization = newId('org');
+    expect(admitted(parking, organization)).to.equal(MOST);
+    // None of them was started, so each count finds none; it tells of refusals.
+    await until('room again', () => parking.admit(organization));
+    expect(lines.length).to.be.at.least(COUNTS);
+    await parking.stop();
+  });
+
   it('are bounded in all', async () => {
     const limits = { total: 0, perOrganization: MOST };
     const parking = await startParking({ client: worker.client, log: pino({ level: 'silent' }) }, limits);
