@@ -28,7 +28,7 @@ import {
   sendAtRate,
   sendMany,
 } from './support/traffic.ts';
-import { waitFor } from './support/wait.ts';
+import { delay, waitFor } from './support/wait.ts';
 
 /** The healthy destination's p99 may be this many times what it is before the outage. */
 const BAR = 2;
@@ -44,6 +44,9 @@ const FAILURES_PER_ROUTE = 9000;
 const SPREAD_SECONDS = 72 * 3600 * 0.1;
 const LEAST_WINDOW_MS = 20_000;
 const DEADLINE_MS = 60_000;
+// Temporal closes the workflows of the last failures for a while after the last delivery has begun.
+const SETTLE_SECONDS = 5;
+const SETTLE_DEADLINE_MS = 300_000;
 const OPEN = `WorkflowType = 'delivery' and ${deliveryStatusAttribute.name} = 'failed' and ExecutionStatus = 'Running'`;
 
 interface Phases {
@@ -67,6 +70,7 @@ export async function measureParked(stack: Stack, receiver: Receiver, options: B
     const before = await measure();
     console.log(`${events} deliveries fail`);
     await failMany(service, receiver, { events, body });
+    await settled(service);
     const open = (await service.temporal.workflow.count(OPEN)).count;
     const waiting = await measure();
     const perSecond = Math.max(events, LEAST_ENDING) / SPREAD_SECONDS;
@@ -97,6 +101,21 @@ async function failMany(service: Service, receiver: Receiver, { events, body }: 
   await sendMany(sender.send, events);
   await sender.close();
   await drained(service, events);
+}
+
+/** Waits until no delivery's workflow has opened or closed for some seconds: what is measured then is what waits, not the flood. */
+async function settled(service: Service): Promise<void> {
+  const running = async () =>
+    (await service.temporal.workflow.count(`WorkflowType = 'delivery' and ExecutionStatus = 'Running'`)).count;
+  let before = await running();
+  const isSettled = async () => {
+    await delay(SETTLE_SECONDS * 1000);
+    const now = await running();
+    const same = now === before;
+    before = now;
+    return same;
+  };
+  await waitFor('the workflows of what has failed to close', isSettled, SETTLE_DEADLINE_MS);
 }
 
 /** Starts workflows of failed deliveries whose windows end one after the other within the next seconds, from the end of the starts on. */

@@ -221,11 +221,14 @@ export async function removeDestinations(
 async function cancelSome(pool: Pool, organizationId: string, destinationIds: string[]): Promise<string[]> {
   const cancelled: string[] = [];
   if (destinationIds.length === 0) return cancelled;
+  let tried = 0;
   try {
     for await (const open of findOpen(pool, { destinationIds }, CANCELLED_AT_ONCE)) {
       const deliveryIds = open.map(({ id }) => id);
       cancelled.push(...(await cancelDeliveries(pool, { organizationId, deliveryIds, reason: DESTINATION_DELETED })));
-      if (cancelled.length >= CANCELLED_AT_ONCE) break;
+      // Counted is what was tried: of a full step one may have ended meanwhile.
+      tried += deliveryIds.length;
+      if (tried >= CANCELLED_AT_ONCE) break;
     }
   } catch (error) {
     if (!isTransientDatabaseError(error)) throw error;

@@ -98,7 +98,8 @@ describe('servers that are away for a while', function () {
       await ledger.settle(RECOVERY_MS);
       const eventId = (await ledger.post())?.body.eventId ?? '';
       await until('the attempt to run', () => endpoint.requests.length === 2);
-      proxy.holdAnswers();
+      const [delivery] = await records.deliveries(eventId);
+      proxy.holdAnswers(delivery?.id);
       gate.resolve();
       await until('the attempt to be recorded', async () => (await records.deliveries(eventId))[0]?.attemptCount === 1);
       proxy.breakConnections();
@@ -120,7 +121,7 @@ describe('servers that are away for a while', function () {
     try {
       const { ledger, source } = await line();
       await ledger.post();
-      proxy.holdAnswers();
+      proxy.holdAnswers(source.id);
       const posted = ledger.post();
       await until('the webhook to be stored', async () => (await records.storedEvents(source.id)) === 2);
       proxy.breakConnections();

@@ -6,8 +6,8 @@ export interface TcpProxy {
   address: string;
   /** From now on nothing reaches the server; what clients send is kept from it. */
   holdRequests(): void;
-  /** From now on no client hears from the server. */
-  holdAnswers(): void;
+  /** From now on no client hears from the server; with a text, no connection over which that is sent from now on. */
+  holdAnswers(to?: string): void;
   /** Breaks every connection; new ones carry everything again. */
   breakConnections(): void;
   /** Breaks every connection, and new ones at once, until `breakConnections`. */
@@ -23,7 +23,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const held: Buffer[] = [];
   let requestsHeld = false;
-  let answersHeld = false;
+  /** Of requests that contain this; '' holds all. */
+  let answersHeldTo: string | undefined;
   let refusing = false;
   const server = createServer((client) => {
     client.on('error', () => undefined);
@@ -38,12 +39,14 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         upstream.destroy();
       });
     }
+    let isDeaf = false;
     client.on('data', (bytes: Buffer) => {
+      if (answersHeldTo && bytes.includes(answersHeldTo)) isDeaf = true;
       if (requestsHeld) held.push(bytes);
       else upstream.write(bytes);
     });
     upstream.on('data', (bytes: Buffer) => {
-      if (!answersHeld) client.write(bytes);
+      if (!isDeaf && answersHeldTo !== '') client.write(bytes);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -52,8 +55,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     holdRequests() {
       requestsHeld = true;
     },
-    holdAnswers() {
-      answersHeld = true;
+    holdAnswers(to = '') {
+      answersHeldTo = to;
     },
     refuseConnections() {
       refusing = true;
@@ -62,7 +65,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     breakConnections() {
       refusing = false;
       requestsHeld = false;
-      answersHeld = false;
+      answersHeldTo = undefined;
       for (const socket of sockets) socket.destroy();
     },
     isHolding: (text) => Buffer.concat(held).includes(text),
