@@ -12,7 +12,7 @@ import {
   resetCircuit,
   setWakeTime,
   type StoredCircuit,
-} from '../db/circuits.ts';
+} from '../db/circuits/circuits.ts';
 import {
   countHeld,
   divertBlocked,
@@ -21,7 +21,7 @@ import {
   type HeldDelivery,
   oldestHeld,
   releaseState,
-} from '../db/held-deliveries.ts';
+} from '../db/circuits/held-deliveries.ts';
 import type { Pool } from '../db/pool.ts';
 import { sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';

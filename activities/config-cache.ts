@@ -3,7 +3,7 @@
 import type { AuthType } from '../core/auth-config.ts';
 import type { FailoverRule } from '../core/failover.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
-import type { SecretBox } from '../db/encryption.ts';
+import type { SecretBox } from '../db/encryption/secret-box.ts';
 import type { TransformType } from '../core/transform-types.ts';
 import type { Pool } from '../db/pool.ts';
 

@@ -1,13 +1,13 @@
 // Housekeeping: partitions ahead of time, retention, rows of deleted sources, and the counts and statistics that keep lists and
 // sums quick.
 import type { Log } from '../core/log.ts';
-import type { SecretBox } from '../db/encryption.ts';
-import { encryptAnew, keyUse } from '../db/encryption-rotation.ts';
-import { forgetIdempotentRequests } from '../db/idempotent-requests.ts';
-import { ensurePartitions } from '../db/partitions.ts';
+import type { SecretBox } from '../db/encryption/secret-box.ts';
+import { encryptAnew, keyUse } from '../db/encryption/rotation.ts';
+import { forgetIdempotentRequests } from '../db/management/idempotent-requests.ts';
+import { ensurePartitions } from '../db/retention/partitions.ts';
 import { mergeBuckets } from '../db/history/merge-buckets.ts';
 import { settleHistory } from '../db/history/settle.ts';
-import { countFailure } from '../db/housekeeping.ts';
+import { countFailure } from '../db/retention/housekeeping.ts';
 import type { Pool } from '../db/pool.ts';
 import { Stride } from '../db/ranges.ts';
 import { finishDeletions, finishLeases } from './deletions.ts';

@@ -4,7 +4,7 @@ import { Migration, Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { entities } from './entities.ts';
-import { ensurePartitions } from './partitions.ts';
+import { ensurePartitions } from './retention/partitions.ts';
 
 // Numbered SQL files, applied in this order, each in a transaction of its own and never edited after a release.
 const files = [

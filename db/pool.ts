@@ -1,4 +1,4 @@
-// The connection pool of the hand-written statements (hot-path.ts, history.ts).
+// The connection pool of the hand-written statements (hot-path/, history/).
 import pg from 'pg';
 import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';

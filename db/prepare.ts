@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Settings } from '../core/config.ts';
 import { newId } from '../core/ids.ts';
 import { isSlug } from '../core/slugs.ts';
-import { checkKeysOpenData, loadSecretBox } from './encryption-keys.ts';
+import { checkKeysOpenData, loadSecretBox } from './encryption/keys.ts';
 import { migrate } from './migrate.ts';
 import { createPool, inTransaction, type Pool } from './pool.ts';
 

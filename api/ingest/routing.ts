@@ -4,7 +4,7 @@ import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { VerificationConfig } from '../../core/signatures/index.ts';
-import type { SecretBox } from '../../db/encryption.ts';
+import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule, StoredVerification } from '../../db/entities.ts';
 import type { Pool } from '../../db/pool.ts';
 import { compileGate, type RouteGate } from './gate.ts';

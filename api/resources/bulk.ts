@@ -3,7 +3,7 @@
 // (decisions, "Bulk and import limits").
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/ids.ts';
-import { deleteDestinations } from '../../db/delivery-commands.ts';
+import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
 import { parseChoice } from '../validation.ts';
 

@@ -1,9 +1,9 @@
 // Deliveries: what happened to an event on its way to one destination, and what people do about it.
 import { z } from 'zod';
 import { isId } from '../../core/ids.ts';
-import { cancelDeliveries } from '../../db/delivery-commands.ts';
+import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
-import { PayloadExpiredError, replayDelivery } from '../../db/replay.ts';
+import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId, param } from '../context.ts';
 import { ApiError, notFound, unavailable } from '../errors.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { idTime } from '../../core/ids.ts';
 import { viewPayload } from '../../core/payload.ts';
-import { deleteEvent } from '../../db/delivery-commands.ts';
+import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
 import { type EventFilter, type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId, param } from '../context.ts';

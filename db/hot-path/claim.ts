@@ -35,7 +35,7 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // number of destinations with work, not the length of the backlog; and no destination can hide another. Callers go round:
 // each claim begins behind the last destination that the one before has examined, whether that had something to start or
 // not. It ends when as much is found as may be started, so nothing is fetched in vain and whoever comes next has its turn.
-// It ends before the warehouses, whose ids come after all others: what waits for these is taken in files (db/warehouse-batches.ts).
+// It ends before the warehouses, whose ids come after all others: what waits for these is taken in files (db/warehouse/batches.ts).
 // What is in flight is a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than all else.
 // The circuits are few rows, looked up by key for each claimed row; only primary deliveries have one to obey.
 // The row without a delivery, which a claim has when it did not find as much as it may, tells where it stopped looking: null

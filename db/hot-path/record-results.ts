@@ -2,11 +2,11 @@
 import { errorText } from '../../core/clean-text.ts';
 import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
-import { firstEnabled } from '../failover-targets.ts';
+import { firstEnabled } from '../delivery/failover-targets.ts';
 import { lateBound, settingLate } from '../history/late.ts';
-import { noteOutcomes } from '../notifications.ts';
+import { noteOutcomes } from '../delivery/notifications.ts';
 import { jsonParameter } from '../parameters.ts';
-import { DAY_MS, partitionName } from '../partitions.ts';
+import { DAY_MS, partitionName } from '../retention/partitions.ts';
 import type { Queryable } from '../pool.ts';
 import { bounds } from './load-attempts.ts';
 
@@ -65,7 +65,7 @@ export interface FailoverOffer {
 //   statement (docs/postgresql-18-lost-update.md, test/db/lost-updates.test.ts);
 // - a failover delivery is chosen and created in the same statement that ends the one it takes over from, so there is always
 //   exactly one of them open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
-// - what routes notify of is noted here as well (db/notifications.ts), at the price of one look at each ended delivery's route;
+// - what routes notify of is noted here as well (db/delivery/notifications.ts), at the price of one look at each ended delivery's route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else read
 //   every delivery since;
 // - two groups may touch the same events in a different order: PostgreSQL then ends one with a deadlock error, which

@@ -2,7 +2,7 @@
 import { lateBound, settingLate } from '../history/late.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
-import { countUnsent } from '../unsent.ts';
+import { countUnsent } from '../delivery/unsent.ts';
 import { OUTBOX_CHANNEL } from './claim.ts';
 import { bounds } from './load-attempts.ts';
 

@@ -1,6 +1,6 @@
 // Rotation of encryption keys: which of them stored secrets still need, and encrypting those anew with the first one.
-import type { SecretBox } from './encryption.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import type { SecretBox } from './secret-box.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 
 interface SealedColumn {
   /** As operators read it. */

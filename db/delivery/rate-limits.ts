@@ -1,7 +1,7 @@
 // Rate limits per destination, kept in PostgreSQL so that they hold across all workers, for retries and replays too.
-import { shardOf } from '../core/ids.ts';
-import { databaseTime } from './clock.ts';
-import type { Queryable } from './pool.ts';
+import { shardOf } from '../../core/ids.ts';
+import { databaseTime } from '../clock.ts';
+import type { Queryable } from '../pool.ts';
 
 const MINUTE_MS = 60_000;
 

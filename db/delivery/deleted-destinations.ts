@@ -2,8 +2,8 @@
 // (delivery-commands.ts), the others that wait for a first attempt or for a circuit are cancelled here. One that waits for a
 // retry finds out at its next attempt.
 import { cancelDeliveries, DESTINATION_DELETED } from './delivery-commands.ts';
-import type { Queryable } from './pool.ts';
-import { type Pages, Stride, throughPages } from './ranges.ts';
+import type { Queryable } from '../pool.ts';
+import { type Pages, Stride, throughPages } from '../ranges.ts';
 
 const CANCELLING = new Stride(500);
 // Pages of what is held.

@@ -1,14 +1,14 @@
 // Batches of warehouse destinations: which deliveries wait, taking them into a batch, and what becomes of the batch
 // (migration 0012). Each statement names the status it starts from, so that of two workers only one goes on. They are planned
 // for every call, because how much they read changes from one batch to the next: not for a pool of the hot path.
-import { errorText } from '../core/clean-text.ts';
-import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
-import type { FileFormat } from '../core/warehouse/object-key.ts';
-import { bounds } from './hot-path/load-attempts.ts';
-import { jsonParameter } from './parameters.ts';
-import type { Queryable } from './pool.ts';
-import { sweep } from './ranges.ts';
-import type { WarehouseKey } from './warehouse-flushes.ts';
+import { errorText } from '../../core/clean-text.ts';
+import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
+import type { FileFormat } from '../../core/warehouse/object-key.ts';
+import { bounds } from '../hot-path/load-attempts.ts';
+import { jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
+import { sweep } from '../ranges.ts';
+import type { WarehouseKey } from './flushes.ts';
 
 /** A delivery in the outbox. */
 export interface WaitingRow {

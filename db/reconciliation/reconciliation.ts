@@ -1,12 +1,12 @@
 // Where this database says that something must go on: read by the reconciliation, which compares it with Temporal
 // (activities/reconciliation/), and put right.
-import { idFloor, shardOf } from '../core/ids.ts';
-import { databaseTime } from './clock.ts';
-import { settledBefore } from './history/settle.ts';
-import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
-import { bounds } from './hot-path/load-attempts.ts';
-import { jsonParameter } from './parameters.ts';
-import type { Queryable } from './pool.ts';
+import { idFloor, shardOf } from '../../core/ids.ts';
+import { databaseTime } from '../clock.ts';
+import { settledBefore } from '../history/settle.ts';
+import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
+import { bounds } from '../hot-path/load-attempts.ts';
+import { jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt and what it may be delayed by take. */
 export const OVERDUE_MS = 120_000;

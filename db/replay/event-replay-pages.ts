@@ -1,6 +1,6 @@
 // The pages of a replay: each is one transaction that creates deliveries and moves the replay's row on, so a crash at any
 // point neither loses nor doubles an event.
-import { pageSize, type ReplayProgress } from '../core/event-replay.ts';
+import { pageSize, type ReplayProgress } from '../../core/event-replay.ts';
 import {
   boundTime,
   type EventReplayKey,
@@ -10,7 +10,7 @@ import {
   SELECTED,
   selectedValues,
 } from './event-replays.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { type ReplayedDelivery, replayEvents } from './replay.ts';
 
 // What one transaction looks at: a filter that few events match is worked through in steps, none of which comes near the

@@ -1,8 +1,8 @@
 // Management requests with an Idempotency-Key. The row is claimed before the request runs and holds its answer afterwards,
 // so that any API process knows a repeat, and of several at the same moment one runs.
 import { randomUUID } from 'node:crypto';
-import type { Pool, Queryable } from './pool.ts';
-import { Stride } from './ranges.ts';
+import type { Pool, Queryable } from '../pool.ts';
+import { Stride } from '../ranges.ts';
 
 /** How long an answer is kept, counted from the first request. */
 const KEPT_HOURS = 24;

@@ -1,7 +1,7 @@
 // The `config` of warehouse destinations at rest: encrypted as a whole, with the record's id as associated data.
 import { z } from 'zod';
-import { type WarehouseConfig, warehouseConfigSchemas, type WarehouseType } from '../core/warehouse/config.ts';
-import type { SecretBox } from './encryption.ts';
+import { type WarehouseConfig, warehouseConfigSchemas, type WarehouseType } from '../../core/warehouse/config.ts';
+import type { SecretBox } from '../encryption/secret-box.ts';
 
 /** What is needed of a stored warehouse; the columns of its row have these names in snake case. */
 export interface StoredWarehouse {

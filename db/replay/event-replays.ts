@@ -1,12 +1,12 @@
 // Replays of events chosen by a filter: asked for, counted, cancelled, and found by workers. event-replay-pages.ts makes
 // their pages.
-import { errorText } from '../core/clean-text.ts';
-import { MAX_OPEN_REPLAYS } from '../core/event-replay.ts';
-import { idTime, isId, newId } from '../core/ids.ts';
-import { isStatementTimeout } from './database-errors.ts';
-import { type EventFilter, idRange, MATCHING, matchingValues } from './history/events.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
-import { sweep } from './ranges.ts';
+import { errorText } from '../../core/clean-text.ts';
+import { MAX_OPEN_REPLAYS } from '../../core/event-replay.ts';
+import { idTime, isId, newId } from '../../core/ids.ts';
+import { isStatementTimeout } from '../database-errors.ts';
+import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { sweep } from '../ranges.ts';
 
 /** Counting took longer than a statement may. */
 export class FilterTooBroadError extends Error {

@@ -1,7 +1,7 @@
 // What waits to be woken at a time that is not set: circuits, what they hold, files of warehouses, notifications. Each has its
 // own lease that wakes it (docs/how-a-webhook-travels.md); this finds those that have lost theirs.
-import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
-import type { Queryable } from './pool.ts';
+import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
+import type { Queryable } from '../pool.ts';
 
 /** Circuits that are not closed and that only their workflow will go on with, in order of their ids. */
 export async function sleepingCircuits(db: Queryable, after: string, limit: number): Promise<string[]> {
@@ -17,7 +17,7 @@ export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<s
   if (routeIds.length === 0) return [];
   const { rows } = await db.query<{ id: string }>(
     `with asleep as (
-       -- in the order in which results change them (db/circuits.ts), so that neither waits for the other
+       -- in the order in which results change them (db/circuits/circuits.ts), so that neither waits for the other
        select route_id from circuits where route_id = any($1::text[]) and wake_at is null order by route_id for update
      )
      update circuits c set version = version + 1, wake_at = now() from asleep a where c.route_id = a.route_id

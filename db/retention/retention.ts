@@ -1,13 +1,13 @@
 // What ends before its partition is dropped, so that nothing acknowledged vanishes unseen and nothing refers to what is gone:
 // deliveries that are still open, and deliveries that are younger than their event (activities/retention.ts).
-import { idFloor, idTime } from '../core/ids.ts';
-import { endDeliveries } from './delivery-commands.ts';
-import { bounds } from './hot-path/load-attempts.ts';
-import { apart } from './apart.ts';
-import { findOpen } from './open-deliveries.ts';
+import { idFloor, idTime } from '../../core/ids.ts';
+import { endDeliveries } from '../delivery/delivery-commands.ts';
+import { bounds } from '../hot-path/load-attempts.ts';
+import { apart } from '../apart.ts';
+import { findOpen } from '../delivery/open-deliveries.ts';
 import { DAY_MS } from './partitions.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
-import { Stride, sweep } from './ranges.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { Stride, sweep } from '../ranges.ts';
 
 // Deliveries per transaction, at most: short locks, bounded WAL.
 const STEP = 500;

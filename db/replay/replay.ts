@@ -1,12 +1,12 @@
 // Replays: new deliveries of events that are already stored.
-import { newId, shardOf } from '../core/ids.ts';
-import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
-import { bounds } from './hot-path/load-attempts.ts';
-import { jsonParameter } from './parameters.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
-import { noticesFor } from './reconciliation.ts';
+import { newId, shardOf } from '../../core/ids.ts';
+import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
+import { bounds } from '../hot-path/load-attempts.ts';
+import { jsonParameter } from '../parameters.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { noticesFor } from '../reconciliation/reconciliation.ts';
 import { findMismatches, type MismatchOf } from './replay-schemas.ts';
-import { countUnsent } from './unsent.ts';
+import { countUnsent } from '../delivery/unsent.ts';
 
 /** The payload of an event was removed by the retention, so it cannot be sent again. */
 export class PayloadExpiredError extends Error {

@@ -1,14 +1,14 @@
 // What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
 // statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
-import { errorText } from '../core/clean-text.ts';
-import { idFloor, idTime } from '../core/ids.ts';
-import { CLOCK_SKEW_MS } from './clock.ts';
-import { isTransientDatabaseError } from './database-errors.ts';
-import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
-import { bounds } from './hot-path/load-attempts.ts';
+import { errorText } from '../../core/clean-text.ts';
+import { idFloor, idTime } from '../../core/ids.ts';
+import { CLOCK_SKEW_MS } from '../clock.ts';
+import { isTransientDatabaseError } from '../database-errors.ts';
+import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
+import { bounds } from '../hot-path/load-attempts.ts';
 import { noteOutcomes } from './notifications.ts';
 import { findOpen } from './open-deliveries.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { countUnsent } from './unsent.ts';
 
 /** The error of deliveries that were open when their destination was deleted. */

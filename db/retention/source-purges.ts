@@ -1,9 +1,9 @@
 // Removes the rows of deleted sources, in steps: each is one transaction, short enough not to be in anybody's way, and notes how
 // far it has come, so that whoever dies in between loses one step.
-import { removeEventsChildren } from './delivery-commands.ts';
-import { forgetCountsOfSource } from './history/settle.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
-import { Stride } from './ranges.ts';
+import { removeEventsChildren } from '../delivery/delivery-commands.ts';
+import { forgetCountsOfSource } from '../history/settle.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { Stride } from '../ranges.ts';
 
 // Events in a step, at most.
 const EVENTS = new Stride(1000);

@@ -1,5 +1,5 @@
 // Notifications of routes: noted where deliveries end, claimed when due, frozen while they are sent (migration 0006).
-import type { Queryable } from './pool.ts';
+import type { Queryable } from '../pool.ts';
 
 export type NotificationKind = 'failure' | 'recovery' | 'success';
 

@@ -1,7 +1,7 @@
 // Leases: sources, destinations and routes that are removed when whoever made them renews them no more.
-import { isStatementTimeout, isTransientDatabaseError, isWriteConflict } from './database-errors.ts';
-import { removeDestinations, removeSource } from './delivery-commands.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { isStatementTimeout, isTransientDatabaseError, isWriteConflict } from '../database-errors.ts';
+import { removeDestinations, removeSource } from '../delivery/delivery-commands.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 
 // Leases that one step of housekeeping looks at.
 const STEP = 100;

@@ -1,6 +1,6 @@
 // How much waits to be delivered, and how large the database is: asked now and then by every API process, never by a request.
-import type { Waiting } from '../core/backlog-limit.ts';
-import { inSnapshot, type Pool, type Queryable } from './pool.ts';
+import type { Waiting } from '../../core/backlog-limit.ts';
+import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 
 const PAGE_BYTES = 8192;
 // What a page can hold at most: a row of either table has 23 bytes of header, 4 of its pointer and five ids of 31 bytes.

@@ -1,6 +1,6 @@
 // What housekeeping could not do: counted by part, so that a part that fails time and again is seen (docs/operating.md).
-import { errorText } from '../core/clean-text.ts';
-import type { Queryable } from './pool.ts';
+import { errorText } from '../../core/clean-text.ts';
+import type { Queryable } from '../pool.ts';
 
 /** Counts that a part failed. */
 export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {

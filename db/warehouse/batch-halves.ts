@@ -1,7 +1,7 @@
 // A batch whose file would be too large gives half of its deliveries to a new batch with an object of its own (migration 0021).
-import { bounds } from './hot-path/load-attempts.ts';
-import type { Queryable } from './pool.ts';
-import type { BatchUnderWay } from './warehouse-batches.ts';
+import { bounds } from '../hot-path/load-attempts.ts';
+import type { Queryable } from '../pool.ts';
+import type { BatchUnderWay } from './batches.ts';
 
 // One statement, so that at every moment each delivery is in exactly one of the two. The batch is the first to be locked, and
 // only by its latest upload: one that was overtaken moves nothing. What has ended meanwhile stays where it is.

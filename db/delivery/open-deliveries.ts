@@ -1,11 +1,11 @@
 // Finds open deliveries among millions that have ended. No index knows them: it would make every recorded attempt dearer. The
 // counts of the lists say exactly in which hours, and to which destinations, there are some (migration 0010); what is not counted
 // yet, the last half hour or so, is read whole.
-import { idFloor } from '../core/ids.ts';
-import { databaseTime } from './clock.ts';
-import { settledBefore } from './history/settle.ts';
-import type { Queryable } from './pool.ts';
-import { Stride } from './ranges.ts';
+import { idFloor } from '../../core/ids.ts';
+import { databaseTime } from '../clock.ts';
+import { settledBefore } from '../history/settle.ts';
+import type { Queryable } from '../pool.ts';
+import { Stride } from '../ranges.ts';
 
 const OPEN = `('pending', 'retrying', 'circuit_open')`;
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
 // Replays are validated by today's schemas: fixing a schema and replaying delivers what it refused. Filters are not
 // asked again, because someone asked for the replay.
-import { viewPayload } from '../core/payload.ts';
-import { type StoredSchema, validatorOf } from '../core/schemas/cached.ts';
-import { describeErrors } from '../core/schemas/errors.ts';
-import { loadPayload } from './history/events.ts';
-import type { Queryable } from './pool.ts';
+import { viewPayload } from '../../core/payload.ts';
+import { type StoredSchema, validatorOf } from '../../core/schemas/cached.ts';
+import { describeErrors } from '../../core/schemas/errors.ts';
+import { loadPayload } from '../history/events.ts';
+import type { Queryable } from '../pool.ts';
 
 /** Where an event is about to be sent again. */
 interface RoutedEvent {

@@ -3,10 +3,10 @@
 //
 // Webhooks are stored in these tables all the time, and whoever waits for a lock that excludes writers makes every writer
 // behind it wait as well. So partitions are made without such a lock, and dropped by one that is waited for in moments only.
-import { type IdPrefix, idFloor } from '../core/ids.ts';
-import { databaseTime } from './clock.ts';
-import { forgetCounts } from './history/settle.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { type IdPrefix, idFloor } from '../../core/ids.ts';
+import { databaseTime } from '../clock.ts';
+import { forgetCounts } from '../history/settle.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 
 export const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;

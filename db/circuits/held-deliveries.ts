@@ -1,10 +1,10 @@
 // Deliveries that a circuit keeps from being attempted: handed to a failover destination, or held until it closes.
-import { newId, shardOf } from '../core/ids.ts';
+import { newId, shardOf } from '../../core/ids.ts';
 import { electProbe } from './circuits.ts';
-import { firstEnabled } from './failover-targets.ts';
-import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
-import { jsonParameter } from './parameters.ts';
-import type { Queryable } from './pool.ts';
+import { firstEnabled } from '../delivery/failover-targets.ts';
+import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
+import { jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
 
 /** A primary delivery whose route's circuit does not admit it. */
 export interface BlockedDelivery {

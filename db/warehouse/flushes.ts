@@ -1,9 +1,9 @@
 // Which warehouse destinations have something to write, and who looks after each: the rows by which workers start and wake
 // the workflows `warehouse:<destination>` (migration 0012).
-import { newId } from '../core/ids.ts';
-import type { FillingBatch } from '../core/warehouse/batching.ts';
-import { jsonParameter } from './parameters.ts';
-import type { Queryable } from './pool.ts';
+import { newId } from '../../core/ids.ts';
+import type { FillingBatch } from '../../core/warehouse/batching.ts';
+import { jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
 
 /** A warehouse destination. */
 export interface WarehouseKey {

@@ -8,10 +8,10 @@ import {
   type CircuitState,
   nextCircuit,
   PROBE_MS,
-} from '../core/circuit.ts';
-import { OUTBOX_CHANNEL } from './hot-path/claim.ts';
-import { jsonParameter } from './parameters.ts';
-import type { Queryable } from './pool.ts';
+} from '../../core/circuit.ts';
+import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
+import { jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
 
 /** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */
 export interface StoredCircuit {
