@@ -165,8 +165,10 @@ async function awaitRecord(
   }
 }
 
-function routeOf({ configs }: AttemptDeps, { routeId, routeVersion }: AttemptContext): Promise<RouteConfig | null> {
-  return routeId === null || routeVersion === null ? Promise.resolve(null) : configs.route(routeId, routeVersion);
+function routeOf({ configs }: AttemptDeps, context: AttemptContext): Promise<RouteConfig | null> {
+  const { organizationId, routeId, routeVersion } = context;
+  if (routeId === null || routeVersion === null) return Promise.resolve(null);
+  return configs.route(organizationId, routeId, routeVersion);
 }
 
 /** Only attempts of primary deliveries concern the circuit of their route. */
@@ -208,7 +210,7 @@ async function prepare(deps: AttemptDeps, context: AttemptContext): Promise<Read
   const destination =
     context.destinationVersion === null
       ? null
-      : await deps.configs.destination(context.destinationId, context.destinationVersion);
+      : await deps.configs.destination(context.organizationId, context.destinationId, context.destinationVersion);
   if (!destination) return { ending: 'cancelled', reason: 'The destination was deleted' };
   if (!destination.enabled) return { ending: 'skipped', reason: 'The destination is disabled' };
   if (context.sourceSlug === null || context.eventHeaders === null) {

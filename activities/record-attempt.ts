@@ -30,8 +30,9 @@ export async function recordAttempt(
   const context = await deps.contexts.submit(reference);
   if (!context) return CLOSED;
   if (!OPEN.includes(context.status) || context.attemptCount >= made.attempt) return recordedOutcome(context);
-  const { routeId, routeVersion } = context;
-  const route = routeId === null || routeVersion === null ? null : await deps.configs.route(routeId, routeVersion);
+  const { organizationId, routeId, routeVersion } = context;
+  const route =
+    routeId === null || routeVersion === null ? null : await deps.configs.route(organizationId, routeId, routeVersion);
   const { statusCode, error, latency, waitMs, deliveryStatus } = made;
   const failover =
     route === null || error === null

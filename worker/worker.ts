@@ -27,7 +27,7 @@ import { type EventReplays, startEventReplays } from './event-replays.ts';
 import { createLatencies } from './latencies.ts';
 import { withLeanSandbox } from './lean-sandbox.ts';
 import { type Notifications, startNotifications } from './notifications.ts';
-import { listenForDeliveries } from './outbox-listener.ts';
+import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
 import { holdShards, type Shards } from './shards.ts';

@@ -113,6 +113,16 @@ async function electOldest(db: Queryable, routeId: string): Promise<void> {
   if (oldest) await electProbe(db, routeId, oldest.deliveryId);
 }
 
+/** Whether there is a destination that takes over what the circuit of a route keeps from being attempted. */
+export async function hasFailover(db: Queryable, organizationId: string, routeId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from routes r cross join lateral (${firstEnabled('r.failover_destination_ids', 'r.organization_id')}
+     ) t where r.organization_id = $1 and r.id = $2`,
+    [organizationId, routeId],
+  );
+  return rowCount !== 0;
+}
+
 /** A held delivery as its release needs it. */
 export interface HeldDelivery {
   deliveryId: string;

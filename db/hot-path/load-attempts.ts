@@ -1,5 +1,5 @@
 // Loading what an attempt needs: one statement for many deliveries. Configuration is not read here but by version
-// through a cache (db/config-cache.ts), so an unchanged destination costs two integers.
+// through a cache (activities/config-cache.ts), so an unchanged destination costs two integers.
 import type { Queryable } from '../pool.ts';
 
 /** A delivery with its event, as an attempt needs them. */
