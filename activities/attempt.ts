@@ -1,5 +1,6 @@
 // One attempt of a delivery: load, send, judge, record. An ordinary function with explicit dependencies; the activity
 // is a thin wrapper around it.
+import { isOpenStatus } from '../core/delivery-status.ts';
 import { latencyClass } from '../core/latency-classes.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
@@ -19,7 +20,7 @@ import type { Sender, SendResult } from '../outbound/http/sender.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { PendingOpenings } from './pending-openings.ts';
 import { awaitSlot } from './rate-limit.ts';
-import { CLOSED, OPEN, recordedOutcome, unrecordedOutcome, within } from './record-attempt.ts';
+import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './record-attempt.ts';
 import {
   type ContextLoader,
   type RecordedResult,
@@ -68,7 +69,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   }
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
-  if (!OPEN.includes(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
+  if (!isOpenStatus(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
   // What is no longer blocked (or has ended) meanwhile is looked at anew.
   if (context.blocked) return (await divert(deps, context, lane)) ?? attemptDelivery(deps, request, lane);
   const ready = await prepare(deps, context);

@@ -9,9 +9,10 @@ import {
   nextCircuit,
   PROBE_MS,
 } from '../../core/circuit.ts';
-import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
+import { NOW_MS } from '../clock.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
+import { WAKE_CIRCUITS } from '../sql-rules.ts';
 
 /** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */
 export interface StoredCircuit {
@@ -45,7 +46,7 @@ select r.id as "routeId", r.organization_id as "organizationId", r.circuit_coold
        r.circuit_failure_threshold as "failureThreshold", r.circuit_probe_success_threshold as "probeSuccessThreshold",
        c.state, coalesce(c.failure_count, 0) as "failureCount", coalesce(c.probe_success_count, 0) as "probeSuccessCount",
        c.opened_at as "openedAt", c.probe_delivery_id as "probeDeliveryId", c.probe_until as "probeUntil",
-       coalesce(c.version, 0) as version, floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "readAt"
+       coalesce(c.version, 0) as version, ${NOW_MS} as "readAt"
 from routes r left join circuits c on c.route_id = r.id
 where r.id = any($1::text[])`;
 
@@ -102,7 +103,7 @@ with input as (
   on conflict do nothing
 )
 select route_id as "routeId",
-       case when (select bool_or(wake) from input) then pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text end
+       case when (select bool_or(wake) from input) then ${WAKE_CIRCUITS} end
 from written`;
 
 // Each turn of the loop loses only to a writer that succeeded, so this is far beyond what workers do to each other.

@@ -1,10 +1,20 @@
 // Deliveries that a circuit keeps from being attempted: handed to a failover destination, or held until it closes.
 import { newId, shardOf } from '../../core/ids.ts';
 import { electProbe } from './circuits.ts';
-import { firstEnabled } from '../delivery/failover-targets.ts';
-import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
+import {
+  circuitBlocks,
+  failOver,
+  FIRST_WAREHOUSE,
+  firstEnabled,
+  heldRow,
+  OPEN,
+  outboxRow,
+  toOutbox,
+  WAITING_STATUS,
+  WAKE_RELAYS,
+} from '../sql-rules.ts';
 
 /** A primary delivery whose route's circuit does not admit it. */
 export interface BlockedDelivery {
@@ -36,7 +46,7 @@ with input as (
   left join routes r on r.id = i.route_id
   left join lateral (${firstEnabled('r.failover_destination_ids', 'r.organization_id')}
   ) t on true
-  where c.state = 'open' or c.probe_delivery_id is distinct from i.delivery_id
+  where ${circuitBlocks('c', 'i.delivery_id')}
 ), changed as (
   update deliveries d
   set status = case when u.target is null then 'circuit_open' else 'failed_over' end,
@@ -44,11 +54,11 @@ with input as (
       next_attempt_at = null, counted = d.counted and u.target is null,
       finished_at = case when u.target is not null then now() end
   from due u
-  where d.id = u.delivery_id and d.status in ('pending', 'retrying', 'circuit_open')
+  where d.id = u.delivery_id and d.status in ${OPEN}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.priority, u.*
 ), unqueued as (
   delete from outbox o using changed c
-  where o.destination_id = c.destination_id and o.priority = c.priority and o.delivery_id = c.id
+  where ${outboxRow('c')}
 ), held as (
   insert into held_deliveries as h (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow)
   select route_id, id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow
@@ -57,19 +67,10 @@ with input as (
     set version = h.version + 1, has_workflow = h.has_workflow or excluded.has_workflow
 ), unheld as (
   delete from held_deliveries h using changed c
-  where c.target is not null and h.route_id = c.route_id and h.delivery_id = c.id
-), taking_over as (
-  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted,
-                          failover_of, original_destination_id, failover_reason)
-  select next_id, organization_id, event_id, source_id, route_id, target, priority, 'pending', true, id, destination_id, $2
-  from changed where target is not null
-), queued as (
-  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of)
-  select next_id, target, organization_id, event_id, source_id, route_id, priority, next_shard, id
-  from changed where target is not null
-)
+  where c.target is not null and ${heldRow('c')}
+), ${failOver('target', 'destination_id', '$2')}
 select id, route_id as "routeId", unprobed, case when target is not null then next_id end as "takenOverBy",
-       case when target is not null then pg_notify('${OUTBOX_CHANNEL}', '')::text end
+       case when target is not null then ${WAKE_RELAYS} end
 from changed`;
 
 /**
@@ -171,17 +172,15 @@ with gone as (
   where h.route_id = $1 and h.delivery_id = i.delivery_id and h.version = i.version
   returning h.*, i.queue
 ), freed as (
-  update deliveries d set status = case when attempt_count = 0 then 'pending' else 'retrying' end from gone g
+  update deliveries d set status = ${WAITING_STATUS} from gone g
   where d.id = g.delivery_id and g.queue and d.status = 'circuit_open'
   returning d.id, d.attempt_count
 ), queued as (
-  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, resume)
-  select g.delivery_id, g.destination_id, g.organization_id, g.event_id, g.source_id, g.route_id, g.priority, g.shard,
-         case when f.attempt_count > 0 then 'lost' end
+  ${toOutbox('g', { resume: "case when f.attempt_count > 0 then 'lost' end" })}
   from gone g join freed f on f.id = g.delivery_id
   on conflict do nothing
 )
-select count(*), pg_notify('${OUTBOX_CHANNEL}', '')::text from freed`;
+select count(*), ${WAKE_RELAYS} from freed`;
 
 /**
  * Ends the hold of deliveries.
@@ -202,7 +201,7 @@ select exists (select from circuits where route_id = $1 and state <> 'closed') a
        (select count(*) from (
           select from outbox
           where destination_id = any ((select destination_ids from routes where id = $1)::text[]) and route_id = $1
-            and destination_id < 'dst_wh_'
+            and destination_id < ${FIRST_WAREHOUSE}
             and delivery_id < (select min(delivery_id) from held_deliveries where route_id = $1)
             and resume is distinct from 'waiting'
           limit $2) o) as "onTheWay"`;

@@ -3,6 +3,7 @@
 // retry finds out at its next attempt.
 import { cancelDeliveries, DESTINATION_DELETED } from './delivery-commands.ts';
 import type { Queryable } from '../pool.ts';
+import { heldRow, hops, outboxRow } from '../sql-rules.ts';
 import { type Pages, Stride, throughPages } from '../ranges.ts';
 
 const CANCELLING = new Stride(500);
@@ -19,14 +20,8 @@ interface Waiting {
 
 const COLUMNS = `delivery_id as "deliveryId", w.organization_id as "organizationId", destination_id as "destinationId", route_id as "routeId", priority`;
 
-// Hops through the outbox from one destination to the next (hot-path/claim.ts).
 const QUEUED = `
-with recursive destination(id) as (
-  (select destination_id from outbox order by destination_id limit 1)
-  union all
-  select (select o.destination_id from outbox o where o.destination_id > d.id order by o.destination_id limit 1)
-  from destination d where d.id is not null
-), gone as (
+with recursive ${hops('destination', 'outbox', 'destination_id')}, gone as (
   select id from destination d where id is not null and not exists (select from destinations t where t.id = d.id) limit 1
 )
 select ${COLUMNS} from gone g join outbox w on w.destination_id = g.id limit $1`;
@@ -70,13 +65,13 @@ async function cancelThese(
   const ids = rows.map(({ deliveryId }) => deliveryId);
   const destinationIds = [...new Set(rows.map(({ destinationId }) => destinationId))];
   await db.query(
-    `delete from outbox o using unnest($1::text[], $2::int[], $3::text[]) as gone(destination_id, priority, delivery_id)
-     where o.destination_id = gone.destination_id and o.priority = gone.priority and o.delivery_id = gone.delivery_id`,
+    `delete from outbox o using unnest($1::text[], $2::int[], $3::text[]) as gone(destination_id, priority, id)
+     where ${outboxRow('gone')}`,
     [rows.map((row) => row.destinationId), rows.map(({ priority }) => priority), ids],
   );
   await db.query(
-    `delete from held_deliveries h using unnest($1::text[], $2::text[]) as gone(route_id, delivery_id)
-     where h.route_id = gone.route_id and h.delivery_id = gone.delivery_id`,
+    `delete from held_deliveries h using unnest($1::text[], $2::text[]) as gone(route_id, id)
+     where ${heldRow('gone')}`,
     [rows.map(({ routeId }) => routeId), ids],
   );
   return { destinationIds, cancelled };

@@ -4,11 +4,11 @@ import { errorText } from '../../core/clean-text.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../database-errors.ts';
-import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
 import { bounds } from '../hot-path/load-attempts.ts';
 import { noteOutcomes } from './notifications.ts';
 import { findOpen } from './open-deliveries.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, WAKE_CIRCUITS } from '../sql-rules.ts';
 import { countUnsent } from './unsent.ts';
 
 /** The error of deliveries that were open when their destination was deleted. */
@@ -34,19 +34,14 @@ const END = `
 with ended as (
   update deliveries d
   set status = $8, error = $2, next_attempt_at = null, finished_at = now(), counted = d.counted and $8 <> 'skipped'
-  where d.organization_id = $1 and d.status in ('pending', 'retrying', 'circuit_open')
+  where d.organization_id = $1 and d.status in ${OPEN}
     and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
     and ($4::text[] is null or d.destination_id = any($4))
     and ($5::text is null or d.event_id = $5)
     and (not $9 or d.batch_id is null)
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
-    coalesce(d.original_destination_id, d.destination_id) as primary_id, d.attempt_count, d.status_code, d.finished_at
-), unqueued as (
-  delete from outbox o using ended e
-  where o.destination_id = e.destination_id and o.priority = e.priority and o.delivery_id = e.id
-), unheld as (
-  delete from held_deliveries h using ended e where h.route_id = e.route_id and h.delivery_id = e.id
-), unprobed as (
+    ${PRIMARY_DESTINATION} as primary_id, d.attempt_count, d.status_code, d.finished_at
+), ${noLongerWaiting('ended')}, unprobed as (
   -- a probe that ended without an attempt makes room for the next one
   update circuits c set probe_delivery_id = null, probe_until = null, version = c.version + 1, wake_at = now()
   from ended e where c.probe_delivery_id = e.id
@@ -65,7 +60,7 @@ with ended as (
   from ended where $8 = 'failed'
 ), ${countUnsent('failed')}, ${noteOutcomes('failed')}
 select id, (select written from noted) as notifications,
-       case when exists (select from unprobed) then pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text end
+       case when exists (select from unprobed) then ${WAKE_CIRCUITS} end
 from ended`;
 
 /** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
@@ -100,11 +95,11 @@ export async function endDeliveries(
 const POSTPONE = `
 with postponed as (
   update deliveries set next_attempt_at = now() + make_interval(secs => $2::float8 / 1000)
-  where id = $1 and status in ('pending', 'retrying', 'circuit_open')
+  where id = $1 and status in ${OPEN}
   returning id, destination_id, priority
 )
 delete from outbox o using postponed p
-where o.destination_id = p.destination_id and o.priority = p.priority and o.delivery_id = p.id and o.resume = 'waiting'`;
+where ${outboxRow('p')} and o.resume = 'waiting'`;
 
 /** Notes when the next attempt of an open delivery may be made, for people to read. It waits for its turn no more. */
 export async function postponeDelivery(db: Queryable, deliveryId: string, forMs: number): Promise<void> {
@@ -130,12 +125,7 @@ with payloads as (
   delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3
 ), gone as (
   delete from deliveries where event_id = any($1::text[]) and id >= $4 returning id, route_id, destination_id, priority
-), unheld as (
-  delete from held_deliveries h using gone g where h.route_id = g.route_id and h.delivery_id = g.id
-), unqueued as (
-  delete from outbox o using gone g
-  where o.destination_id = g.destination_id and o.priority = g.priority and o.delivery_id = g.id
-)
+), ${noLongerWaiting('gone')}
 select id from gone`;
 
 /** Removes payloads, deliveries, attempts and outbox rows of events that are being deleted in the same transaction. */
@@ -145,11 +135,19 @@ export async function removeEventsChildren(db: Queryable, eventIds: string[]): P
   const { rows } = await db.query<{ id: string }>(REMOVE_CHILDREN, [eventIds, low, high, first]);
   if (rows.length === 0) return;
   // By themselves: joined with what the statement above returns, PostgreSQL may well read all attempts.
-  const gone = bounds(rows.map(({ id }) => id));
+  await removeAttempts(
+    db,
+    rows.map(({ id }) => id),
+  );
+}
+
+/** Removes the attempts of deliveries that are being removed. */
+export async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
+  const { ids, low, high } = bounds(deliveryIds);
   await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
-    gone.ids,
-    gone.low,
-    gone.high,
+    ids,
+    low,
+    high,
   ]);
 }
 

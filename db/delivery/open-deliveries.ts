@@ -1,52 +1,27 @@
-// Finds open deliveries among millions that have ended. No index knows them: it would make every recorded attempt dearer. The
-// counts of the lists say exactly in which hours, and to which destinations, there are some (migration 0010); what is not counted
-// yet, the last half hour or so, is read whole.
+// Finds open deliveries among millions that have ended, in the times that open-times.ts names.
 import { idFloor } from '../../core/ids.ts';
-import { databaseTime } from '../clock.ts';
-import { settledBefore } from '../history/settle.ts';
 import type { Queryable } from '../pool.ts';
 import { Stride } from '../ranges.ts';
+import { OPEN } from '../sql-rules.ts';
+import { openTimesOfDestinations, type Span } from './open-times.ts';
 
-const OPEN = `('pending', 'retrying', 'circuit_open')`;
 const HOUR_MS = 3_600_000;
-const TEN_MINUTES_MS = 600_000;
 // Places that one statement reads, and of how much time: among a million that have ended, one open delivery is far to read to.
 const PLACES = 200;
 const LOOKING = new Stride(PLACES * HOUR_MS);
 
-/** Where there may be open deliveries: of a destination (null: of any), made in a range of time without its upper end, ms. */
-interface Place {
+/** Where there may be open deliveries. */
+interface Place extends Span {
+  /** Null: to any. */
   destinationId: string | null;
-  from: number;
-  to: number;
 }
 
-const OPEN_HOURS = `
-select start, destination_id as "destinationId" from (
-  select start, destination_id, total from history_counts
-  where kind = 'delivery' and span = 'hour' and status in ${OPEN} and total <> 0 and ($1::text[] is null or destination_id = any($1))
-  union all
-  select date_bin('1 hour', id_time(id), 'epoch'), destination_id, change from history_changes
-  where id like 'dlv%' and status in ${OPEN} and ($1::text[] is null or destination_id = any($1))
-) open group by 1, 2 having sum(total) > 0 order by 1, 2`;
-
 async function openPlaces(db: Queryable, destinationIds: string[] | null): Promise<Place[]> {
-  // In this order: what is settled in between is read twice, and not left out.
-  const settled = (await settledBefore(db)).getTime();
-  const { rows } = await db.query<{ start: Date; destinationId: string }>(OPEN_HOURS, [destinationIds]);
-  const hours = rows.map(({ start, destinationId }) => {
-    const from = start.getTime();
-    return { destinationId, from, to: Math.min(from + HOUR_MS, settled) };
-  });
-  const now = await databaseTime(db);
-  const newest: Place[] = [];
-  for (let from = settled; from < now; from += TEN_MINUTES_MS) {
-    const to = Math.min(now, from + TEN_MINUTES_MS);
-    for (const destinationId of destinationIds ?? [null]) newest.push({ destinationId, from, to });
-  }
-  // Those that were made by a process whose clock is ahead.
-  for (const destinationId of destinationIds ?? [null]) newest.push({ destinationId, from: now, to: Infinity });
-  return [...hours, ...newest];
+  const { hours, newest } = await openTimesOfDestinations(db, destinationIds);
+  const anywhere = newest.flatMap((span) =>
+    (destinationIds ?? [null]).map((destinationId) => ({ ...span, destinationId })),
+  );
+  return [...hours, ...anywhere];
 }
 
 /** Splits off the first places, of so much time in all. */

@@ -2,6 +2,7 @@
 import { shardOf } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
 import type { Queryable } from '../pool.ts';
+import { OPEN, toOutbox, WAITING_STATUS } from '../sql-rules.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -58,13 +59,13 @@ export async function reserveSlot(
 const QUEUE = `
 with waiting as (
   update deliveries d
-  set status = case when d.attempt_count = 0 then 'pending' else 'retrying' end,
+  set status = ${WAITING_STATUS},
       next_attempt_at = greatest(now(), (select next_at from rate_limits l where l.destination_id = d.destination_id))
-  where d.id = $1 and d.status in ('pending', 'retrying', 'circuit_open')
+  where d.id = $1 and d.status in ${OPEN}
   returning id, destination_id, organization_id, event_id, source_id, route_id, priority, failover_of
 )
-insert into outbox as o (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of, resume)
-select id, destination_id, organization_id, event_id, source_id, route_id, priority, $2, failover_of, 'waiting' from waiting
+${toOutbox('w', { delivery_id: 'w.id', shard: '$2', failover_of: 'w.failover_of', resume: "'waiting'" })}
+from waiting w
 on conflict (destination_id, priority, delivery_id) do update set resume = 'waiting'`;
 
 /**

@@ -1,7 +1,7 @@
 // Hears of new deliveries the moment they are committed (PostgreSQL LISTEN), so that a quiet relay need not poll often.
 import pg from 'pg';
 import type { Log } from '../../core/log.ts';
-import { OUTBOX_CHANNEL } from './claim.ts';
+import { OUTBOX_CHANNEL } from '../sql-rules.ts';
 
 const RECONNECT_MS = 2000;
 const CONNECT_TIMEOUT_MS = 3000;

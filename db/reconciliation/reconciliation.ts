@@ -2,28 +2,14 @@
 // (activities/reconciliation/), and put right.
 import { idFloor, shardOf } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
-import { settledBefore } from '../history/settle.ts';
-import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
+import { openTimes, slices } from '../delivery/open-times.ts';
 import { bounds } from '../hot-path/load-attempts.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
+import { heldRow, OPEN, outboxRow, toOutbox, UNDER_WAY, WAITING_STATUS, WAKE_RELAYS } from '../sql-rules.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt and what it may be delayed by take. */
 export const OVERDUE_MS = 120_000;
-
-const OPEN = `('pending', 'retrying', 'circuit_open')`;
-const HOUR_MS = 3_600_000;
-// One statement reads no more than this of the time in which deliveries were made.
-const SLICE_MS = 600_000;
-
-// Counts and late changes are exact together (migration 0010), so an hour that they do not name has no open delivery.
-const OPEN_HOURS = `
-select start from (
-  select start, total from history_counts
-  where kind = 'delivery' and span = 'hour' and status in ${OPEN} and total <> 0
-  union all
-  select date_bin('1 hour', id_time(id), 'epoch'), change from history_changes where id like 'dlv%' and status in ${OPEN}
-) open group by start having sum(total) > 0 order by start`;
 
 // Above every id.
 const END = 'dlv_~';
@@ -39,21 +25,14 @@ export interface IdRange {
  * @param after leaves out ids up to this one
  */
 export async function openRanges(db: Queryable, after: string): Promise<IdRange[]> {
-  // In this order: what is settled in between is read twice, and not left out.
-  const settled = (await settledBefore(db)).getTime();
-  const { rows } = await db.query<{ start: Date }>(OPEN_HOURS);
-  const spans = rows.map(({ start }) => [start.getTime(), Math.min(start.getTime() + HOUR_MS, settled)] as const);
-  const now = await databaseTime(db);
-  const ranges: IdRange[] = [];
-  for (const [from, to] of [...spans, [settled, now] as const]) {
-    for (let at = from; at < to; at += SLICE_MS) {
-      const high = idFloor('dlv', Math.min(at + SLICE_MS, to));
-      if (high > after) ranges.push({ low: idFloor('dlv', at), high });
-    }
-  }
-  // Made by a process whose clock is ahead.
-  if (after < END) ranges.push({ low: idFloor('dlv', Math.max(settled, now)), high: END });
-  return ranges;
+  const { hours, newest } = await openTimes(db);
+  return [...hours, ...newest]
+    .flatMap(slices)
+    .map(({ from, to }) => ({
+      low: idFloor('dlv', from),
+      high: to === Number.POSITIVE_INFINITY ? END : idFloor('dlv', to),
+    }))
+    .filter(({ high }) => high > after);
 }
 
 /** An open delivery that nothing in this database will go on with. */
@@ -71,10 +50,9 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.destinatio
 from deliveries d
 where d.id > $1 and d.id >= $2 and d.id < $3 and d.status in ${OPEN}
   and case when d.next_attempt_at is null then d.id < $5 or d.id > $7 else d.next_attempt_at < now() - make_interval(secs => $6) end
-  and not exists (select from outbox o
-    where o.destination_id = d.destination_id and o.priority = d.priority and o.delivery_id = d.id)
-  and not exists (select from held_deliveries h where h.route_id = d.route_id and h.delivery_id = d.id)
-  and not exists (select from warehouse_batches b where b.id = d.batch_id and b.status in ('frozen', 'uploading', 'uploaded'))
+  and not exists (select from outbox o where ${outboxRow('d')})
+  and not exists (select from held_deliveries h where ${heldRow('d')})
+  and not exists (select from warehouse_batches b where b.id = d.batch_id and b.status in ${UNDER_WAY})
   and exists (select from sources s where s.id = d.source_id)
 order by d.id limit $4`;
 
@@ -113,17 +91,17 @@ const REQUEUE = `
 with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, resume text, shard int)
 ), open as (
-  update deliveries d set status = case when d.attempt_count = 0 then 'pending' else 'retrying' end, batch_id = null
+  update deliveries d set status = ${WAITING_STATUS}, batch_id = null
   from input i
   where d.id || '' = i.delivery_id and d.id = any($2::text[]) and d.id between $3 and $4 and d.status in ${OPEN}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.failover_of, i.resume, i.shard
 ), queued as (
-  insert into outbox as o (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of, resume)
-  select id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of, resume from open
+  ${toOutbox('d', { delivery_id: 'd.id', failover_of: 'd.failover_of', resume: 'd.resume' })}
+  from open d
   order by destination_id, priority desc, id
   on conflict (destination_id, priority, delivery_id) do update set resume = excluded.resume
 )
-select id, pg_notify('${OUTBOX_CHANNEL}', '')::text from open`;
+select id, ${WAKE_RELAYS} from open`;
 
 /** Puts open deliveries back into the outbox. @returns the ids of those that are open */
 export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): Promise<Set<string>> {

@@ -6,7 +6,7 @@ import { idTime, isId, newId } from '../../core/ids.ts';
 import { isStatementTimeout } from '../database-errors.ts';
 import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
-import { sweep } from '../ranges.ts';
+import { forgetEnded } from '../ranges.ts';
 
 /** Counting took longer than a statement may. */
 export class FilterTooBroadError extends Error {
@@ -204,7 +204,5 @@ export async function claimEventReplays(db: Queryable, limit: number): Promise<D
 
 /** Removes the records of replays that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetEventReplays(db: Queryable, days: number): Promise<void> {
-  if (days === 0) return;
-  const ended = `finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $3)`;
-  await sweep(db, 'event_replays', ended, [days]);
+  await forgetEnded(db, 'event_replays', days);
 }

@@ -1,10 +1,10 @@
 // Replays: new deliveries of events that are already stored.
 import { newId, shardOf } from '../../core/ids.ts';
-import { OUTBOX_CHANNEL } from '../hot-path/claim.ts';
 import { bounds } from '../hot-path/load-attempts.ts';
 import { jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
+import { OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 import { findMismatches, type MismatchOf } from './replay-schemas.ts';
 import { countUnsent } from '../delivery/unsent.ts';
 
@@ -99,7 +99,7 @@ with input as (
   update deliveries d set counted = false
   from input i, locked l
   where d.id || '' = i.replay_of and l.id = d.event_id and d.id = any($7::text[]) and d.id between $2 and $3 and i.status <> 'skipped'
-    and d.counted and d.status not in ('pending', 'retrying', 'circuit_open')
+    and d.counted and d.status not in ${OPEN}
   returning d.id, d.event_id, d.status
 ), created as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, replay_of, error, finished_at)
@@ -108,8 +108,7 @@ with input as (
   from input i join locked l on l.id = i.event_id
   returning id, event_id, status, destination_id, route_id
 ), ${countUnsent('created', "status = 'schema_failed'")}, queued as (
-  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-  select i.id, i.destination_id, i.organization_id, i.event_id, i.source_id, i.route_id, i.priority, i.shard
+  ${toOutbox('i', { delivery_id: 'i.id' })}
   from input i join created c on c.id = i.id where i.status = 'pending'
 ), change as (
   select event_id, sum(added)::int as added, sum(succeeded)::int as succeeded, sum(failed)::int as failed from (
@@ -215,7 +214,7 @@ async function requirePayloads(db: Queryable, request: ReplayRequest): Promise<v
 
 async function insertReplays(db: Queryable, organizationId: string, targets: Target[]): Promise<ReplayResult> {
   if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
-  await db.query(`select pg_notify($1, '')`, [OUTBOX_CHANNEL]);
+  await db.query(`select ${WAKE_RELAYS}`);
   const events = bounds(targets.map((target) => target.eventId));
   const mismatchOf = await findMismatches(db, targets);
   const replayed = bounds(targets.flatMap((target) => target.replayOf ?? []));

@@ -7,6 +7,7 @@ import { type IdPrefix, idFloor } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
 import { forgetCounts } from '../history/settle.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { LOCKS } from '../sql-rules.ts';
 
 export const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
@@ -17,8 +18,6 @@ const LOCK_TIMEOUT_MS = 100;
 const DROP_TIMEOUT_MS = 10_000;
 const TRIES = 5;
 const PAUSE_MS = 500;
-// Any constant number; it keeps two processes from making the same partition at once.
-const PARTITION_LOCK = 4_865_796_4;
 
 export type PartitionedTable = 'events' | 'event_payloads' | 'deliveries' | 'attempts';
 
@@ -62,7 +61,7 @@ function daysAround(nowMs: number): number[] {
 function creation(table: string, prefix: IdPrefix, day: number): string {
   const name = partitionName(table, day);
   const [from, to] = [idFloor(prefix, day * DAY_MS), idFloor(prefix, (day + 1) * DAY_MS)];
-  return `select pg_advisory_xact_lock(${PARTITION_LOCK});
+  return `select pg_advisory_xact_lock(${LOCKS.partitions});
     create table if not exists ${name} (like ${table} including all) ${storage[table] ?? ''};
     do $$ begin
       if not exists (select from pg_inherits where inhrelid = '${name}'::regclass) then

@@ -1,13 +1,14 @@
 // What ends before its partition is dropped, so that nothing acknowledged vanishes unseen and nothing refers to what is gone:
 // deliveries that are still open, and deliveries that are younger than their event (activities/retention.ts).
 import { idFloor, idTime } from '../../core/ids.ts';
-import { endDeliveries } from '../delivery/delivery-commands.ts';
+import { endDeliveries, removeAttempts } from '../delivery/delivery-commands.ts';
 import { bounds } from '../hot-path/load-attempts.ts';
 import { apart } from '../apart.ts';
 import { findOpen } from '../delivery/open-deliveries.ts';
 import { DAY_MS } from './partitions.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { Stride, sweep } from '../ranges.ts';
+import { noLongerWaiting, UNDER_WAY } from '../sql-rules.ts';
 
 // Deliveries per transaction, at most: short locks, bounded WAL.
 const STEP = 500;
@@ -65,7 +66,7 @@ cross join lateral (
   where d.destination_id = b.destination_id and d.id between b.first_delivery_id and b.last_delivery_id
     and d.batch_id = b.id and d.status = 'pending'
 ) x
-where b.status in ('frozen', 'uploading', 'uploaded') and b.waiting_since > now() - make_interval(secs => $1)`;
+where b.status in ${UNDER_WAY} and b.waiting_since > now() - make_interval(secs => $1)`;
 
 /**
  * The day, in days since 1970, of the oldest event that is in a file being written; Infinity when there is none.
@@ -84,10 +85,8 @@ const REMOVE = `
 with gone as (
   delete from deliveries where id = any($1::text[]) and id between $2 and $3
   returning id, route_id, destination_id, priority
-), unheld as (
-  delete from held_deliveries h using gone g where h.route_id = g.route_id and h.delivery_id = g.id
-)
-delete from outbox o using gone g where o.destination_id = g.destination_id and o.priority = g.priority and o.delivery_id = g.id`;
+), ${noLongerWaiting('gone')}
+select from gone`;
 
 /**
  * Removes one step of the deliveries of events before a day that are not in a partition before that day, with their attempts.
@@ -101,11 +100,7 @@ export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<
     const { ids, low, high } = bounds(rows.map(({ id }) => id));
     await inTransaction(pool, async (db) => {
       await db.query(REMOVE, [ids, low, high]);
-      await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
-        ids,
-        low,
-        high,
-      ]);
+      await removeAttempts(db, ids);
     });
     return rows.length === size;
   });

@@ -7,7 +7,8 @@ import type { FileFormat } from '../../core/warehouse/object-key.ts';
 import { bounds } from '../hot-path/load-attempts.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
-import { sweep } from '../ranges.ts';
+import { forgetEnded } from '../ranges.ts';
+import { outboxRow, UNDER_WAY } from '../sql-rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 
 /** A delivery in the outbox. */
@@ -86,7 +87,7 @@ export async function findBatchUnderWay(
 ): Promise<BatchUnderWay | undefined> {
   const { rows } = await db.query<BatchUnderWay>(
     `select ${COLUMNS} from warehouse_batches
-     where organization_id = $1 and destination_id = $2 and status in ('frozen', 'uploading', 'uploaded') and id <> $3
+     where organization_id = $1 and destination_id = $2 and status in ${UNDER_WAY} and id <> $3
      order by frozen_at limit 1`,
     [key.organizationId, key.destinationId, except],
   );
@@ -133,8 +134,8 @@ with taken as (
 ), total as (
   select count(*)::int as events, coalesce(min(id), '') as first, coalesce(max(id), '') as last from taken
 ), unqueued as (
-  delete from outbox o using unnest($1::text[], $11::int[]) as i(delivery_id, priority)
-  where o.destination_id = $4 and o.priority = i.priority and o.delivery_id = i.delivery_id and (select events from total) >= 0
+  delete from outbox o using unnest($1::text[], $11::int[]) as i(id, priority)
+  where ${outboxRow('i', '$4')} and (select events from total) >= 0
 )
 insert into warehouse_batches as b (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
                                     first_delivery_id, last_delivery_id, waiting_since, events, bytes, frozen_at)
@@ -237,7 +238,7 @@ export async function endBatch(
 ): Promise<void> {
   await db.query(
     `update warehouse_batches set status = $2, error = coalesce($3, error), finished_at = clock_timestamp()
-     where id = $1 and status in ('frozen', 'uploading', 'uploaded')`,
+     where id = $1 and status in ${UNDER_WAY}`,
     [batchId, status, error && errorText(error)],
   );
 }
@@ -319,7 +320,5 @@ export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<S
 
 /** Removes the records of batches that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetBatches(db: Queryable, days: number): Promise<void> {
-  if (days === 0) return;
-  const ended = `finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $3)`;
-  await sweep(db, 'warehouse_batches', ended, [days]);
+  await forgetEnded(db, 'warehouse_batches', days);
 }

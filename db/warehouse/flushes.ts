@@ -4,6 +4,7 @@ import { newId } from '../../core/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
+import { FIRST_WAREHOUSE, hops, UNDER_WAY } from '../sql-rules.ts';
 
 /** A warehouse destination. */
 export interface WarehouseKey {
@@ -22,16 +23,10 @@ export interface DueFlush extends WarehouseKey {
 /** How long a flush is left alone, seconds: a workflow that was lost is started again after that. */
 const LEASE_SECONDS = 30;
 
-// Hops through the outbox from one warehouse destination to the next, as the relays' claim does for the others: one probe
-// each, however much waits. Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker,
+// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker,
 // and comes back when that worker dies before it has started the workflow.
 const CLAIM = `
-with recursive waiting(id) as (
-  (select destination_id from outbox where destination_id > 'dst_wh_' order by destination_id limit 1)
-  union all
-  select (select o.destination_id from outbox o where o.destination_id > w.id order by o.destination_id limit 1)
-  from waiting w where w.id is not null
-), begun as (
+with recursive ${hops('waiting', 'outbox', 'destination_id', { above: FIRST_WAREHOUSE })}, begun as (
   insert into warehouse_flushes (destination_id, organization_id, due_at, seen_version)
   select w.id, o.organization_id, now() + make_interval(secs => $2), (select version from destinations d where d.id = w.id)
   from waiting w
@@ -138,7 +133,7 @@ export async function endFlush(db: Queryable, { destinationId }: WarehouseKey): 
   await db.query(
     `with gone as (delete from warehouse_batches where destination_id = $1 and status = 'open')
      delete from warehouse_flushes where destination_id = $1 and not exists (
-       select from warehouse_batches where destination_id = $1 and status in ('frozen', 'uploading', 'uploaded'))`,
+       select from warehouse_batches where destination_id = $1 and status in ${UNDER_WAY})`,
     [destinationId],
   );
 }

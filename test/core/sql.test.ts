@@ -12,7 +12,30 @@ const STATEMENTS = [
   /from 'pg'/g,
 ];
 
+// What only db/sql-rules.ts may spell out.
+const RULES = {
+  'open statuses': /'pending', 'retrying', 'circuit_open'/,
+  'batches under way': /'frozen', 'uploading', 'uploaded'/,
+  'the status of what waits': /then 'pending' else 'retrying'/,
+  'what a circuit blocks': /probe_delivery_id is distinct from/,
+  'the first enabled destination': /with ordinality as f\(id, position\)/,
+  'columns of the outbox': /insert into outbox/,
+  'the row of a delivery in the outbox': /\.priority = \w+\.priority and/,
+  'wake-ups': /pg_notify/,
+  'where warehouses begin': /'dst_wh_'/,
+  'buckets of statistics': /'5 minutes'|timestamptz 'epoch'/,
+};
+
 describe('SQL', () => {
+  it('spells out each shared rule once, in db/sql-rules.ts', () => {
+    const files = globSync('db/**/*.ts', { cwd: ROOT }).filter((file) => file !== 'db/sql-rules.ts');
+    const found = files.flatMap((file) => {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      return Object.entries(RULES).flatMap(([name, rule]) => (rule.test(text) ? [`${file}: ${name}`] : []));
+    });
+    expect(found).to.deep.equal([]);
+  });
+
   it('is in db/ only', () => {
     const found: string[] = [];
     for (const file of globSync(
