@@ -4,7 +4,7 @@ import { errorText } from '../../core/clean-text.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../database-errors.ts';
-import { bounds } from '../hot-path/load-attempts.ts';
+import { bounds } from '../parameters.ts';
 import { noteOutcomes } from './notifications.ts';
 import { findOpen } from './open-deliveries.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';

@@ -1,5 +1,6 @@
 // Loading what an attempt needs: one statement for many deliveries. Configuration is not read here but by version
 // through a cache (activities/config-cache.ts), so an unchanged destination costs two integers.
+import { bounds } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import { circuitBlocks } from '../sql-rules.ts';
 
@@ -75,15 +76,4 @@ export async function loadAttempts(
     values: [deliveries.ids, deliveries.low, deliveries.high, events.low, events.high],
   });
   return new Map(rows.map((row) => [row.deliveryId, row]));
-}
-
-/** The ids with their least and greatest, in byte order as in collation "C". */
-export function bounds(ids: string[]): { ids: string[]; low: string; high: string } {
-  let low = ids[0] ?? '';
-  let high = low;
-  for (const id of ids) {
-    if (id < low) low = id;
-    if (id > high) high = id;
-  }
-  return { ids, low, high };
 }

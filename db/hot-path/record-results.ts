@@ -4,7 +4,7 @@ import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
 import { lateBound, settingLate } from '../history/late.ts';
 import { noteOutcomes } from '../delivery/notifications.ts';
-import { jsonParameter } from '../parameters.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
 import { DAY_MS, partitionName } from '../retention/partitions.ts';
 import type { Queryable } from '../pool.ts';
 import {
@@ -17,7 +17,6 @@ import {
   outboxRow,
   PRIMARY_DESTINATION,
 } from '../sql-rules.ts';
-import { bounds } from './load-attempts.ts';
 
 /** The outcome of one attempt, and what becomes of its delivery. */
 export interface AttemptResult {

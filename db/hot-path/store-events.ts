@@ -1,10 +1,9 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
 import { lateBound, settingLate } from '../history/late.ts';
-import { jsonParameter } from '../parameters.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import { countUnsent } from '../delivery/unsent.ts';
 import { addedUp, bucketsOf, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
-import { bounds } from './load-attempts.ts';
 
 /** One delivery of a new event. */
 export interface NewDelivery {

@@ -3,8 +3,7 @@
 import { idFloor, shardOf } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
 import { openTimes, slices } from '../delivery/open-times.ts';
-import { bounds } from '../hot-path/load-attempts.ts';
-import { jsonParameter } from '../parameters.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import { heldRow, OPEN, outboxRow, toOutbox, UNDER_WAY, WAITING_STATUS, WAKE_RELAYS } from '../sql-rules.ts';
 

@@ -1,7 +1,6 @@
 // Replays: new deliveries of events that are already stored.
 import { newId, shardOf } from '../../core/ids.ts';
-import { bounds } from '../hot-path/load-attempts.ts';
-import { jsonParameter } from '../parameters.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
 import { OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';

@@ -2,7 +2,7 @@
 // deliveries that are still open, and deliveries that are younger than their event (activities/retention.ts).
 import { idFloor, idTime } from '../../core/ids.ts';
 import { endDeliveries, removeAttempts } from '../delivery/delivery-commands.ts';
-import { bounds } from '../hot-path/load-attempts.ts';
+import { bounds } from '../parameters.ts';
 import { apart } from '../apart.ts';
 import { findOpen } from '../delivery/open-deliveries.ts';
 import { DAY_MS } from './partitions.ts';

@@ -1,5 +1,5 @@
 // A batch whose file would be too large gives half of its deliveries to a new batch with an object of its own (migration 0021).
-import { bounds } from '../hot-path/load-attempts.ts';
+import { bounds } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import type { BatchUnderWay } from './batches.ts';
 

@@ -4,8 +4,7 @@
 import { errorText } from '../../core/clean-text.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { FileFormat } from '../../core/warehouse/object-key.ts';
-import { bounds } from '../hot-path/load-attempts.ts';
-import { jsonParameter } from '../parameters.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import { forgetEnded } from '../ranges.ts';
 import { outboxRow, UNDER_WAY } from '../sql-rules.ts';
