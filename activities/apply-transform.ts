@@ -31,9 +31,10 @@ export async function applyTransform(
   context: AttemptContext,
   received: EventContent & { sourceSlug: string },
 ): Promise<EventContent | { problem: string }> {
-  const { transformId, transformVersion } = context;
+  const { organizationId, transformId, transformVersion } = context;
   if (transformId === null) return received;
-  const transform = transformVersion === null ? null : await deps.configs.transform(transformId, transformVersion);
+  const transform =
+    transformVersion === null ? null : await deps.configs.transform(organizationId, transformId, transformVersion);
   if (transform === null) return { problem: 'The transform of the route was deleted' };
   const result = await deps.transforms.run(
     { ...transform, key: `${transform.id}:${transform.version}` },

@@ -1,13 +1,14 @@
 // One attempt of a delivery: load, send, judge, record. An ordinary function with explicit dependencies; the activity
 // is a thin wrapper around it.
+import { isOpenStatus } from '../core/delivery-status.ts';
 import { latencyClass } from '../core/latency-classes.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
 import { judge } from '../core/verdict.ts';
-import { isBlocked } from '../db/circuits.ts';
+import { isBlocked } from '../db/circuits/circuits.ts';
 import { isRefusedValue } from '../db/database-errors.ts';
-import { endDeliveries } from '../db/delivery-commands.ts';
-import { divertBlocked } from '../db/held-deliveries.ts';
+import { endDeliveries } from '../db/delivery/delivery-commands.ts';
+import { divertBlocked } from '../db/circuits/held-deliveries.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { Pool } from '../db/pool.ts';
 import { toldError } from '../core/told-error.ts';
@@ -19,7 +20,7 @@ import type { Sender, SendResult } from '../outbound/http/sender.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { PendingOpenings } from './pending-openings.ts';
 import { awaitSlot } from './rate-limit.ts';
-import { CLOSED, OPEN, recordedOutcome, unrecordedOutcome, within } from './record-attempt.ts';
+import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './record-attempt.ts';
 import {
   type ContextLoader,
   type RecordedResult,
@@ -68,7 +69,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   }
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
-  if (!OPEN.includes(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
+  if (!isOpenStatus(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
   // What is no longer blocked (or has ended) meanwhile is looked at anew.
   if (context.blocked) return (await divert(deps, context, lane)) ?? attemptDelivery(deps, request, lane);
   const ready = await prepare(deps, context);
@@ -165,8 +166,10 @@ async function awaitRecord(
   }
 }
 
-function routeOf({ configs }: AttemptDeps, { routeId, routeVersion }: AttemptContext): Promise<RouteConfig | null> {
-  return routeId === null || routeVersion === null ? Promise.resolve(null) : configs.route(routeId, routeVersion);
+function routeOf({ configs }: AttemptDeps, context: AttemptContext): Promise<RouteConfig | null> {
+  const { organizationId, routeId, routeVersion } = context;
+  if (routeId === null || routeVersion === null) return Promise.resolve(null);
+  return configs.route(organizationId, routeId, routeVersion);
 }
 
 /** Only attempts of primary deliveries concern the circuit of their route. */
@@ -208,7 +211,7 @@ async function prepare(deps: AttemptDeps, context: AttemptContext): Promise<Read
   const destination =
     context.destinationVersion === null
       ? null
-      : await deps.configs.destination(context.destinationId, context.destinationVersion);
+      : await deps.configs.destination(context.organizationId, context.destinationId, context.destinationVersion);
   if (!destination) return { ending: 'cancelled', reason: 'The destination was deleted' };
   if (!destination.enabled) return { ending: 'skipped', reason: 'The destination is disabled' };
   if (context.sourceSlug === null || context.eventHeaders === null) {

@@ -1,8 +1,8 @@
 // Builds the activities from what they depend on.
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/attempt-times.ts';
-import { cancelDeliveries } from '../db/delivery-commands.ts';
-import { replayOnce } from '../db/replay.ts';
+import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
+import { replayOnce } from '../db/replay/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
 import { inTime } from '../outbound/http/in-time.ts';

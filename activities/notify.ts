@@ -13,7 +13,7 @@ import {
   type MailContext,
   mailContext,
   type NotificationKey,
-} from '../db/notifications.ts';
+} from '../db/delivery/notifications.ts';
 import type { Pool } from '../db/pool.ts';
 import { MailError, type Mailer } from '../outbound/mail.ts';
 import type { NotificationOutcome, NotifyActivities } from './types.ts';

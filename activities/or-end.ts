@@ -1,7 +1,7 @@
 // That our own side tries again and again is right while something is away. It is wrong for a delivery of which PostgreSQL refuses
 // a value: it would repeat for ever and hold its place. Such a delivery ends.
 import { isRefusedValue, refusalOf } from '../db/database-errors.ts';
-import { endDeliveries } from '../db/delivery-commands.ts';
+import { endDeliveries } from '../db/delivery/delivery-commands.ts';
 import type { AttemptDeps } from './attempt.ts';
 import type { AttemptRequest } from './types.ts';
 

@@ -1,10 +1,10 @@
 // The rate limit of a destination, as an attempt meets it: right before it sends, so that over any minute no more than
 // `rateLimitPerMinute` + 1 requests leave, from all workers together, first attempts, retries and replays alike.
 import { setTimeout as delay } from 'node:timers/promises';
-import { postponeDelivery } from '../db/delivery-commands.ts';
+import { postponeDelivery } from '../db/delivery/delivery-commands.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { Pool } from '../db/pool.ts';
-import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '../db/rate-limits.ts';
+import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '../db/delivery/rate-limits.ts';
 import type { DestinationConfig } from './config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from './types.ts';
 

@@ -1,5 +1,6 @@
 // Recording an attempt that was made before and could not be recorded then, from the few facts that are left of it; and what
 // the records say of an attempt.
+import { isOpenStatus } from '../core/delivery-status.ts';
 import { latencyClass } from '../core/latency-classes.ts';
 import { toldError } from '../core/told-error.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
@@ -11,7 +12,6 @@ import type { RecordedOutcome, RecordRequest, UnrecordedAttempt } from './types.
 // Less than the deadline of the activity. What is not recorded by then is tried again, here and by the workflow.
 const AWAIT_RECORD_MS = 20_000;
 
-export const OPEN = ['pending', 'retrying', 'circuit_open'];
 export const CLOSED: RecordedOutcome = { status: 'closed', statusCode: null, error: null };
 
 /**
@@ -29,9 +29,10 @@ export async function recordAttempt(
   if (underWay) await within(AWAIT_RECORD_MS, underWay.recorded);
   const context = await deps.contexts.submit(reference);
   if (!context) return CLOSED;
-  if (!OPEN.includes(context.status) || context.attemptCount >= made.attempt) return recordedOutcome(context);
-  const { routeId, routeVersion } = context;
-  const route = routeId === null || routeVersion === null ? null : await deps.configs.route(routeId, routeVersion);
+  if (!isOpenStatus(context.status) || context.attemptCount >= made.attempt) return recordedOutcome(context);
+  const { organizationId, routeId, routeVersion } = context;
+  const route =
+    routeId === null || routeVersion === null ? null : await deps.configs.route(organizationId, routeId, routeVersion);
   const { statusCode, error, latency, waitMs, deliveryStatus } = made;
   const failover =
     route === null || error === null
@@ -96,6 +97,6 @@ export function recordedOutcome(context: AttemptContext): RecordedOutcome {
   const error = context.error === null ? null : toldError(context.error);
   if (status === 'delivered' || status === 'failed') return { status, statusCode, error };
   if (status === 'failed_over') return { status, statusCode, error, takenOverBy: null };
-  if (!OPEN.includes(status)) return CLOSED;
+  if (!isOpenStatus(status)) return CLOSED;
   return { status: 'retrying', statusCode, error, waitMs: Math.max(0, Math.ceil(context.retryInMs ?? 0)) };
 }

@@ -3,10 +3,10 @@ import { heartbeat } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/event-replay.ts';
 import type { Log } from '../core/log.ts';
-import { makePage, readProgress } from '../db/event-replay-pages.ts';
-import { type EventReplayKey, endEventReplay } from '../db/event-replays.ts';
+import { makePage, readProgress } from '../db/replay/event-replay-pages.ts';
+import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.ts';
 import type { Pool } from '../db/pool.ts';
-import type { ReplayedDelivery } from '../db/replay.ts';
+import type { ReplayedDelivery } from '../db/replay/replay.ts';
 import { replayedSignals, sendAll } from '../temporal-config/workflow-signals.ts';
 import type { ReplayActivities } from './types.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Batcher, createBatcher } from '../core/batcher.ts';
 import type { Log } from '../core/log.ts';
-import { countAttempts } from '../db/circuits.ts';
+import { countAttempts } from '../db/circuits/circuits.ts';
 import {
   isRefusedValue,
   isStatementTimeout,

@@ -5,7 +5,7 @@ import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { compileFieldMapping, type FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import { buildFile } from '../core/warehouse/file.ts';
 import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
-import type { DecryptedConfig } from '../db/warehouse-config.ts';
+import type { DecryptedConfig } from '../db/warehouse/config.ts';
 import { samplePayload } from './test-send.ts';
 
 /** How long an upload may take, in ms; one that takes longer is reported as failed. */

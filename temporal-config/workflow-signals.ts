@@ -1,6 +1,6 @@
 // Signals to the workflows of deliveries. PostgreSQL has every decision that they tell of, so one that is lost costs little.
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import type { ReplayedDelivery } from '../db/replay.ts';
+import type { ReplayedDelivery } from '../db/replay/replay.ts';
 
 const DEADLINE_MS = 5000;
 // The gRPC status INVALID_ARGUMENT.

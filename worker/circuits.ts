@@ -1,10 +1,10 @@
 // Wakes the workflows of circuits, and starts those that do not run: whoever changes a circuit says so in its row
-// (db/circuits.ts), so no change is lost with the process that made it.
+// (db/circuits/circuits.ts), so no change is lost with the process that made it.
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
 import { summaryLine } from '../core/operator-markdown.ts';
-import { claimDueCircuits, type DueCircuit } from '../db/circuits.ts';
+import { claimDueCircuits, type DueCircuit } from '../db/circuits/circuits.ts';
 import type { Pool } from '../db/pool.ts';
 import type { circuit } from '../workflows/circuit.ts';
 import { circuitChanged } from '../workflows/messages.ts';

@@ -7,7 +7,7 @@ import { lookUp } from '../temporal-config/workflow-state.ts';
 import { createReplayActivities } from '../activities/replay.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
-import { claimEventReplays, type DueReplay, endEventReplay } from '../db/event-replays.ts';
+import { claimEventReplays, type DueReplay, endEventReplay } from '../db/replay/event-replays.ts';
 import type { Pool } from '../db/pool.ts';
 import { replayTaskQueue, TASK_QUEUE } from '../core/workflow-names.ts';
 import type { replay } from '../workflows/replay.ts';

@@ -8,7 +8,7 @@ import { createNotifyActivities } from '../activities/notify.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
-import { claimNotifications, type NotificationKey } from '../db/notifications.ts';
+import { claimNotifications, type NotificationKey } from '../db/delivery/notifications.ts';
 import type { Pool } from '../db/pool.ts';
 import { mailTaskQueue, notifyWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
 import type { notify } from '../workflows/notify.ts';

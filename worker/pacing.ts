@@ -3,7 +3,7 @@
 // attempt, right before it sends (activities/rate-limit.ts), so a start that takes long does not bend the limit.
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
-import { nextSlots, slotInterval } from '../db/rate-limits.ts';
+import { nextSlots, slotInterval } from '../db/delivery/rate-limits.ts';
 
 // How long before its slot a delivery is started: about what a start takes on a busy machine.
 const AHEAD_MS = 200;

@@ -8,7 +8,7 @@ import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
-import { type ResumePoint, resumePoints } from '../db/reconciliation.ts';
+import { type ResumePoint, resumePoints } from '../db/reconciliation/reconciliation.ts';
 import { createClaims } from './claims.ts';
 import { createExpress } from './express.ts';
 import { InFlight } from './in-flight.ts';

@@ -32,7 +32,7 @@ export async function startDelivery(
   const start: WorkflowStartOptions<typeof delivery> = {
     workflowId: row.deliveryId,
     taskQueue: TASK_QUEUE,
-    // Never a second workflow, but of a delivery of which this database is known not to have heard the end (db/reconciliation.ts).
+    // Never a second workflow, but of a delivery of which this database is known not to have heard the end (db/reconciliation/reconciliation.ts).
     workflowIdReusePolicy: row.resume === 'ended' ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
     requestEagerStart: true,
     args: [

@@ -9,7 +9,7 @@ import type { Settings } from '../core/config.ts';
 import { warehouseWorkflowId } from '../core/workflow-names.ts';
 import { summaryLine } from '../core/operator-markdown.ts';
 import type { Pool } from '../db/pool.ts';
-import { claimFlushes, countGains, type DueFlush } from '../db/warehouse-flushes.ts';
+import { claimFlushes, countGains, type DueFlush } from '../db/warehouse/flushes.ts';
 import { warehouseChanged } from '../workflows/messages.ts';
 import { TASK_QUEUE, warehouseTaskQueue } from '../core/workflow-names.ts';
 import { destinationIdAttribute, organizationIdAttribute } from '../core/search-attributes.ts';

@@ -1,7 +1,7 @@
 // The reconciliation, step by step: PostgreSQL says what must go on, Temporal what does. The workflow `reconcile` asks for one step
 // after the other, so each is short and what is left can be seen.
 import { setTimeout as delay } from 'node:timers/promises';
-import { claimListing, countRepairs, openRanges, overdueDeliveries } from '../../db/reconciliation.ts';
+import { claimListing, countRepairs, openRanges, overdueDeliveries } from '../../db/reconciliation/reconciliation.ts';
 import type { ReconcilePosition, ReconcileStep, Repairs } from '../types.ts';
 import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../../temporal-config/open-deliveries.ts';
 import { endNeedless } from './running-workflows.ts';

@@ -3,7 +3,7 @@
 // halved.
 import { errorText } from '../../core/clean-text.ts';
 import { MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
-import { endDeliveries } from '../../db/delivery-commands.ts';
+import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
   beginUpload,
   type BatchUnderWay,
@@ -12,8 +12,8 @@ import {
   noteUploaded,
   noteUploadFailed,
   openMembers,
-} from '../../db/warehouse-batches.ts';
-import { noteSeen } from '../../db/warehouse-flushes.ts';
+} from '../../db/warehouse/batches.ts';
+import { noteSeen } from '../../db/warehouse/flushes.ts';
 import type { BatchReference, UploadOutcome } from '../types.ts';
 import { makeContent } from './content.ts';
 import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './deps.ts';

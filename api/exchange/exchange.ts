@@ -2,7 +2,7 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { DeadlockException } from '@mikro-orm/core';
 import { z } from 'zod';
-import type { EntityManager } from '../../db/orm.ts';
+import { type EntityManager, lockImports } from '../../db/orm.ts';
 import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
@@ -161,7 +161,7 @@ export async function inImport<T>(
     try {
       return await entityManager(ctx, deps).transactional(async (em) => {
         // Failure policy: one that waits longer than a statement may (STATEMENT_TIMEOUT_MS) is answered 503.
-        await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`import:${organizationId(ctx)}`]);
+        await lockImports(em, organizationId(ctx));
         return work(em);
       });
     } catch (error) {

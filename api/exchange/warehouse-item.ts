@@ -1,7 +1,7 @@
 // A warehouse in an export file. The interface's item has no place for what makes it one, so the item has two members more:
 // `config`, in which only the secret is hidden, and `fieldMapping`.
 import { WAREHOUSE_SECRET_FIELD, type WarehouseType } from '../../core/warehouse/config.ts';
-import { openWarehouseConfig } from '../../db/warehouse-config.ts';
+import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps } from '../context.ts';
 import { createDestinationSchema, createWarehouseSchema } from '../resources/destination-schema.ts';
 import {

@@ -4,7 +4,7 @@ import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
-import type { SecretBox } from '../../db/encryption.ts';
+import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import { ApiError } from '../errors.ts';

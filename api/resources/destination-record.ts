@@ -4,7 +4,7 @@ import type { RetryPolicy } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
-import { deleteDestinations } from '../../db/delivery-commands.ts';
+import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
 import { z } from 'zod';

@@ -11,7 +11,7 @@ import {
 } from '../../core/warehouse/config.ts';
 import { type FieldMappingRule, fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
 import type { Destination } from '../../db/entities.ts';
-import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig } from '../../db/warehouse-config.ts';
+import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig } from '../../db/warehouse/config.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../context.ts';
 import { ApiError } from '../errors.ts';

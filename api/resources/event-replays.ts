@@ -12,7 +12,7 @@ import {
   FilterTooBroadError,
   selectEvents,
   TooManyReplaysError,
-} from '../../db/event-replays.ts';
+} from '../../db/replay/event-replays.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';

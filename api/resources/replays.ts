@@ -2,7 +2,12 @@
 import { z } from 'zod';
 import { isId } from '../../core/ids.ts';
 import { existingEventIds } from '../../db/history/events.ts';
-import { createReplays, PayloadExpiredError, type ReplayResult, UnroutableDestinationError } from '../../db/replay.ts';
+import {
+  createReplays,
+  PayloadExpiredError,
+  type ReplayResult,
+  UnroutableDestinationError,
+} from '../../db/replay/replay.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
 import { parseChoice } from '../validation.ts';

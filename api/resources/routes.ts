@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isId, newId } from '../../core/ids.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
 import type { CircuitState } from '../../core/circuit.ts';
-import { circuitStates } from '../../db/circuits.ts';
+import { circuitStates } from '../../db/circuits/circuits.ts';
 import { ingestTotals, type IngestTotals } from '../../db/history/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';

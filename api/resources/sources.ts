@@ -9,7 +9,7 @@ import {
   type VerificationConfig,
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
-import { deleteSource } from '../../db/delivery-commands.ts';
+import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { Source, type StoredVerification } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import {

@@ -1,6 +1,6 @@
 // Fills events, payloads, deliveries, attempts and roll-ups with a month of history, by sets, straight into the real schema.
 // Everything is derived from numbers by hashing, so the same call makes the same mix.
-import { ensurePartitions } from '../../db/partitions.ts';
+import { ensurePartitions } from '../../db/retention/partitions.ts';
 import { inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
 import type { FilledRecords } from './records.ts';
 
@@ -218,7 +218,7 @@ function mergedBefore(nowMs: number): number {
 }
 const BUCKET = `date_bin(case when at < $1 then interval '1 hour' else interval '5 minutes' end, at, 'epoch')`;
 
-// The roll-ups as the statements of db/hot-path/ and db/delivery-commands.ts write them; the totals of all time follow at the end.
+// The roll-ups as the statements of db/hot-path/ and db/delivery/delivery-commands.ts write them; the totals of all time follow at the end.
 const INGEST_STATS = `
 insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
 select subject, ${BUCKET}, count(*) filter (where taken), count(*) filter (where not taken), max(at)

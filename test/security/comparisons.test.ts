@@ -32,7 +32,7 @@ const COMPARED = [
 /** What looks like a comparison of a secret and is none, with the reason. */
 const NONE: { file: string; text: string; why: string }[] = [
   {
-    file: 'db/idempotent-requests.ts',
+    file: 'db/management/idempotent-requests.ts',
     text: 'found.bodyHash.equals(bodyHash)',
     why: 'the SHA-256 of a body that the caller sent',
   },

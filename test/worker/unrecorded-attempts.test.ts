@@ -11,7 +11,7 @@ import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
 import { readSettings } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
-import { SecretBox } from '../../db/encryption.ts';
+import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 import { readOnlySwitch } from '../support/read-only.ts';
