@@ -3,14 +3,14 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import { RECORDING_MS } from '../core/attempt-times.ts';
 import { cancelDeliveries } from '../db/delivery-commands.ts';
 import { replayOnce } from '../db/replay.ts';
-import { type AttemptDeps, attemptDelivery } from './attempt.ts';
+import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
 import { inTime } from '../outbound/http/in-time.ts';
 import type { Parking } from './parking.ts';
-import { recordAttempt } from './record-attempt.ts';
+import { recordAttempt } from './attempt/record-later.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
 import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
-import { orEnd } from './or-end.ts';
+import { orEnd } from './attempt/or-end.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 
 // Well below the heartbeat timeout of the workflow, so that one late beat does not look like a dead worker.

@@ -4,7 +4,7 @@
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import type { Log } from '../core/log.ts';
-import { ResultsFullError } from '../activities/results.ts';
+import { ResultsFullError } from '../activities/attempt/results.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';

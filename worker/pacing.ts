@@ -1,6 +1,6 @@
 // Paces the starts of deliveries to rate-limited destinations: a delivery is started when its slot is near, and what has
 // no slot yet stays in the outbox, where it takes no place of other destinations. The slot itself is reserved by the
-// attempt, right before it sends (activities/rate-limit.ts), so a start that takes long does not bend the limit.
+// attempt, right before it sends (activities/attempt/rate-limit.ts), so a start that takes long does not bend the limit.
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import { nextSlots, slotInterval } from '../db/rate-limits.ts';

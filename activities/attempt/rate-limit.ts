@@ -1,12 +1,12 @@
 // The rate limit of a destination, as an attempt meets it: right before it sends, so that over any minute no more than
 // `rateLimitPerMinute` + 1 requests leave, from all workers together, first attempts, retries and replays alike.
 import { setTimeout as delay } from 'node:timers/promises';
-import { postponeDelivery } from '../db/delivery-commands.ts';
-import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
-import type { Pool } from '../db/pool.ts';
-import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '../db/rate-limits.ts';
-import type { DestinationConfig } from './config-cache.ts';
-import type { AttemptOutcome, AttemptRequest } from './types.ts';
+import { postponeDelivery } from '../../db/delivery-commands.ts';
+import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import type { Pool } from '../../db/pool.ts';
+import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '../../db/rate-limits.ts';
+import type { DestinationConfig } from '../config-cache.ts';
+import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 
 // A slot this near is waited for here; a later one by the workflow, which wakes up so much before it.
 const NEAR_SLOT_MS = 250;

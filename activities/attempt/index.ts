@@ -1,25 +1,25 @@
 // One attempt of a delivery: load, send, judge, record. An ordinary function with explicit dependencies; the activity
 // is a thin wrapper around it.
-import { latencyClass } from '../core/latency-classes.ts';
-import type { Lane } from '../core/lane.ts';
-import type { Log } from '../core/log.ts';
-import { judge } from '../core/verdict.ts';
-import { isBlocked } from '../db/circuits.ts';
-import { isRefusedValue } from '../db/database-errors.ts';
-import { endDeliveries } from '../db/delivery-commands.ts';
-import { divertBlocked } from '../db/held-deliveries.ts';
-import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
-import type { Pool } from '../db/pool.ts';
-import { toldError } from '../core/told-error.ts';
-import { applyTransform } from './apply-transform.ts';
-import type { ConfigCache, DestinationConfig, RouteConfig } from './config-cache.ts';
-import { offerFailover } from './failover.ts';
-import { buildOutboundRequest, type OutboundRequest } from '../outbound/http/outbound-request.ts';
-import type { Sender, SendResult } from '../outbound/http/sender.ts';
-import type { Transforms } from '../outbound/transforms/index.ts';
+import { latencyClass } from '../../core/latency-classes.ts';
+import type { Lane } from '../../core/lane.ts';
+import type { Log } from '../../core/log.ts';
+import { judge } from '../../core/verdict.ts';
+import { isBlocked } from '../../db/circuits.ts';
+import { isRefusedValue } from '../../db/database-errors.ts';
+import { endDeliveries } from '../../db/delivery-commands.ts';
+import { divertBlocked } from '../../db/held-deliveries.ts';
+import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import type { Pool } from '../../db/pool.ts';
+import { toldError } from '../../core/told-error.ts';
+import { applyTransform } from '../apply-transform.ts';
+import type { ConfigCache, DestinationConfig, RouteConfig } from '../config-cache.ts';
+import { offerFailover } from '../failover.ts';
+import { buildOutboundRequest, type OutboundRequest } from '../../outbound/http/outbound-request.ts';
+import type { Sender, SendResult } from '../../outbound/http/sender.ts';
+import type { Transforms } from '../../outbound/transforms/index.ts';
 import type { PendingOpenings } from './pending-openings.ts';
 import { awaitSlot } from './rate-limit.ts';
-import { CLOSED, OPEN, recordedOutcome, unrecordedOutcome, within } from './record-attempt.ts';
+import { CLOSED, OPEN, recordedOutcome, unrecordedOutcome, within } from './record-later.ts';
 import {
   type ContextLoader,
   type RecordedResult,
@@ -27,7 +27,7 @@ import {
   type ResultRecorder,
   ResultsFullError,
 } from './results.ts';
-import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from './types.ts';
+import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from '../types.ts';
 
 export interface AttemptDeps {
   pool: Pool;
