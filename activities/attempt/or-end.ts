@@ -2,7 +2,7 @@
 // a value: it would repeat for ever and hold its place. Such a delivery ends.
 import { isRefusedValue, refusalOf } from '../../db/database-errors.ts';
 import { endDeliveries } from '../../db/delivery-commands.ts';
-import type { AttemptDeps } from './index.ts';
+import type { AttemptDeps } from './deps.ts';
 import type { AttemptRequest } from '../types.ts';
 
 /** An outcome of an attempt. */

@@ -3,7 +3,7 @@
 import { latencyClass } from '../../core/latency-classes.ts';
 import { toldError } from '../../core/told-error.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
-import type { AttemptDeps } from './index.ts';
+import type { AttemptDeps } from './deps.ts';
 import { offerFailover } from '../failover.ts';
 import type { AttemptResult } from '../../db/hot-path/record-results.ts';
 import type { RecordedOutcome, RecordRequest, UnrecordedAttempt } from '../types.ts';
