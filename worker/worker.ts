@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
+import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
 import { createSender } from '../outbound/http/sender.ts';
@@ -46,7 +46,10 @@ const AWAIT_RECORD_MS = 30_000;
 
 const HOUR_MS = 3_600_000;
 
-/** Connects and starts; resolves when deliveries are being made. Its stop stops claiming, lets running attempts finish, closes everything. */
+/**
+ * Connects and starts; resolves when deliveries are being made. To stop it ends the claims, lets running attempts finish, and
+ * closes everything.
+ */
 export async function runWorker(
   settings: Settings,
   databaseUrl: string,
@@ -93,19 +96,8 @@ export async function runWorker(
     onRecorded: (deliveryId) => relay?.recorded(deliveryId),
     client,
   };
-  const activities = createActivities(activityDeps);
   const common: WorkerDeps = { connection, namespace: temporal.namespace, dataConverter, settings, log };
-  const create = () =>
-    createWorker(common, {
-      taskQueue: TASK_QUEUE,
-      workflowBundle,
-      activities,
-      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
-      maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
-      maxConcurrentActivityTaskExecutions: WORKFLOW_TASK_SLOTS,
-      maxCachedWorkflows: CACHED_WORKFLOWS,
-    });
-  const worker = run(await (settings.HOOKYARD_LEAN_SANDBOX ? withLeanSandbox(create) : create()));
+  const worker = await startMainWorker(common, settings, workflowBundle, createActivities(activityDeps));
   const schedules = keepSchedules(client, connection, log);
   const shards = holdShards(hotPool, `${hostname()}:${process.pid}:${randomUUID()}`, log);
   const running = startRelay({
@@ -130,20 +122,11 @@ export async function runWorker(
     log,
   );
   const workflowLink = workflowLinks(settings, temporal);
+  const warehouseDeps = { client, hotPool, pool: warehousePool, commandPool: pool, secretBox, configs, transforms };
   const others = [
     await startNotifications({ ...common, client, pool, settings, workflowLink }),
     await startEventReplays({ ...common, client, pool }),
-    await startWarehouseFlushes({
-      ...common,
-      client,
-      hotPool,
-      pool: warehousePool,
-      commandPool: pool,
-      secretBox,
-      configs,
-      transforms,
-      settings,
-    }),
+    await startWarehouseFlushes({ ...common, ...warehouseDeps, settings }),
   ];
   const workers = [worker, ...others];
   return {
@@ -160,6 +143,25 @@ export async function runWorker(
         () => closeAll([hotPool, pool, warehousePool], connection),
       ]),
   };
+}
+
+async function startMainWorker(
+  deps: WorkerDeps,
+  { HOOKYARD_LEAN_SANDBOX }: Settings,
+  workflowBundle: WorkflowBundleOption,
+  activities: object,
+): Promise<RunningWorker> {
+  const create = () =>
+    createWorker(deps, {
+      taskQueue: TASK_QUEUE,
+      workflowBundle,
+      activities,
+      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
+      maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
+      maxConcurrentActivityTaskExecutions: WORKFLOW_TASK_SLOTS,
+      maxCachedWorkflows: CACHED_WORKFLOWS,
+    });
+  return run(await (HOOKYARD_LEAN_SANDBOX ? withLeanSandbox(create) : create()));
 }
 
 async function stopInOrder(
