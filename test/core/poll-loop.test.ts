@@ -55,7 +55,7 @@ describe('a poll loop', () => {
 
   it('rests as long as its round says', async () => {
     const { began, ended } = start(() => ({ ms: 20 }));
-    await until('three rounds', () => began.length === 3);
+    await until('three rounds', () => began.length >= 3);
     expect((began[1] ?? 0) - (ended[0] ?? 0)).to.be.at.least(20 - TIMER_MS);
     expect((began[2] ?? 0) - (ended[1] ?? 0)).to.be.at.least(20 - TIMER_MS);
   });
@@ -81,7 +81,7 @@ describe('a poll loop', () => {
     const { loop, began } = start(() => ({ ms: 20, nudgedMs: LONG_MS }));
     await turn();
     loop.nudge();
-    await until('the next round', () => began.length === 2);
+    await until('the next round', () => began.length >= 2);
   });
 
   it('remembers a nudge that comes during a round', async () => {
