@@ -13,7 +13,7 @@ export class BackgroundTasks {
     this.#running.add(watched);
   }
 
-  /** Throws the first error of a task since the last call, so that the loop hears of it. */
+  /** Throws the first error of a task since the last call: the loop treats it as its own. */
   throwError(): void {
     const error = this.#error;
     this.#error = undefined;

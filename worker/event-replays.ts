@@ -43,7 +43,7 @@ async function lookAfterDue(deps: EventReplayDeps): Promise<number> {
 /**
  * Starts a replay's workflow unless it runs. One that was ended in Temporal (terminated in the UI) would leave its replay
  * under way for ever, so the replay is ended too. One that ended by itself has recorded that before: a database that does
- * not know of it was restored from a backup, and the replay goes on where that is.
+ * not know of it was restored from a backup, and the replay continues from there.
  */
 async function lookAfter(deps: EventReplayDeps, due: DueReplay): Promise<void> {
   if (await start(deps.client, due, 'REJECT_DUPLICATE')) return;

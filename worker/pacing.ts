@@ -10,7 +10,7 @@ const AHEAD_MS = 200;
 // A destination without a near slot is looked at again after at most this time, so that a raised limit has effect.
 const LOOK_AGAIN_MS = 1000;
 const LOOK_AGAIN_SOON_MS = 20;
-// A start whose attempt is not heard of takes place elsewhere, or is lost and will be claimed again.
+// A start whose attempt reserves no slot by then takes place elsewhere, or is lost and will be claimed again.
 const UNHEARD_MS = 5000;
 
 export interface Pacing {

@@ -1,4 +1,4 @@
-// Deliveries that continue from their recorded attempts: their workflow was lost, or this database has not heard of its end.
+// Deliveries that continue from their recorded attempts: their workflow was lost, or has ended without this database knowing.
 import { lookAfterQueued, type RepairDeps } from '../temporal-config/open-deliveries.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';

@@ -15,7 +15,7 @@ import type { Latencies } from './latencies.ts';
 import { resumeDelivery } from './resume.ts';
 import { startDelivery } from './start-delivery.ts';
 import type { StartPolicy } from './start-policies.ts';
-import { tellTurn } from './turns.ts';
+import { signalTurn } from './turns.ts';
 
 export interface StartsDeps {
   inFlight: InFlight;
@@ -41,7 +41,7 @@ export interface Starts {
   start(row: OutboxRow, policy: StartPolicy): Promise<void>;
   /** Starts the workflow of a delivery that continues from its recorded attempts. */
   resume(row: OutboxRow, policy: StartPolicy, point: ResumePoint | undefined): Promise<void>;
-  /** Wakes the workflow of a delivery whose turn has come. One that is not heard of is told again after a while. */
+  /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. */
   wakeWorkflow(row: OutboxRow): Promise<void>;
   /** Whether this process makes the first attempt of a delivery itself at the moment. */
   isRunning(deliveryId: string): boolean;
@@ -74,7 +74,7 @@ export function createStarts(deps: StartsDeps): Starts {
   async function wakeWorkflow(row: OutboxRow): Promise<void> {
     let keepsPlace = false;
     try {
-      keepsPlace = await tellTurn(deps, row);
+      keepsPlace = await signalTurn(deps, row);
     } finally {
       if (!keepsPlace) freePlace(row.deliveryId);
     }

@@ -51,7 +51,7 @@ async function lookAfterDue({ commandPool, client, settings }: WarehouseFlushDep
   return claimed.length >= MAX_PER_LOOK;
 }
 
-/** Starts the workflow of a destination unless it runs, and tells it when there is news. */
+/** Starts the workflow of a destination unless it runs, and signals it when something has changed. */
 async function wake(client: Client, settings: WarehouseFlushDeps['settings'], due: DueFlush): Promise<void> {
   const { organizationId, destinationId, destinationName, hasNews } = due;
   const retryMs = settings.HOOKYARD_WAREHOUSE_RETRY_SECONDS * 1000;

@@ -9,7 +9,7 @@ export interface Watch {
 /**
  * Calls `look` until it is stopped, with a rest in between.
  * @param look says whether there is more to do at once
- * @param onError hears of a look that failed; the next one comes after the rest
+ * @param onError called with the error of a look that failed; the next one comes after the rest
  */
 export function watch(
   look: () => Promise<boolean>,

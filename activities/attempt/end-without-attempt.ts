@@ -18,10 +18,10 @@ export async function endWithoutAttempt(
 ): Promise<AttemptOutcome> {
   const { organizationId, deliveryId } = context;
   await endDeliveries(deps.pool, ending, { organizationId, deliveryIds: [deliveryId], reason });
-  const told = toldError(reason);
+  const redacted = toldError(reason);
   deps.log.info(
-    { deliveryId, eventId: context.eventId, status: ending, reason: told },
+    { deliveryId, eventId: context.eventId, status: ending, reason: redacted },
     'delivery ended without an attempt',
   );
-  return ending === 'failed' ? { status: 'failed', statusCode: null, error: told } : CLOSED;
+  return ending === 'failed' ? { status: 'failed', statusCode: null, error: redacted } : CLOSED;
 }

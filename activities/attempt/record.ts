@@ -133,7 +133,7 @@ async function awaitRecord(
 /**
  * What stands in the records when recording changed nothing: the delivery was ended meanwhile, or the attempt was recorded
  * before. The latter is so when the database committed the result and its answer was lost, so that it was sent again; the
- * delivery is open then, and somebody has to continue it.
+ * delivery is open then, and has to be continued.
  */
 async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
   const context = await deps.contexts.submit(request);

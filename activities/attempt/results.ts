@@ -133,7 +133,7 @@ export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
       const recorded = untilRecorded(result).finally(() => {
         if (underWay.get(deliveryId) === recording) underWay.delete(deliveryId);
       });
-      // Whoever waits hears of it; there may be nobody any more.
+      // A caller that waits gets the error; there may be none any more.
       recorded.catch((error: unknown) =>
         log.error({ deliveryId, error: String(error) }, 'the database refuses a result'),
       );
