@@ -20,7 +20,7 @@ const MORE_IS_DUE: Rest = { ms: SHORTEST_REST_MS };
 const MAX_PER_LOOK = 100;
 
 /** To be nudged when a circuit has changed. */
-export type CircuitWatch = Pick<PollLoop, 'nudge' | 'stop'>;
+type CircuitWatch = Pick<PollLoop, 'nudge' | 'stop'>;
 
 /** Failure policy: while the database or Temporal is away, circuits wait; a claim that led to nothing lapses. */
 export function watchCircuits({ pool, client, log }: { pool: Pool; client: Client; log: Log }): CircuitWatch {

@@ -17,7 +17,7 @@ import type { Shards } from './shards.ts';
 import type { StartPolicy } from './start-policies.ts';
 import type { Starts } from './starts.ts';
 
-export interface RoundDeps {
+interface RoundDeps {
   /** Runs the rare commands. */
   pool: Pool;
   shards: Shards;

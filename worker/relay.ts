@@ -23,7 +23,7 @@ const ERROR_REST_MS = 1000;
 // commit. What waits for a slow destination does not count: others would wait for the rests because of it.
 const BUSY_IN_FLIGHT = 10;
 
-export interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace'> {
+interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace'> {
   /** Runs the claims. */
   hotPool: Pool;
   shards: Shards;

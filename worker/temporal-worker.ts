@@ -50,7 +50,7 @@ export function run(worker: Worker): RunningWorker {
   };
 }
 
-export interface SideWorkerOptions {
+interface SideWorkerOptions {
   taskQueue: string;
   activities: object;
   /** Activities that run at the same time. */

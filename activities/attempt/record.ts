@@ -18,7 +18,7 @@ import type { RecordedResult, Recording } from './results.ts';
 import type { SentAttempt } from './send.ts';
 
 /** An attempt that was made, and what it was made by. */
-export interface MadeAttempt extends SentAttempt {
+interface MadeAttempt extends SentAttempt {
   context: AttemptContext;
   route: RouteConfig | null;
   outbound: OutboundRequest;

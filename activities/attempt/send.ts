@@ -5,7 +5,7 @@ import type { DestinationConfig } from '../config-cache.ts';
 import type { AttemptDeps } from './deps.ts';
 
 /** A moment by the calendar, and by a clock that is never set. */
-export interface Moment {
+interface Moment {
   date: Date;
   clockMs: number;
 }
