@@ -10,6 +10,7 @@ import type { Pool } from '../db/pool.ts';
  * of them is made the probe and stays in the outbox.
  */
 export async function divertNew(pool: Pool, blocked: OutboxRow[]): Promise<void> {
+  if (blocked.length === 0) return;
   const rows = blocked.flatMap(({ deliveryId, routeId, blockedBy }) =>
     routeId === null ? [] : [{ deliveryId, routeId, blockedBy, hasWorkflow: false }],
   );

@@ -1,10 +1,10 @@
 // The express lane: the relay makes first attempts itself, with the same function as the workflow's activity, and starts a
-// workflow only for what is left to do. The delivery's row stays in the outbox until one of both has happened, so whoever
-// claims it after a crash finds the attempt recorded and goes on from there, or makes it again.
+// workflow only for what is left to do. The delivery's row stays in the outbox until one of both has happened, so the
+// relay that claims it after a crash finds the attempt recorded and continues from there, or makes it again.
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import type { Log } from '../core/log.ts';
-import { ResultsFullError } from '../activities/results.ts';
+import { ResultsFullError } from '../activities/attempt/results.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
@@ -101,7 +101,7 @@ export function createExpress(deps: ExpressDeps): Express {
     );
   }
 
-  /** The workflow goes on from what the first attempt found. A row is removed when Temporal has the workflow. */
+  /** The workflow continues from what the first attempt found. A row is removed when Temporal has the workflow. */
   async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt | undefined): Promise<void> {
     const started = await deps.startWorkflow(row, policy, outcome);
     // Had it been started before, by a relay that died then, it runs; or an operator has ended it.

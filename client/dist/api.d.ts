@@ -1,4 +1,4 @@
-import type { CallOptions, RawAnswer } from './http.ts';
+import type { CallOptions, RawAnswer } from '../http.ts';
 export type BasicAuth = {
     username: string;
     password: string;

@@ -1,9 +1,9 @@
-import { type Operations, type Pagination } from './api.ts';
-import { type CallOptions } from './http.ts';
+import { type Operations, type Pagination } from '../api.ts';
+import { type CallOptions } from '../http.ts';
 import type { Ignored } from './ignored.ts';
-export type * from './api.ts';
+export type * from '../api.ts';
 export { type Detail, HookyardError } from './errors.ts';
-export type { CallOptions, RawAnswer } from './http.ts';
+export type { CallOptions, RawAnswer } from '../http.ts';
 export type { Ignored, IgnoredName } from './ignored.ts';
 export interface ClientOptions {
     /** Where the service is, for example `https://hooks.example.com`; a path is kept. */

@@ -1,12 +1,12 @@
 // Attempts whose result the database does not take: the destination has the event, so the result is kept and nothing is sent again.
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { type AttemptDeps, attemptDelivery } from '../../activities/attempt.ts';
+import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
 import { createSender } from '../../outbound/http/sender.ts';
-import { PendingOpenings } from '../../activities/pending-openings.ts';
-import { recordAttempt } from '../../activities/record-attempt.ts';
-import { createContextLoader, createResultRecorder } from '../../activities/results.ts';
+import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
+import { recordAttempt } from '../../activities/attempt/record-later.ts';
+import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
 import { readSettings } from '../../core/config.ts';

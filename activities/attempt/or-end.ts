@@ -1,9 +1,9 @@
 // That our own side tries again and again is right while something is away. It is wrong for a delivery of which PostgreSQL refuses
 // a value: it would repeat for ever and hold its place. Such a delivery ends.
-import { isRefusedValue, refusalOf } from '../db/database-errors.ts';
-import { endDeliveries } from '../db/delivery/delivery-commands.ts';
-import type { AttemptDeps } from './attempt.ts';
-import type { AttemptRequest } from './types.ts';
+import { isRefusedValue, refusalOf } from '../../db/database-errors.ts';
+import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
+import type { AttemptDeps } from './deps.ts';
+import type { AttemptRequest } from '../types.ts';
 
 /** An outcome of an attempt. */
 type Ended = { status: 'failed' | 'closed'; statusCode: number | null; error: string | null };

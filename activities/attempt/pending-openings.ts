@@ -1,4 +1,4 @@
-// Circuits that this process is about to open: a route has failed as often as its circuit allows, and PostgreSQL is being told.
+// Circuits that this process is about to open: a route has failed as often as its circuit allows, and its last failures are being recorded.
 // Attempts of the route that are ready to be sent meanwhile wait for that, so that none follows the one that was too many,
 // however long the commit takes. Other workers learn of it by what they load (db/hot-path/load-attempts.ts).
 

@@ -1,12 +1,12 @@
 // The rate limit of a destination, as an attempt meets it: right before it sends, so that over any minute no more than
 // `rateLimitPerMinute` + 1 requests leave, from all workers together, first attempts, retries and replays alike.
 import { setTimeout as delay } from 'node:timers/promises';
-import { postponeDelivery } from '../db/delivery/delivery-commands.ts';
-import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
-import type { Pool } from '../db/pool.ts';
-import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '../db/delivery/rate-limits.ts';
-import type { DestinationConfig } from './config-cache.ts';
-import type { AttemptOutcome, AttemptRequest } from './types.ts';
+import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
+import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import type { Pool } from '../../db/pool.ts';
+import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '../../db/delivery/rate-limits.ts';
+import type { DestinationConfig } from '../config-cache.ts';
+import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 
 // A slot this near is waited for here; a later one by the workflow, which wakes up so much before it.
 const NEAR_SLOT_MS = 250;
@@ -15,8 +15,8 @@ const NEAR_SLOT_MS = 250;
 const FURTHEST_SLOT_MS = 30_000;
 // What the relay has to attempt, and what an earlier release has asked for, knows of no turns and is asked for again.
 const LOOK_AGAIN_MS = 30_000;
-// The relay tells whose turn has come, and the reconciliation who has lost its place in the queue. Should both miss one, this is when
-// it looks by itself.
+// The relay signals a workflow when its turn has come, and the reconciliation one that has lost its place in the queue. Should both miss
+// one, it looks by itself after this time.
 const FORGOTTEN_MS = 6 * 3_600_000;
 
 /**
@@ -55,8 +55,8 @@ export async function awaitSlot(
 }
 
 /**
- * A row that stayed would be taken for one that was not heard, and told again instead of the next one while the attempt is on the
- * wire. The workflow makes the attempt again by itself should this worker die.
+ * A row that stayed would be signalled again after a while, instead of the next one, while the attempt is on
+ * the wire. The workflow makes the attempt again by itself should this worker die.
  */
 async function leaveQueue(pool: Pool, { deliveryId }: AttemptContext, { queued }: AttemptRequest): Promise<void> {
   if (queued) await postponeDelivery(pool, deliveryId, 0);

@@ -1,13 +1,13 @@
 // Recording an attempt that was made before and could not be recorded then, from the few facts that are left of it; and what
 // the records say of an attempt.
-import { isOpenStatus } from '../core/delivery-status.ts';
-import { latencyClass } from '../core/latency-classes.ts';
-import { toldError } from '../core/told-error.ts';
-import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
-import type { AttemptDeps } from './attempt.ts';
-import { offerFailover } from './failover.ts';
-import type { AttemptResult } from '../db/hot-path/record-results.ts';
-import type { RecordedOutcome, RecordRequest, UnrecordedAttempt } from './types.ts';
+import { isOpenStatus } from '../../core/delivery-status.ts';
+import { latencyClass } from '../../core/latency-classes.ts';
+import { toldError } from '../../core/told-error.ts';
+import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import type { AttemptDeps } from './deps.ts';
+import { offerFailover } from '../failover.ts';
+import type { AttemptResult } from '../../db/hot-path/record-results.ts';
+import type { RecordedOutcome, RecordRequest, UnrecordedAttempt } from '../types.ts';
 
 // Less than the deadline of the activity. What is not recorded by then is tried again, here and by the workflow.
 const AWAIT_RECORD_MS = 20_000;

@@ -1,18 +1,18 @@
 // The two groups every attempt shares with others that run at the same time: loading deliveries and recording results.
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Batcher, createBatcher } from '../core/batcher.ts';
-import type { Log } from '../core/log.ts';
-import { countAttempts } from '../db/circuits/circuits.ts';
+import { type Batcher, createBatcher } from '../../core/batcher.ts';
+import type { Log } from '../../core/log.ts';
+import { countAttempts } from '../../db/circuits/circuits.ts';
 import {
   isRefusedValue,
   isStatementTimeout,
   isTransientDatabaseError,
   isWriteConflict,
-} from '../db/database-errors.ts';
-import { type AttemptContext, loadAttempts } from '../db/hot-path/load-attempts.ts';
-import { type AttemptResult, type ChangedDelivery, recordResults } from '../db/hot-path/record-results.ts';
-import type { Pool } from '../db/pool.ts';
-import type { AttemptRequest } from './types.ts';
+} from '../../db/database-errors.ts';
+import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
+import { type AttemptResult, type ChangedDelivery, recordResults } from '../../db/hot-path/record-results.ts';
+import type { Pool } from '../../db/pool.ts';
+import type { AttemptRequest } from '../types.ts';
 
 const MAX_GROUP = 128;
 const MAX_QUEUED = 10_000;
@@ -133,7 +133,7 @@ export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
       const recorded = untilRecorded(result).finally(() => {
         if (underWay.get(deliveryId) === recording) underWay.delete(deliveryId);
       });
-      // Whoever waits hears of it; there may be nobody any more.
+      // A caller that waits gets the error; there may be none any more.
       recorded.catch((error: unknown) =>
         log.error({ deliveryId, error: String(error) }, 'the database refuses a result'),
       );
