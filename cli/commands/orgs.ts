@@ -10,7 +10,7 @@ export function addOrganizations(program: Command): void {
     .command('orgs')
     .description('organizations of the service; works on its database')
     .command('create <name>')
-    .description('a new organization with its first key, which is printed and not shown again')
+    .description('create an organization and its first key, which is printed once')
     .requiredOption('--slug <slug>', 'part of the addresses of its sources; lowercase letters, digits, single hyphens')
     .addOption(new Option('--plan <plan>').choices(['free', 'pro', 'business']).default('business'))
     .addHelpText(
@@ -25,7 +25,7 @@ that of DATABASE_URL, or the one that npm start runs on this machine (in HOOKYAR
       output.result(created, () => {
         output.line(created.token);
         output.note(
-          `${name} is made (${created.organization.id}, plan ${plan}); this is its first key, not shown again`,
+          `${name} was created (${created.organization.id}, plan ${plan}); this is its first key, not shown again`,
         );
       });
     });
