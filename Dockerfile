@@ -15,6 +15,7 @@ COPY package.json LICENSE ./
 COPY core ./core
 COPY db ./db
 COPY activities ./activities
+COPY outbound ./outbound
 COPY workflows ./workflows
 COPY temporal-config ./temporal-config
 COPY local ./local

@@ -1,7 +1,7 @@
 // The transform of a delivery's route: what is sent instead of the received bytes.
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { ConfigCache } from './config-cache.ts';
-import type { Transforms, TransformOutput, TransformProblem } from './transforms/index.ts';
+import type { Transforms, TransformOutput, TransformProblem } from '../outbound/transforms/index.ts';
 
 /** Headers and body of an event, as received or as transformed. */
 export interface EventContent {

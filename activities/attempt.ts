@@ -14,10 +14,10 @@ import { toldError } from '../core/told-error.ts';
 import { applyTransform } from './apply-transform.ts';
 import type { ConfigCache, DestinationConfig, RouteConfig } from './config-cache.ts';
 import { offerFailover } from './failover.ts';
-import { buildOutboundRequest, type OutboundRequest } from './http/outbound-request.ts';
-import type { Sender, SendResult } from './http/sender.ts';
-import type { Transforms } from './transforms/index.ts';
-import type { Openings } from './openings.ts';
+import { buildOutboundRequest, type OutboundRequest } from '../outbound/http/outbound-request.ts';
+import type { Sender, SendResult } from '../outbound/http/sender.ts';
+import type { Transforms } from '../outbound/transforms/index.ts';
+import type { PendingOpenings } from './pending-openings.ts';
 import { awaitSlot } from './rate-limit.ts';
 import { CLOSED, OPEN, recordedOutcome, unrecordedOutcome, within } from './record-attempt.ts';
 import {
@@ -41,7 +41,7 @@ export interface AttemptDeps {
   awaitRecordMs: number;
   /** Ends that wait early: the activity is cut off soon, because its worker ends. */
   ending?: AbortSignal;
-  openings: Openings;
+  pendingOpenings: PendingOpenings;
   /** Hears when an attempt has its slot of a rate limit. */
   onSlot: (destinationId: string, deliveryId: string) => void;
   /** Learns how quickly each destination answers. */
@@ -126,8 +126,8 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   });
   if (route && isPrimary(context)) {
     // Those that wait for a failure to be recorded do so within the deadlines of their own activities.
-    if (verdict.status === 'delivered') deps.openings.succeeded(route.id);
-    else deps.openings.failed(route.id, within(deps.awaitRecordMs, recording.recorded));
+    if (verdict.status === 'delivered') deps.pendingOpenings.succeeded(route.id);
+    else deps.pendingOpenings.failed(route.id, within(deps.awaitRecordMs, recording.recorded));
   }
   // Only now, when a circuit that this opens is known here: it lets the next delivery to this destination begin.
   deps.onAnswered(context.deliveryId);
@@ -180,11 +180,11 @@ async function isBlockedNow(deps: AttemptDeps, context: AttemptContext): Promise
 /** Whether the circuit has opened since the delivery was loaded, by attempts of this process. */
 async function hasJustOpened(deps: AttemptDeps, context: AttemptContext, route: RouteConfig | null): Promise<boolean> {
   if (route === null || !isPrimary(context)) return false;
-  const awaited = deps.openings.awaited(route.id, route.circuitFailureThreshold);
+  const awaited = deps.pendingOpenings.awaited(route.id, route.circuitFailureThreshold);
   if (!awaited) return false;
   await awaited;
   if (await isBlockedNow(deps, context)) return true;
-  deps.openings.forget(route.id);
+  deps.pendingOpenings.forget(route.id);
   return false;
 }
 

@@ -23,7 +23,7 @@ import {
   releaseState,
 } from '../db/held-deliveries.ts';
 import type { Pool } from '../db/pool.ts';
-import { sendAll, signalWorkflow } from './delivery-signals.ts';
+import { sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';
 
 export interface CircuitDeps {

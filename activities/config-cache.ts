@@ -4,7 +4,7 @@ import type { AuthType } from '../core/auth-config.ts';
 import type { FailoverRule } from '../core/failover.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { SecretBox } from '../db/encryption.ts';
-import type { TransformType } from '../db/entities.ts';
+import type { TransformType } from '../core/transform-types.ts';
 import type { Pool } from '../db/pool.ts';
 
 /** A destination with its credentials in clear: never logged, never in a history. */

@@ -5,7 +5,7 @@ import { cancelDeliveries } from '../db/delivery-commands.ts';
 import { replayOnce } from '../db/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
-import { inTime } from './http/in-time.ts';
+import { inTime } from '../outbound/http/in-time.ts';
 import type { Parking } from './parking.ts';
 import { recordAttempt } from './record-attempt.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';

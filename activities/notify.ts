@@ -15,7 +15,7 @@ import {
   type NotificationKey,
 } from '../db/notifications.ts';
 import type { Pool } from '../db/pool.ts';
-import { MailError, type Mailer } from './mail.ts';
+import { MailError, type Mailer } from '../outbound/mail.ts';
 import type { NotificationOutcome, NotifyActivities } from './types.ts';
 
 // Well below the heartbeat timeout of the workflow.

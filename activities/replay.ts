@@ -7,7 +7,7 @@ import { makePage, readProgress } from '../db/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../db/event-replays.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ReplayedDelivery } from '../db/replay.ts';
-import { replayedSignals, sendAll } from './delivery-signals.ts';
+import { replayedSignals, sendAll } from '../temporal-config/workflow-signals.ts';
 import type { ReplayActivities } from './types.ts';
 
 // Well below the heartbeat timeout of the workflow.

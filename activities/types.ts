@@ -96,6 +96,7 @@ export type CircuitAdvice =
 
 /** How far a reconciliation is: which of its parts comes next, and where in it. */
 export type ReconcilePosition =
+  /** Workflows whose wake-up was lost. The name stands in histories. */
   | { part: 'sleepers' }
   /** Open deliveries after this id. */
   | { part: 'deliveries'; after: string }

@@ -1,7 +1,7 @@
 // The Koa app: what every request passes, then ingest, probes and the management API.
 import Koa from 'koa';
 import { authenticate, requireOwnOrganization } from './auth.ts';
-import { bodyRooms } from './body-room.ts';
+import { bodyRooms } from './body-memory-budget.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter } from './context.ts';
 import { cors } from './cors.ts';
 import { renderErrors } from './errors.ts';

@@ -2,7 +2,7 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
-import type { Transforms } from '../activities/transforms/index.ts';
+import type { Transforms } from '../outbound/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
@@ -10,7 +10,7 @@ import type { SecretBox } from '../db/encryption.ts';
 import type { Scope } from '../db/entities.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
-import type { BodyRoom } from './body-room.ts';
+import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
 import type { TestUploader } from './test-upload.ts';
@@ -25,7 +25,7 @@ export interface ApiState {
   requestId: string;
   log: Log;
   /** The memory that its body takes. */
-  room: BodyRoom;
+  room: BodyMemoryBudget;
   /** Set by `authenticate`. */
   caller?: Caller;
   /** The bytes of the body, when they were needed before the handler. */

@@ -1,7 +1,7 @@
 // Reads a request's body into memory, within its own limit and the room that all bodies share.
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import type { BodyRoom } from './body-room.ts';
+import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import { discardRest } from './discard.ts';
 import { ApiError } from './errors.ts';
 
@@ -23,7 +23,7 @@ export class BodyError extends Error {
  * @returns its exact bytes; nothing is ever decompressed
  * @throws BodyError
  */
-export async function receiveBody(request: IncomingMessage, limit: number, room: BodyRoom): Promise<Buffer> {
+export async function receiveBody(request: IncomingMessage, limit: number, room: BodyMemoryBudget): Promise<Buffer> {
   const meter = (chunk: Buffer): void => {
     if (room.take(chunk.length + PIECE_BYTES)) return;
     request.off('data', meter);

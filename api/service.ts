@@ -2,9 +2,9 @@
 
 import type { Server } from 'node:http';
 import { Client, Connection, type DataConverter } from '@temporalio/client';
-import { createSender } from '../activities/http/sender.ts';
-import { createTransforms } from '../activities/transforms/index.ts';
-import { createWarehouses } from '../activities/warehouses/index.ts';
+import { createSender } from '../outbound/http/sender.ts';
+import { createTransforms } from '../outbound/transforms/index.ts';
+import { createWarehouses } from '../outbound/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';

@@ -1,7 +1,7 @@
 // Tells the workflows of deliveries and replays what people decided. PostgreSQL has decided already, except on `retryNow`.
 import type { Client } from '@temporalio/client';
-import { replayedSignals, type Send, sendAll, signalWorkflow } from '../activities/delivery-signals.ts';
-import { repairOverdue } from '../activities/reconciliation/open-deliveries.ts';
+import { replayedSignals, type Send, sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
+import { repairOverdue } from '../temporal-config/open-deliveries.ts';
 import type { Log } from '../core/log.ts';
 import type { Pool } from '../db/pool.ts';
 import { makeDue, type OverdueDelivery } from '../db/reconciliation.ts';

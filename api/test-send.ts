@@ -1,7 +1,7 @@
 // Test deliveries to a destination (interface.md, "Destinations, flat family", rules 3 and 4).
-import { MissingCredentialsError } from '../activities/http/auth.ts';
-import { buildOutboundRequest, type OutboundInput, type OutboundRequest } from '../activities/http/outbound-request.ts';
-import type { Sender } from '../activities/http/sender.ts';
+import { MissingCredentialsError } from '../outbound/http/auth.ts';
+import { buildOutboundRequest, type OutboundInput, type OutboundRequest } from '../outbound/http/outbound-request.ts';
+import type { Sender } from '../outbound/http/sender.ts';
 import { newId } from '../core/ids.ts';
 import { isSuccess } from '../core/response-check.ts';
 

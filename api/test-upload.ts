@@ -1,5 +1,5 @@
 // Test files to a warehouse (interface.md, "Destinations, flat family", rules 3 and 4).
-import type { Warehouses, WarehouseTarget } from '../activities/warehouses/index.ts';
+import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
 import { newId } from '../core/ids.ts';
 import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { compileFieldMapping, type FieldMappingRule } from '../core/warehouse/field-mapping.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { Stack } from '../local/stack.ts';
-import { TASK_QUEUE } from '../workflows/messages.ts';
+import { TASK_QUEUE } from '../core/workflow-names.ts';
 import { storeMany } from './support/many-events.ts';
 import type { BenchOptions } from './support/options.ts';
 import { saveResults } from './support/save.ts';

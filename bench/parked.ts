@@ -6,8 +6,8 @@
 // as many workflows of that kind as end in the measured time then.
 import type { Stack } from '../local/stack.ts';
 import { newId } from '../core/ids.ts';
-import { TASK_QUEUE } from '../workflows/messages.ts';
-import { deliveryStatusAttribute } from '../workflows/search-attributes.ts';
+import { TASK_QUEUE } from '../core/workflow-names.ts';
+import { deliveryStatusAttribute } from '../core/search-attributes.ts';
 import { type Bar, barLine } from './support/bars.ts';
 import type { BenchOptions } from './support/options.ts';
 import { saveResults } from './support/save.ts';

@@ -1,6 +1,6 @@
 // npm run bench -- transforms: what one run of a transform takes for an event of 1 KiB, the way through the thread included.
-import { createTransforms, type TransformEvent } from '../activities/transforms/index.ts';
-import type { TransformType } from '../db/entities.ts';
+import { createTransforms, type TransformEvent } from '../outbound/transforms/index.ts';
+import type { TransformType } from '../core/transform-types.ts';
 import { percentiles } from './support/measure.ts';
 
 const WARM_UP_RUNS = 200;

@@ -120,6 +120,3 @@ export function isId(prefix: IdPrefix, text: string): boolean {
 
 /** Whether the id of a destination is that of a warehouse. */
 export const isWarehouseId = (destinationId: string): boolean => destinationId.startsWith('dst_wh_');
-
-/** The workflow that writes the files of a warehouse destination is known by it. */
-export const warehouseWorkflowId = (destinationId: string): string => `warehouse:${destinationId}`;

@@ -6,6 +6,7 @@ import type { FilterLogic } from '../core/filters/filter.ts';
 import type { Lane } from '../core/lane.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { JsonSchema } from '../core/schemas/schema.ts';
+import type { TransformType } from '../core/transform-types.ts';
 import type { WarehouseType } from '../core/warehouse/config.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 
@@ -197,8 +198,6 @@ export const Schema = defineEntity({
   },
 });
 export type Schema = InferEntity<typeof Schema>;
-
-export type TransformType = 'jsonata' | 'javascript' | 'liquid';
 
 export const Transform = defineEntity({
   name: 'Transform',

@@ -1,5 +1,5 @@
 // Replays are validated by today's schemas: fixing a schema and replaying delivers what it refused. Filters are not
-// asked again, because a replay is someone's explicit wish.
+// asked again, because someone asked for the replay.
 import { viewPayload } from '../core/payload.ts';
 import { type StoredSchema, validatorOf } from '../core/schemas/cached.ts';
 import { describeErrors } from '../core/schemas/errors.ts';

@@ -1,17 +1,8 @@
 // The namespace and the search attributes Hookyard needs; made when missing, on the embedded server as on one's own.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorService, WorkflowService } from '@temporalio/client';
+import { searchAttributeNames } from '../core/search-attributes.ts';
 import { msToTs } from '@temporalio/common/lib/time.js';
-
-/** Search attributes of every delivery workflow, all of type Keyword: what an operator filters by in the Temporal UI. */
-export const searchAttributes = [
-  'OrganizationId',
-  'SourceId',
-  'RouteId',
-  'DestinationId',
-  'EventId',
-  'DeliveryStatus',
-] as const;
 
 const retentionMs = 3 * 24 * 3_600_000;
 const usableDeadlineMs = 60_000;
@@ -85,7 +76,7 @@ async function registerNamespace({ workflowService }: ServerConnection, namespac
 
 async function addMissingAttributes({ operatorService }: ServerConnection, namespace: string): Promise<void> {
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-  const missing = searchAttributes.filter((name) => customAttributes?.[name] === undefined);
+  const missing = searchAttributeNames.filter((name) => customAttributes?.[name] === undefined);
   if (missing.length === 0) return;
   const keyword = 2; // INDEXED_VALUE_TYPE_KEYWORD of temporal.api.enums.v1
   try {
@@ -100,7 +91,7 @@ async function addMissingAttributes({ operatorService }: ServerConnection, names
 
 /** Is refused until the server's caches have learned of the attributes. */
 async function queryByAttributes({ workflowService }: ServerConnection, namespace: string): Promise<void> {
-  const query = searchAttributes.map((name) => `${name} = "none"`).join(' AND ');
+  const query = searchAttributeNames.map((name) => `${name} = "none"`).join(' AND ');
   await workflowService.countWorkflowExecutions({ namespace, query });
 }
 
@@ -111,7 +102,7 @@ function isTransient(error: unknown): boolean {
 }
 
 function refusal(namespace: string): string {
-  return `Temporal does not let this client set up namespace ${namespace}; it must exist and have the Keyword search attributes ${searchAttributes.join(', ')}`;
+  return `Temporal does not let this client set up namespace ${namespace}; it must exist and have the Keyword search attributes ${searchAttributeNames.join(', ')}`;
 }
 
 function isRefusal(error: unknown): boolean {

@@ -7,8 +7,9 @@ import { summaryLine } from '../core/operator-markdown.ts';
 import { claimDueCircuits, type DueCircuit } from '../db/circuits.ts';
 import type { Pool } from '../db/pool.ts';
 import type { circuit } from '../workflows/circuit.ts';
-import { circuitChanged, circuitWorkflowId, TASK_QUEUE } from '../workflows/messages.ts';
-import { organizationIdAttribute, routeIdAttribute } from '../workflows/search-attributes.ts';
+import { circuitChanged } from '../workflows/messages.ts';
+import { circuitWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
+import { organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 
 // How often circuits are looked for without having heard of any, and at most: a workflow gets no more than 5 signals a second.
 const LOOK_EVERY_MS = 1000;

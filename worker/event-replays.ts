@@ -3,15 +3,15 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type DataConverter, TypedSearchAttributes } from '@temporalio/common';
 import { type NativeConnection, Worker } from '@temporalio/worker';
-import { lookUp } from '../activities/reconciliation/engine.ts';
+import { lookUp } from '../temporal-config/workflow-state.ts';
 import { createReplayActivities } from '../activities/replay.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { claimEventReplays, type DueReplay, endEventReplay } from '../db/event-replays.ts';
 import type { Pool } from '../db/pool.ts';
-import { replayTaskQueue, TASK_QUEUE } from '../workflows/messages.ts';
+import { replayTaskQueue, TASK_QUEUE } from '../core/workflow-names.ts';
 import type { replay } from '../workflows/replay.ts';
-import { organizationIdAttribute, sourceIdAttribute } from '../workflows/search-attributes.ts';
+import { organizationIdAttribute, sourceIdAttribute } from '../core/search-attributes.ts';
 import { watch } from './watch.ts';
 
 // How often replays without a sign of life are looked for, and how many are looked after at once.

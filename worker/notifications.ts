@@ -3,16 +3,16 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type DataConverter, TypedSearchAttributes } from '@temporalio/common';
 import { type NativeConnection, Worker } from '@temporalio/worker';
-import { createMailer } from '../activities/mail.ts';
+import { createMailer } from '../outbound/mail.ts';
 import { createNotifyActivities } from '../activities/notify.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import { claimNotifications, type NotificationKey } from '../db/notifications.ts';
 import type { Pool } from '../db/pool.ts';
-import { mailTaskQueue, TASK_QUEUE } from '../workflows/messages.ts';
+import { mailTaskQueue, notifyWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
 import type { notify } from '../workflows/notify.ts';
-import { organizationIdAttribute, routeIdAttribute } from '../workflows/search-attributes.ts';
+import { organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 import { type Watch, watch } from './watch.ts';
 
 // How often due notifications are looked for, and how many are started at once.
@@ -94,7 +94,7 @@ async function startNotify(client: Client, due: NotificationKey & { organization
   const { routeId, kind, organizationId } = due;
   try {
     await client.workflow.start<typeof notify>('notify', {
-      workflowId: `notify:${routeId}:${kind}`,
+      workflowId: notifyWorkflowId(routeId, kind),
       taskQueue: TASK_QUEUE,
       args: [{ routeId, kind }],
       staticSummary: `Notification: ${kind}`,

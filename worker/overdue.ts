@@ -1,6 +1,6 @@
 // What the relay has started and has not heard of since.
 import type { Client } from '@temporalio/client';
-import { lookAfterQueued } from '../activities/reconciliation/open-deliveries.ts';
+import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
 import type { Log } from '../core/log.ts';
 import { type OutboxRow, removeQueued, type Resume, stillQueued } from '../db/hot-path/claim.ts';

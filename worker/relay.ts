@@ -2,7 +2,7 @@
 // first result is recorded.
 import type { Client } from '@temporalio/client';
 import type { Parking } from '../activities/parking.ts';
-import { lookAfterQueued } from '../activities/reconciliation/open-deliveries.ts';
+import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';

@@ -5,7 +5,7 @@ import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Log } from '../core/log.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
-import { TASK_QUEUE } from '../workflows/messages.ts';
+import { TASK_QUEUE } from '../core/workflow-names.ts';
 import { type Watch, watch } from './watch.ts';
 
 const LOOK_EVERY_MS = 30_000;

@@ -4,14 +4,15 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { summaryLine, workflowReference } from '../core/operator-markdown.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { delivery } from '../workflows/delivery.ts';
-import { type FirstAttempt, type ResumedDelivery, TASK_QUEUE } from '../workflows/messages.ts';
+import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
+import { TASK_QUEUE } from '../core/workflow-names.ts';
 import {
   destinationIdAttribute,
   eventIdAttribute,
   organizationIdAttribute,
   routeIdAttribute,
   sourceIdAttribute,
-} from '../workflows/search-attributes.ts';
+} from '../core/search-attributes.ts';
 import type { StartPolicy } from './start-policies.ts';
 
 /**

@@ -1,6 +1,6 @@
 // Deliveries whose workflow waits, in the outbox, for its turn under the rate limit of their destination (db/rate-limits.ts).
-import { isRefusal, signalWorkflow } from '../activities/delivery-signals.ts';
-import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../activities/reconciliation/open-deliveries.ts';
+import { isRefusal, signalWorkflow } from '../temporal-config/workflow-signals.ts';
+import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../temporal-config/open-deliveries.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 
 /**

@@ -4,14 +4,15 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { type DataConverter, TypedSearchAttributes } from '@temporalio/common';
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import { createWarehouseActivities, type FlushDeps } from '../activities/warehouse-flush/index.ts';
-import { createWarehouses } from '../activities/warehouses/index.ts';
+import { createWarehouses } from '../outbound/warehouses/index.ts';
 import type { Settings } from '../core/config.ts';
-import { warehouseWorkflowId } from '../core/ids.ts';
+import { warehouseWorkflowId } from '../core/workflow-names.ts';
 import { summaryLine } from '../core/operator-markdown.ts';
 import type { Pool } from '../db/pool.ts';
 import { claimFlushes, countGains, type DueFlush } from '../db/warehouse-flushes.ts';
-import { TASK_QUEUE, warehouseChanged, warehouseTaskQueue } from '../workflows/messages.ts';
-import { destinationIdAttribute, organizationIdAttribute } from '../workflows/search-attributes.ts';
+import { warehouseChanged } from '../workflows/messages.ts';
+import { TASK_QUEUE, warehouseTaskQueue } from '../core/workflow-names.ts';
+import { destinationIdAttribute, organizationIdAttribute } from '../core/search-attributes.ts';
 import type { warehouseFlush } from '../workflows/warehouse-flush.ts';
 import { watch } from './watch.ts';
 

@@ -6,13 +6,13 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { attemptDelivery } from '../activities/attempt.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
-import { createSender } from '../activities/http/sender.ts';
+import { createSender } from '../outbound/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
-import { Openings } from '../activities/openings.ts';
+import { PendingOpenings } from '../activities/pending-openings.ts';
 import { orEnd } from '../activities/or-end.ts';
 import { startParking } from '../activities/parking.ts';
 import { createContextLoader, createResultRecorder } from '../activities/results.ts';
-import { createTransforms } from '../activities/transforms/index.ts';
+import { createTransforms } from '../outbound/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
@@ -21,7 +21,7 @@ import { loadEncryptionKeys } from '../db/encryption-keys.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
-import { TASK_QUEUE } from '../workflows/messages.ts';
+import { TASK_QUEUE } from '../core/workflow-names.ts';
 import { watchCircuits } from './circuits.ts';
 import { type EventReplays, startEventReplays } from './event-replays.ts';
 import { createLatencies } from './latencies.ts';
@@ -88,7 +88,7 @@ export async function runWorker(
     results,
     parking,
     awaitRecordMs: AWAIT_RECORD_MS,
-    openings: new Openings(),
+    pendingOpenings: new PendingOpenings(),
     contexts: createContextLoader(hotPool),
     configs,
     observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),

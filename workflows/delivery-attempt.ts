@@ -27,7 +27,7 @@ type Deferral = Extract<AttemptOutcome, { status: 'deferred' }>;
  * @returns null when a cancel arrived before it was made
  */
 export async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAttempt | null> {
-  const { input, wishes } = run;
+  const { input, requests } = run;
   const request = requestOf(run, attempt);
   const first = attempt === 1 && input.resumeAt === undefined ? input.first : undefined;
   if (first?.status === 'deferred' && (await cancelledBeforeSlot(run, request, first))) return null;
@@ -41,7 +41,7 @@ export async function attemptUntilRecorded(run: Run, attempt: number): Promise<M
       failures = 0;
     } catch (error) {
       const away = awayBy(error, failures);
-      if (wishes.cancel || (await cancelledWhileAway(run, away))) return null;
+      if (requests.cancel || (await cancelledWhileAway(run, away))) return null;
       failures += 1;
       if (isLong()) await continueFrom(run, attempt, request);
       continue;
@@ -85,14 +85,14 @@ function attemptActivities(attempt: number): { local: Activities; regular: Activ
 }
 
 /** The pause before our own side is tried again. @returns whether a cancel came first */
-async function cancelledWhileAway({ wishes }: Run, { waitMs, details }: Away): Promise<boolean> {
+async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away): Promise<boolean> {
   setCurrentDetails(details);
   if (!patched('a-cancel-ends-the-pause')) {
     await sleep(waitMs, { summary: OWN_SIDE });
     return false;
   }
-  await condition(() => wishes.cancel, waitMs, { summary: OWN_SIDE });
-  return wishes.cancel;
+  await condition(() => requests.cancel, waitMs, { summary: OWN_SIDE });
+  return requests.cancel;
 }
 
 /**
@@ -100,16 +100,16 @@ async function cancelledWhileAway({ wishes }: Run, { waitMs, details }: Away): P
  * @returns whether a cancel came first
  */
 async function cancelledBeforeSlot(run: Run, request: AttemptRequest, { waitMs, slotAt, queued }: Deferral) {
-  const { view, wishes } = run;
+  const { view, requests } = run;
   view.nextAttemptAt = queued ? null : fromNow(waitMs);
   setCurrentDetails(queued ? texts.waitingForTurn(run) : texts.waitingForSlot(run));
   // With `retryNow` it looks whether its turn has come, or finds out that the delivery was ended.
-  const isOver = () => wishes.cancel || (queued === true && (wishes.release || wishes.retry));
+  const isOver = () => requests.cancel || (queued === true && (requests.release || requests.retry));
   if (waitMs > 0) await condition(isOver, waitMs, { summary: 'Rate limit of the destination' });
-  if (queued) Object.assign(wishes, { release: false, retry: false });
+  if (queued) Object.assign(requests, { release: false, retry: false });
   view.nextAttemptAt = null;
   Object.assign(request, { slotAt, queued });
-  return wishes.cancel;
+  return requests.cancel;
 }
 
 /**
@@ -117,15 +117,15 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, { waitMs, 
  * destination took over. @returns whether a cancel came first
  */
 async function cancelledWhileHeld(run: Run): Promise<boolean> {
-  const { view, wishes } = run;
+  const { view, requests } = run;
   const before = view.status;
   view.status = 'circuit_open';
   showStatus(run, 'circuit_open');
   setCurrentDetails(texts.held(run));
   // A `release` that came before the outcome did counts. One too many only leads to another look.
-  await condition(() => wishes.release || wishes.cancel || wishes.retry);
-  wishes.release = false;
-  wishes.retry = false;
+  await condition(() => requests.release || requests.cancel || requests.retry);
+  requests.release = false;
+  requests.retry = false;
   view.status = before;
-  return wishes.cancel;
+  return requests.cancel;
 }

@@ -9,8 +9,8 @@ import {
 import type { AttemptRequest } from '../activities/types.ts';
 import type { delivery } from './delivery.ts';
 import type * as texts from './delivery-texts.ts';
-import type { DeliveryInput, Wishes } from './messages.ts';
-import { deliveryStatusAttribute } from './search-attributes.ts';
+import type { DeliveryInput, DeliveryRequests } from './messages.ts';
+import { deliveryStatusAttribute } from '../core/search-attributes.ts';
 
 // About a hundred attempts. Well before Temporal suggests it: a worker that takes a delivery over reads its history first.
 const MAX_HISTORY_EVENTS = 1000;
@@ -18,7 +18,7 @@ const MAX_HISTORY_EVENTS = 1000;
 /** One run of the workflow. */
 export interface Run extends texts.Facts {
   input: DeliveryInput;
-  wishes: Wishes;
+  requests: DeliveryRequests;
   /** What a cancellation request from outside cancels; the delivery itself runs in a scope that nothing interrupts. */
   scope: CancellationScope;
   /** DeliveryStatus as it was set last. */
@@ -46,7 +46,7 @@ export function isLong(where?: 'after-any-wait'): boolean {
 }
 
 /** Goes on in a new run with the same id, before this attempt. What was asked for and not done yet is asked of that run. */
-export function continueFrom({ input, wishes }: Run, attempt: number, request?: AttemptRequest): Promise<never> {
+export function continueFrom({ input, requests }: Run, attempt: number, request?: AttemptRequest): Promise<never> {
   const { slotAt, queued } = request ?? {};
-  return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { wishes, slotAt, queued } });
+  return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { wishes: requests, slotAt, queued } });
 }

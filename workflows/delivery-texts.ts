@@ -10,7 +10,8 @@ import {
   workflowReference,
 } from '../core/operator-markdown.ts';
 import type { UnrecordedAttempt } from '../activities/types.ts';
-import { circuitWorkflowId, type DeliveryStatusView } from './messages.ts';
+import type { DeliveryStatusView } from './messages.ts';
+import { circuitWorkflowId } from '../core/workflow-names.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
 export interface Belongings {

@@ -13,11 +13,11 @@ import {
 import type { Activities, RecordedOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import { attemptUntilRecorded, type MadeAttempt } from './delivery-attempt.ts';
 import { continueFrom, fromNow, isLong, type Run, showStatus } from './delivery-run.ts';
-import { listen } from './delivery-signals.ts';
+import { listen } from './delivery-requests.ts';
 import * as texts from './delivery-texts.ts';
 import type { DeliveryInput, DeliveryResult, DeliveryStatusView, ResumedDelivery } from './messages.ts';
 import { UNTIL_DONE, untilDone } from './own-side.ts';
-import { destinationIdAttribute, routeIdAttribute } from './search-attributes.ts';
+import { destinationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 
 // Those that failed in one outage do not leave Temporal in one moment: each stays up to so much longer, as a part of the window.
 const WINDOW_JITTER = 0.1;
@@ -40,19 +40,19 @@ export function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   const run: Run = {
     input,
     view,
-    wishes: listen(view, input.carried?.wishes),
+    requests: listen(view, input.carried?.wishes),
     scope: CancellationScope.current(),
     // Looked up when a text needs it: an ordinary delivery needs none of it.
     get belongs() {
       return belongings(input);
     },
   };
-  // Nothing below is interrupted half-way: a cancellation request is a wish like the signal `cancel`.
+  // Nothing below is interrupted half-way: a cancellation request counts as the signal `cancel`.
   return CancellationScope.nonCancellable(() => deliver(run));
 }
 
 async function deliver(run: Run): Promise<DeliveryResult> {
-  const { input, view, wishes } = run;
+  const { input, view, requests } = run;
   // Where a history was cut later, the run goes on from there.
   if (input.resumed && input.resumeAt === undefined && (await cancelledBeforeResuming(run, input.resumed))) {
     return cancelled(run);
@@ -68,19 +68,19 @@ async function deliver(run: Run): Promise<DeliveryResult> {
     if (outcome.status === 'failed_over') return takenOver(run, outcome.takenOverBy);
     if (outcome.status !== 'retrying') return finished(run, outcome.status);
     await waitForRetry(run, outcome.waitMs);
-    if (wishes.cancel) return cancelled(run);
+    if (requests.cancel) return cancelled(run);
     if (isLong()) await continueFrom(run, attempt + 1);
   }
 }
 
 /** A delivery whose workflow was lost waits for the rest of the time until its next attempt. @returns whether a cancel came */
 async function cancelledBeforeResuming(run: Run, resumed: ResumedDelivery): Promise<boolean> {
-  const { view, wishes } = run;
+  const { view, requests } = run;
   view.lastError = resumed.error;
   view.lastStatusCode = resumed.statusCode;
   showStatus(run, 'retrying');
   await waitForRetry(run, resumed.waitMs);
-  return wishes.cancel;
+  return requests.cancel;
 }
 
 /** What the first attempt found, when the relay has made it. */
@@ -96,7 +96,7 @@ async function recordedLater(run: Run, made: UnrecordedAttempt): Promise<Recorde
 }
 
 async function waitForRetry(run: Run, waitMs: number): Promise<void> {
-  const { view, wishes } = run;
+  const { view, requests } = run;
   view.status = 'retrying';
   view.nextAttemptAt = fromNow(waitMs);
   showRetrying(run);
@@ -104,9 +104,9 @@ async function waitForRetry(run: Run, waitMs: number): Promise<void> {
   // A `retryNow` that arrived since the last wait counts: the API sends it as soon as PostgreSQL says `retrying`, which
   // may be before this workflow has heard of the outcome.
   if (waitMs > 0) {
-    await condition(() => wishes.retry || wishes.cancel, waitMs, { summary: texts.retrySummary(run) });
+    await condition(() => requests.retry || requests.cancel, waitMs, { summary: texts.retrySummary(run) });
   }
-  wishes.retry = false;
+  requests.retry = false;
   view.nextAttemptAt = null;
 }
 
@@ -145,17 +145,17 @@ async function cancelled(run: Run): Promise<DeliveryResult> {
 
 /** Failed for good: open until it is replayed or cancelled, or the replay window ends. */
 async function parked(run: Run, windowMs: number): Promise<DeliveryResult> {
-  const { input, view, wishes } = run;
+  const { input, view, requests } = run;
   const { organizationId, deliveryId } = input;
   view.status = 'failed';
   showStatus(run, 'failed');
   if (windowMs > 0) {
     const openMs = Math.round(windowMs * (1 + WINDOW_JITTER * Math.random()));
     setCurrentDetails(texts.failed(run, fromNow(openMs)));
-    await condition(() => wishes.replay || wishes.cancel, openMs, { summary: texts.failedSummary(run) });
+    await condition(() => requests.replay || requests.cancel, openMs, { summary: texts.failedSummary(run) });
   } else setCurrentDetails(texts.failedAndClosed(run));
-  if (!wishes.replay) throw ApplicationFailure.nonRetryable(texts.failureReason(run), 'DeliveryFailed');
-  const replayedAs = wishes.replayedAs ?? (await untilDone(() => replayDelivery({ organizationId, deliveryId })));
+  if (!requests.replay) throw ApplicationFailure.nonRetryable(texts.failureReason(run), 'DeliveryFailed');
+  const replayedAs = requests.replayedAs ?? (await untilDone(() => replayDelivery({ organizationId, deliveryId })));
   setCurrentDetails(texts.replayed(run, replayedAs));
   return { status: 'failed', attempts: view.attempts, replayedAs };
 }

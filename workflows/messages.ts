@@ -11,18 +11,6 @@ import type {
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { ReplayProgress } from '../core/event-replay.ts';
 
-/** The task queue of all workflows and of their activities, but for those that send mail. */
-export const TASK_QUEUE = 'hookyard';
-
-/** The task queue of the activities that send mail, beside the queue of their workflows. */
-export const mailTaskQueue = (taskQueue: string): string => `${taskQueue}-mail`;
-
-/** The task queue of the activities that replay events, beside the queue of their workflows. */
-export const replayTaskQueue = (taskQueue: string): string => `${taskQueue}-replay`;
-
-/** The task queue of the activities that write files to warehouses, beside the queue of their workflows. */
-export const warehouseTaskQueue = (taskQueue: string): string => `${taskQueue}-warehouse`;
-
 /** What a delivery workflow is started with: ids and the policy as it was then. Never bodies, headers or secrets. */
 export interface DeliveryInput {
   organizationId: string;
@@ -35,8 +23,8 @@ export interface DeliveryInput {
   replayWindowMs: number;
   /** Where a long delivery goes on after its history was cut: the next attempt. */
   resumeAt?: number;
-  /** What the run before it leaves to do for the next one. */
-  carried?: { wishes: Wishes; slotAt?: number; queued?: boolean };
+  /** What the run before it leaves to do for the next one. The names stand in histories. */
+  carried?: { wishes: DeliveryRequests; slotAt?: number; queued?: boolean };
   /** Where a delivery goes on whose workflow was lost: what its latest recorded attempt has left to do. */
   resumed?: ResumedDelivery;
   /** What the first attempt found, when the relay made it (or, deferred, was to make it): the workflow goes on from there. */
@@ -44,7 +32,7 @@ export interface DeliveryInput {
 }
 
 /** What has been asked of a delivery and is not done yet. */
-export interface Wishes {
+export interface DeliveryRequests {
   retry: boolean;
   cancel: boolean;
   replay: boolean;
@@ -122,9 +110,6 @@ export interface ReconcileInput {
   /** What was repaired before. */
   repairs?: Repairs;
 }
-
-/** A circuit's workflow is known by its route. */
-export const circuitWorkflowId = (routeId: string): string => `circuit:${routeId}`;
 
 export interface CircuitInput {
   routeId: string;

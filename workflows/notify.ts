@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { NotificationOutcome, NotificationRequest, NotifyActivities } from '../activities/types.ts';
-import { mailTaskQueue } from './messages.ts';
+import { mailTaskQueue } from '../core/workflow-names.ts';
 
 // Longer than what the mail client's own deadlines add up to.
 const ONE_TRY_MS = 180_000;

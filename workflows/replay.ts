@@ -14,7 +14,8 @@ import {
 import type { ReplayActivities } from '../activities/types.ts';
 import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/event-replay.ts';
 import { countOf, paragraphs, signalChoices } from '../core/operator-markdown.ts';
-import { cancel, progress, type ReplayInput, replayTaskQueue } from './messages.ts';
+import { cancel, progress, type ReplayInput } from './messages.ts';
+import { replayTaskQueue } from '../core/workflow-names.ts';
 import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE, untilDone } from './own-side.ts';
 
 // A page whose worker is alive beats; one that takes longer is made by another worker, or found to be made.
@@ -27,7 +28,7 @@ const MAX_HISTORY_EVENTS = 1000;
 interface Run {
   input: ReplayInput;
   view: ReplayProgress;
-  wishes: { cancel: boolean };
+  requests: { cancel: boolean };
 }
 
 /**
@@ -35,19 +36,19 @@ interface Run {
  * @throws CancelledFailure when it was cancelled in Temporal, so that it shows as cancelled there
  */
 export async function replay(input: ReplayInput): Promise<ReplayProgress> {
-  const run: Run = { input, view: input.resumeFrom ?? NOT_BEGUN, wishes: { cancel: false } };
+  const run: Run = { input, view: input.resumeFrom ?? NOT_BEGUN, requests: { cancel: false } };
   setHandler(progress, () => run.view, { description: 'How far the replay is' });
   setHandler(
     cancel,
     () => {
-      run.wishes.cancel = true;
+      run.requests.cancel = true;
     },
     { description: 'Ends the replay after the page under way; what was replayed stays replayed' },
   );
   CancellationScope.current().cancelRequested.catch(() => {
-    run.wishes.cancel = true;
+    run.requests.cancel = true;
   });
-  // Nothing below is interrupted half-way: a cancellation request is a wish like the signal `cancel`.
+  // Nothing below is interrupted half-way: a cancellation request counts as the signal `cancel`.
   const result = await CancellationScope.nonCancellable(() => replayPages(run));
   if (result.status === 'cancelled' && CancellationScope.current().consideredCancelled) {
     throw new CancelledFailure('The replay was cancelled');
@@ -66,8 +67,8 @@ function activities(summary: string, retry: RetryPolicy): ReplayActivities {
 }
 
 async function replayPages(run: Run): Promise<ReplayProgress> {
-  const { input, wishes } = run;
-  while (!wishes.cancel) {
+  const { input, requests } = run;
+  while (!requests.cancel) {
     const before = run.view;
     const begunAt = Date.now();
     const after = await makePage(run, before.pages + 1);
@@ -76,7 +77,7 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
     run.view = after;
     const events = after.eventsReplayed - before.eventsReplayed;
     await pause(run, pauseAfterPage(events, input.ratePerSecond, Date.now() - begunAt));
-    if (!wishes.cancel) await continueWhenLong(run);
+    if (!requests.cancel) await continueWhenLong(run);
   }
   return cancelled(run);
 }
@@ -93,7 +94,7 @@ async function makePage(run: Run, page: number): Promise<ReplayProgress | null> 
       return await replayPage({ organizationId, replayId, page });
     } catch (error) {
       await pauseForOwnSide(run, awayBy(error, failures));
-      if (run.wishes.cancel) return null;
+      if (run.requests.cancel) return null;
       await continueWhenLong(run);
     }
   }
@@ -112,21 +113,21 @@ function ended(run: Run, view: ReplayProgress): ReplayProgress {
   return view;
 }
 
-async function pause({ input, view, wishes }: Run, waitMs: number): Promise<void> {
+async function pause({ input, view, requests }: Run, waitMs: number): Promise<void> {
   setCurrentDetails(
     paragraphs(
       `${describeProgress(view)} At most ${countOf(input.ratePerSecond, 'event')} per second.`,
       signalChoices('`cancel` ends the replay; what was replayed stays replayed.'),
     ),
   );
-  if (waitMs > 0) await condition(() => wishes.cancel, waitMs, { summary: `After page ${view.pages}` });
+  if (waitMs > 0) await condition(() => requests.cancel, waitMs, { summary: `After page ${view.pages}` });
 }
 
-async function pauseForOwnSide({ view, wishes }: Run, { waitMs, details }: Away): Promise<void> {
+async function pauseForOwnSide({ view, requests }: Run, { waitMs, details }: Away): Promise<void> {
   setCurrentDetails(paragraphs(details, describeProgress(view)));
   // Which has been asked for during the page.
-  const cancelling = wishes.cancel;
-  await condition(() => wishes.cancel && !cancelling, waitMs, { summary: OWN_SIDE });
+  const cancelling = requests.cancel;
+  await condition(() => requests.cancel && !cancelling, waitMs, { summary: OWN_SIDE });
 }
 
 /** Many pages fill the history; the replay then goes on in a new run with the same id. */

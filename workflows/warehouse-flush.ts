@@ -11,7 +11,8 @@ import {
 import type { UploadOutcome, WarehouseActivities, WarehouseAdvice } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import { countOf, paragraphs, plain, signalChoices } from '../core/operator-markdown.ts';
-import { warehouseChanged, type WarehouseInput, warehouseStatus, warehouseTaskQueue } from './messages.ts';
+import { warehouseChanged, type WarehouseInput, warehouseStatus } from './messages.ts';
+import { warehouseTaskQueue } from '../core/workflow-names.ts';
 import { UNTIL_DONE, untilDone } from './own-side.ts';
 
 // While a store is away: 1 s, doubled up to a minute.

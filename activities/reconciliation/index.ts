@@ -3,9 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { claimListing, countRepairs, openRanges, overdueDeliveries } from '../../db/reconciliation.ts';
 import type { ReconcilePosition, ReconcileStep, Repairs } from '../types.ts';
-import { type DeliveryRepair, type RepairDeps, repairOverdue } from './open-deliveries.ts';
+import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../../temporal-config/open-deliveries.ts';
 import { endNeedless } from './running-workflows.ts';
-import { wakeSleepers } from './sleepers.ts';
+import { repairLostWakeups } from './lost-wakeups.ts';
 
 export type ReconcileDeps = RepairDeps;
 
@@ -44,7 +44,7 @@ async function step(
 ): Promise<ReconcilePosition | null> {
   switch (position.part) {
     case 'sleepers':
-      Object.assign(repaired, prefixed('woken', await wakeSleepers(deps)));
+      Object.assign(repaired, prefixed('woken', await repairLostWakeups(deps)));
       return { part: 'deliveries', after: '' };
     case 'deliveries': {
       const after = await repairDeliveries(deps, position.after, repaired);

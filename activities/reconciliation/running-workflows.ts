@@ -2,9 +2,9 @@
 // decided that could not tell them.
 import type { Client } from '@temporalio/client';
 import { type Notice, noticesFor } from '../../db/reconciliation.ts';
-import { deliveryStatusAttribute } from '../../workflows/search-attributes.ts';
-import { type Send, sendAll, signalWorkflow } from '../delivery-signals.ts';
-import type { RepairDeps } from './open-deliveries.ts';
+import { deliveryStatusAttribute } from '../../core/search-attributes.ts';
+import { type Send, sendAll, signalWorkflow } from '../../temporal-config/workflow-signals.ts';
+import type { RepairDeps } from '../../temporal-config/open-deliveries.ts';
 
 const PAGE_SIZE = 500;
 const CONCURRENT_SIGNALS = 10;

@@ -6,8 +6,8 @@ import type { Pool } from '../../db/pool.ts';
 import type { StoredDestination } from '../../db/warehouse-batches.ts';
 import { decryptedWarehouseConfig } from '../../db/warehouse-config.ts';
 import type { ConfigCache } from '../config-cache.ts';
-import type { Transforms } from '../transforms/index.ts';
-import type { WarehouseTarget, Warehouses } from '../warehouses/index.ts';
+import type { Transforms } from '../../outbound/transforms/index.ts';
+import type { WarehouseTarget, Warehouses } from '../../outbound/warehouses/index.ts';
 
 export interface FlushDeps {
   /** Loads and records deliveries. */

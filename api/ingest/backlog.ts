@@ -7,7 +7,7 @@ import { countWaiting, databaseBytes, waitingAtMost } from '../../db/backlog.ts'
 import type { NewDelivery } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { ApiError } from '../errors.ts';
-import { type LookSchedule, scheduleLooks } from './look-schedule.ts';
+import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';
 
 // About how long it takes until a look finds that there is room again.
 const RETRY_AFTER_SECONDS = '10';
@@ -41,7 +41,7 @@ export class Backlog {
   /** Deliveries that this process has accepted since the last look began. */
   #accepted = 0;
   #failing = false;
-  #schedule: LookSchedule | undefined;
+  #schedule: AdaptivePoll | undefined;
 
   constructor(deps: BacklogDeps) {
     this.#deps = deps;
@@ -50,7 +50,7 @@ export class Backlog {
   async watch(): Promise<void> {
     const { HOOKYARD_MAX_BACKLOG, HOOKYARD_MAX_DATABASE_BYTES } = this.#deps.settings;
     if (HOOKYARD_MAX_BACKLOG === 0 && HOOKYARD_MAX_DATABASE_BYTES === undefined) return;
-    this.#schedule = await scheduleLooks(() => this.#look());
+    this.#schedule = await startAdaptivePoll(() => this.#look());
   }
 
   /** @throws ApiError 503 when nothing is accepted */

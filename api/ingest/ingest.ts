@@ -6,7 +6,7 @@ import type { Settings } from '../../core/config.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption.ts';
 import type { Pool } from '../../db/pool.ts';
-import type { BodyRoom } from '../body-room.ts';
+import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import { ApiError } from '../errors.ts';
 import { BodyError, noRoom, receiveBody } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
@@ -52,7 +52,7 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
     await requireOpenSource(routing, organizationSlug, sourceSlug);
     // Before the body is read: a refusal must cost little, it is what there is most of in an overload.
     backlog.requireRoom();
-    const room: BodyRoom = ctx.state.room;
+    const room: BodyMemoryBudget = ctx.state.room;
     if (!room.enter(`${organizationSlug}/${sourceSlug}`)) {
       throw unavailable('Too many webhooks of this source are under way');
     }
@@ -142,7 +142,7 @@ function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return flat;
 }
 
-async function readBody(request: IncomingMessage, limit: number, room: BodyRoom): Promise<Buffer> {
+async function readBody(request: IncomingMessage, limit: number, room: BodyMemoryBudget): Promise<Buffer> {
   try {
     return await receiveBody(request, limit, room);
   } catch (error) {

@@ -1,5 +1,6 @@
 // Filters, transforms and schemas in the API's description; their handlers are in the files of those names in ../resources.
 import { z } from 'zod';
+import { TRANSFORM_TYPES } from '../../core/transform-types.ts';
 import { OPERATOR_NAMES } from '../../core/filters/conditions.ts';
 import * as filters from '../resources/filters.ts';
 import { listSchema } from '../resources/named-records.ts';
@@ -47,7 +48,7 @@ const filter = record('flt', 'Paid orders', { conditions: filterConditions, logi
   id: 'Filter',
 });
 const transform = record('tfm', 'To the CRM', {
-  type: z.enum(transforms.TRANSFORM_TYPES),
+  type: z.enum(TRANSFORM_TYPES),
   code: text('{ "id": payload.order.id }'),
   outputContentType: text('application/json').nullable(),
   version,

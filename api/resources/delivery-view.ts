@@ -1,5 +1,6 @@
 // Deliveries and attempts as the API shows them (decisions, "Deliveries").
-import { idTime, isId, warehouseWorkflowId } from '../../core/ids.ts';
+import { idTime, isId } from '../../core/ids.ts';
+import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
 import { isoTime } from '../records.ts';

@@ -6,7 +6,7 @@ import type { Pool } from '../../db/pool.ts';
 import type { ApiRouter } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { DoorState } from '../ingest/backlog.ts';
-import { Look } from '../look.ts';
+import { CachedProbe } from '../cached-probe.ts';
 import { parseQuery } from '../validation.ts';
 
 const DEADLINE_MS = 2000;
@@ -36,8 +36,8 @@ export interface HealthDeps {
   ending: () => boolean;
   /** Whether ingest accepts webhooks. */
   ingestState: () => DoorState;
-  database: Look;
-  temporal: Look;
+  database: CachedProbe;
+  temporal: CachedProbe;
 }
 
 /**
@@ -68,8 +68,8 @@ export function mountHealth(router: ApiRouter, { ending, ingestState, database, 
 }
 
 /** Asks the pool that ingest stores with: what else uses the database may keep its own connections busy. */
-export function lookAtDatabase(ingestPool: Pool): Look {
-  return new Look(async () => {
+export function lookAtDatabase(ingestPool: Pool): CachedProbe {
+  return new CachedProbe(async () => {
     try {
       await ingestPool.query(ASKS_FOR_WRITES);
       return null;
@@ -80,8 +80,8 @@ export function lookAtDatabase(ingestPool: Pool): Look {
   });
 }
 
-export function lookAtTemporal({ connection, workflowService }: Client): Look {
-  return new Look(async () => {
+export function lookAtTemporal({ connection, workflowService }: Client): CachedProbe {
+  return new CachedProbe(async () => {
     await connection.withDeadline(Date.now() + DEADLINE_MS, () => workflowService.getSystemInfo({}));
     return null;
   });

@@ -1,20 +1,16 @@
 // Transforms: code that makes of an event what is sent (decisions, "Routes, filters, transforms, schemas").
 import { z } from 'zod';
-import {
-  SandboxUnavailableError,
-  type TransformCode,
-  type TransformProblem,
-} from '../../activities/transforms/index.ts';
+import { SandboxUnavailableError, type TransformCode, type TransformProblem } from '../../outbound/transforms/index.ts';
 import { isMediaType } from '../../core/headers.ts';
 import { newId } from '../../core/ids.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
-import { Transform, type TransformType } from '../../db/entities.ts';
+import { Transform } from '../../db/entities.ts';
+import { TRANSFORM_TYPES } from '../../core/transform-types.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import { parseBody, parseOptionalBody } from '../validation.ts';
 import { namedMembers, NamedRecords } from './named-records.ts';
 
-export const TRANSFORM_TYPES = ['jsonata', 'javascript', 'liquid'] as const satisfies readonly TransformType[];
 const MAX_CODE_LENGTH = 100_000;
 
 const codeMembers = {

@@ -1,6 +1,6 @@
 // What an outage costs while it lasts, and what comes of it afterwards: many webhooks for a route whose circuit is open, then
 // the destination recovers.
-import { circuitWorkflowId } from '../../workflows/messages.ts';
+import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { type Cost, costPer } from '../support/cost.ts';
 import { median } from '../support/measure.ts';
 import { createPipe, type Memory, quiet, SECRET, type Service } from '../support/service.ts';

@@ -5,7 +5,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { openRouter } from '../../api/app.ts';
 import { INGEST_METHODS } from '../../api/ingest/ingest.ts';
-import { Look } from '../../api/look.ts';
+import { CachedProbe } from '../../api/cached-probe.ts';
 import { CHECKED_IN, checkedInText } from '../../api/openapi/write.ts';
 import { describedOperations, expectDescribed } from '../support/described.ts';
 import { managementEndpoints } from '../support/endpoints.ts';
@@ -22,7 +22,7 @@ const RULES_OFF = {
 
 describe('The description of the API', () => {
   it('has every operation of the routers, and no other', () => {
-    const server = new Look(() => Promise.resolve(null));
+    const server = new CachedProbe(() => Promise.resolve(null));
     const health = { ending: () => false, ingestState: () => 'open' as const, database: server, temporal: server };
     const open = openRouter({ health }).stack.flatMap((layer) =>
       layer.methods

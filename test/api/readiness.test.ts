@@ -1,6 +1,6 @@
 // What `/readyz` tells a balancer: whether this process can store webhooks, whatever else is slow or away.
 import { expect } from 'chai';
-import { Look } from '../../api/look.ts';
+import { CachedProbe } from '../../api/cached-probe.ts';
 import { inTransaction } from '../../db/pool.ts';
 import { createClient, expectError } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
@@ -10,20 +10,20 @@ import { until } from '../support/until.ts';
 const SLOW_REQUESTS = 8;
 
 describe('readiness', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   before(async () => {
-    yard = await startHookyard();
+    testInstance = await startHookyard();
   });
-  after(() => yard.close());
-  const probe = (path = '/readyz') => createClient(yard.api.url, null).request('GET', path);
+  after(() => testInstance.close());
+  const probe = (path = '/readyz') => createClient(testInstance.api.url, null).request('GET', path);
 
   it('does not depend on the connections of the management API', async () => {
-    const answers = await inTransaction(yard.pool, async (db) => {
+    const answers = await inTransaction(testInstance.pool, async (db) => {
       await db.query('lock table api_keys in access exclusive mode');
-      const slow = Array.from({ length: SLOW_REQUESTS }, () => yard.client.request('GET', '/api/auth/me'));
+      const slow = Array.from({ length: SLOW_REQUESTS }, () => testInstance.client.request('GET', '/api/auth/me'));
       await until('all connections of the management API to wait', async () => {
         // On another connection: a transaction sees this view as it was at first.
-        const { rows } = await yard.pool.query<{ waiting: number }>(
+        const { rows } = await testInstance.pool.query<{ waiting: number }>(
           `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         );
         return rows[0]?.waiting === SLOW_REQUESTS;
@@ -35,15 +35,15 @@ describe('readiness', () => {
   });
 
   it('needs a PostgreSQL that takes writes', async () => {
-    const { rows } = await yard.pool.query<{ name: string }>('select current_database() as name');
+    const { rows } = await testInstance.pool.query<{ name: string }>('select current_database() as name');
     const name = rows[0]?.name ?? '';
     // A standby takes none either; what exists already is asked anew on a new connection.
     const setReadOnly = async (value: 'on' | 'off') => {
-      await inTransaction(yard.pool, async (db) => {
+      await inTransaction(testInstance.pool, async (db) => {
         await db.query('set transaction read write');
         await db.query(`alter database ${name} set default_transaction_read_only = ${value}`);
       });
-      await yard.pool.query(
+      await testInstance.pool.query(
         'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
       );
     };
@@ -57,7 +57,7 @@ describe('readiness', () => {
   it('asks a server one question at a time, however many want to know, and gives up waiting', async () => {
     const gate = Promise.withResolvers<null>();
     let asked = 0;
-    const look = new Look(() => {
+    const look = new CachedProbe(() => {
       asked += 1;
       return gate.promise;
     });
@@ -71,7 +71,7 @@ describe('readiness', () => {
   });
 
   it('says what is wrong with a server that cannot be reached', async () => {
-    const look = new Look(() => Promise.reject(new Error('a name, an address, a password')));
+    const look = new CachedProbe(() => Promise.reject(new Error('a name, an address, a password')));
     expect(await look.within(60_000)).to.equal('cannot be reached');
   });
 });

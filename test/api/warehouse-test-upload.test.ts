@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
-import { createWarehouses, type Warehouses } from '../../activities/warehouses/index.ts';
+import { createWarehouses, type Warehouses } from '../../outbound/warehouses/index.ts';
 import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/config.ts';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';

@@ -1,8 +1,8 @@
 // What numbers become in every transform language. A new language is a new row of `samples`.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createTransforms } from '../../activities/transforms/index.ts';
-import type { TransformType } from '../../db/entities.ts';
+import { createTransforms } from '../../outbound/transforms/index.ts';
+import type { TransformType } from '../../core/transform-types.ts';
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
 
 /** Code that gives the same in each language. */

@@ -40,12 +40,18 @@ const sampled = <T>(arbitrary: fc.Arbitrary<T>, count = RECORDS): T[] =>
 describe('Lists', () => {
   const lists: Record<string, List> = {};
   let organization: TestOrganization;
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
 
   before(async () => {
     // Without a worker nothing changes by itself.
-    yard = await startHookyard();
-    organization = { id: yard.organizationId, slug: 'default', token: '', api: yard.client, base: yard.base };
+    testInstance = await startHookyard();
+    organization = {
+      id: testInstance.organizationId,
+      slug: 'default',
+      token: '',
+      api: testInstance.client,
+      base: testInstance.base,
+    };
     const { api, base } = organization;
     // A path is listed in full once; what is asked of it afterwards is compared with that.
     const add = async (path: string, filters: List['filters']) => {
@@ -89,7 +95,7 @@ describe('Lists', () => {
       await add(`/api/${kind}`, { search: search('name', 'slug') });
     await add('/api/api-keys', {});
   });
-  after(() => yard.close());
+  after(() => testInstance.close());
 
   /** Events of three sources, one of which is not routed, and their deliveries. */
   async function addHistory(add: (path: string, filters: List['filters']) => Promise<void>): Promise<void> {
@@ -117,7 +123,7 @@ describe('Lists', () => {
       const ended = index % 4 < 3 ? data : [];
       for (const { id } of ended) {
         const deliveryStatus = index % 2 ? 'failed' : 'delivered';
-        await recordAttempt({ deliveryId: id, eventId, deliveryStatus }, yard.pool);
+        await recordAttempt({ deliveryId: id, eventId, deliveryStatus }, testInstance.pool);
       }
     }
     const { data } = await api.list<Item>(`${base}/events?pageSize=100`);

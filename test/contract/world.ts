@@ -27,22 +27,22 @@ export function rowsOf(section: string, checks: Record<string, Check>): Row[] {
 }
 
 export class World {
-  readonly yard: OwnHookyard;
+  readonly testInstance: OwnHookyard;
   readonly records: Records;
   readonly receiver: Receiver;
   readonly #made = new Map<string, Promise<unknown>>();
 
-  private constructor(yard: OwnHookyard, receiver: Receiver) {
-    this.yard = yard;
-    this.records = new Records(yard);
+  private constructor(testInstance: OwnHookyard, receiver: Receiver) {
+    this.testInstance = testInstance;
+    this.records = new Records(testInstance);
     this.receiver = receiver;
   }
 
   static async start(): Promise<World> {
     // Of its own, because tests after it want no worker on the shared database.
-    const [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    await yard.startWorker();
-    return new World(yard, receiver);
+    const [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    await testInstance.startWorker();
+    return new World(testInstance, receiver);
   }
 
   /** Starts an object store with a bucket. @returns the type of its destinations and a config that works */
@@ -61,16 +61,16 @@ export class World {
     const made = async <T>(what: string) => (this.#made.get(what) as Promise<T> | undefined)?.catch(() => undefined);
     await (await made<NotifiedRoutes>('notified'))?.close();
     await (await made<{ server: StoreServer }>('warehouse'))?.server.stop();
-    await Promise.all([this.yard.close(), this.receiver.close()]);
+    await Promise.all([this.testInstance.close(), this.receiver.close()]);
   }
 
   /** The API with the key of a business organization. */
   get api(): ApiClient {
-    return this.yard.client;
+    return this.testInstance.client;
   }
   /** The path of its organization-scoped family. */
   get base(): string {
-    return this.yard.base;
+    return this.testInstance.base;
   }
 
   /** Something that several rows only look at. */
@@ -82,7 +82,7 @@ export class World {
 
   /** Another organization, without records. */
   organization(plan: 'free' | 'pro' | 'business' = 'business'): Promise<TestOrganization> {
-    return createOrganization({ plan, service: this.yard.api, pool: this.yard.pool });
+    return createOrganization({ plan, service: this.testInstance.api, pool: this.testInstance.pool });
   }
 
   source(fields: Json = {}): Promise<Json & { id: string; slug: string; webhookUrl: string }> {

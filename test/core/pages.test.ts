@@ -47,6 +47,20 @@ describe('The pages', () => {
     expect(broken).to.deep.equal([]);
   });
 
+  it('name files and folders that exist', () => {
+    const folders = readdirSync(project, { withFileTypes: true }).filter(
+      (entry) => entry.isDirectory() && entry.name !== 'data',
+    );
+    const path = new RegExp(`\`((?:${folders.map(({ name }) => name).join('|')})/[\\w./-]*)\``, 'g');
+    const missing = pages.flatMap((page) =>
+      [...textOf(page).matchAll(path)]
+        .map(([, file = '']) => file)
+        .filter((file) => !existsSync(join(project, file)))
+        .map((file) => `${page}: ${file}`),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+
   it('of docs/ are all in the index', () => {
     const index = textOf('docs/README.md');
     const missing = pages.filter((page) => page.startsWith('docs/') && !index.includes(`(${page.slice(5)})`));

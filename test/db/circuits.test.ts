@@ -12,7 +12,7 @@ import {
   type StoredCircuit,
 } from '../../db/circuits.ts';
 import type { Pool } from '../../db/pool.ts';
-import { wakeCircuits, wakeForgottenHolds } from '../../db/sleepers.ts';
+import { wakeCircuits, wakeForgottenHolds } from '../../db/lost-wakeups.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const PARALLEL = 16;

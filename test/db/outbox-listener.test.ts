@@ -9,18 +9,18 @@ import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 describe('news of the outbox', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   let news = 0;
   let listener: ReturnType<typeof listenForDeliveries>;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
     listener = listenForDeliveries(stackAddresses().databaseUrl, () => (news += 1), pino({ level: 'silent' }));
     await until('the listener to be connected', () => news > 0);
   });
-  after(() => Promise.all([listener.close(), yard.close(), receiver.close()]));
+  after(() => Promise.all([listener.close(), testInstance.close(), receiver.close()]));
 
   it('comes with an event that is routed, and with its replay', async () => {
     const { source } = await records.pipe(receiver.endpoint(200).url);
@@ -29,7 +29,7 @@ describe('news of the outbox', () => {
     await until('news of the event', () => news > before);
     await records.eventWith('delivered', eventId);
     const beforeReplay = news;
-    await yard.client.post(`${yard.base}/events/${eventId}/replay`, {});
+    await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`, {});
     await until('news of the replay', () => news > beforeReplay);
   });
 
@@ -46,7 +46,7 @@ describe('news of the outbox', () => {
   });
 
   it('comes again after the connection was lost', async () => {
-    const { rows } = await yard.pool.query<{ pid: number }>(
+    const { rows } = await testInstance.pool.query<{ pid: number }>(
       `select pid from pg_stat_activity where query like 'listen %' and pg_terminate_backend(pid)`,
     );
     expect(rows).to.not.have.length(0);

@@ -8,20 +8,20 @@ import { Records } from '../support/records.ts';
 const MINUTE_MS = 60_000;
 
 describe('slots of a rate limit', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let destinationId: string;
   before(async () => {
-    yard = await sharedHookyard();
+    testInstance = await sharedHookyard();
   });
-  after(() => yard.close());
+  after(() => testInstance.close());
   beforeEach(async () => {
-    destinationId = (await new Records(yard).destination('http://127.0.0.1:9/')).id;
+    destinationId = (await new Records(testInstance).destination('http://127.0.0.1:9/')).id;
   });
 
   /** How far the next slot is, ms; null when there is none in time. */
   const inMs = async (...args: Parameters<typeof reserveSlot>) => (await reserveSlot(...args))?.inMs ?? null;
   const nextAt = async () => {
-    const { rows } = await yard.pool.query<{ ms: number }>(
+    const { rows } = await testInstance.pool.query<{ ms: number }>(
       'select extract(epoch from next_at)::float8 * 1000 as ms from rate_limits where destination_id = $1',
       [destinationId],
     );
@@ -29,33 +29,33 @@ describe('slots of a rate limit', () => {
   };
 
   it('are one emission interval apart, from now on', async () => {
-    expect(await inMs(yard.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1);
+    expect(await inMs(testInstance.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1);
     const before = await nextAt();
-    expect(await inMs(yard.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1000);
+    expect(await inMs(testInstance.pool, destinationId, 60, MINUTE_MS)).to.be.within(0, 1000);
     expect((await nextAt()) - before).to.be.closeTo(1000, 0.01);
   });
 
   it('are found again by their time, by the clock of the database', async () => {
-    await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS);
-    const slot = await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS);
+    await reserveSlot(testInstance.pool, destinationId, 60, MINUTE_MS);
+    const slot = await reserveSlot(testInstance.pool, destinationId, 60, MINUTE_MS);
     if (!slot) throw new Error('there is none');
-    const { rows } = await yard.pool.query<{ now: Date }>('select clock_timestamp() as now');
+    const { rows } = await testInstance.pool.query<{ now: Date }>('select clock_timestamp() as now');
     expect(slot.at - (rows[0]?.now.getTime() ?? 0)).to.be.at.most(1001);
-    expect((await lookAtSlot(yard.pool, slot.at)).inMs).to.be.at.most(slot.inMs + 1);
-    expect((await lookAtSlot(yard.pool, slot.at - MINUTE_MS)).inMs).to.be.below(0);
+    expect((await lookAtSlot(testInstance.pool, slot.at)).inMs).to.be.at.most(slot.inMs + 1);
+    expect((await lookAtSlot(testInstance.pool, slot.at - MINUTE_MS)).inMs).to.be.below(0);
   });
 
   it('are not given beyond the time asked for', async () => {
-    await reserveSlot(yard.pool, destinationId, 1, 0);
-    expect(await inMs(yard.pool, destinationId, 1, MINUTE_MS / 2)).to.equal(null);
-    expect(await inMs(yard.pool, destinationId, 1, MINUTE_MS)).to.be.within(MINUTE_MS / 2, MINUTE_MS);
+    await reserveSlot(testInstance.pool, destinationId, 1, 0);
+    expect(await inMs(testInstance.pool, destinationId, 1, MINUTE_MS / 2)).to.equal(null);
+    expect(await inMs(testInstance.pool, destinationId, 1, MINUTE_MS)).to.be.within(MINUTE_MS / 2, MINUTE_MS);
   });
 
   it('are never given twice, however many workers reserve at once', async () => {
-    await reserveSlot(yard.pool, destinationId, 600, MINUTE_MS);
+    await reserveSlot(testInstance.pool, destinationId, 600, MINUTE_MS);
     const before = await nextAt();
     const slots = await Promise.all(
-      Array.from({ length: 200 }, () => reserveSlot(yard.pool, destinationId, 600, MINUTE_MS)),
+      Array.from({ length: 200 }, () => reserveSlot(testInstance.pool, destinationId, 600, MINUTE_MS)),
     );
     expect(slots).to.not.include(null);
     expect((await nextAt()) - before).to.be.closeTo(200 * 100, 0.1);
@@ -63,28 +63,29 @@ describe('slots of a rate limit', () => {
 
   it('are found by all who ask first at the same time', async () => {
     const slots = await Promise.all(
-      Array.from({ length: 4 }, () => reserveSlot(yard.pool, destinationId, 600, MINUTE_MS)),
+      Array.from({ length: 4 }, () => reserveSlot(testInstance.pool, destinationId, 600, MINUTE_MS)),
     );
     expect(slots).to.not.include(null);
   });
 
   it('do not pile up while nothing is sent: a pause gives no burst', async () => {
-    await reserveSlot(yard.pool, destinationId, 60, MINUTE_MS);
-    await yard.pool.query(`update rate_limits set next_at = next_at - interval '1 hour' where destination_id = $1`, [
-      destinationId,
-    ]);
-    expect(await inMs(yard.pool, destinationId, 60, 0)).to.equal(0);
-    expect(await inMs(yard.pool, destinationId, 60, 0)).to.equal(null);
+    await reserveSlot(testInstance.pool, destinationId, 60, MINUTE_MS);
+    await testInstance.pool.query(
+      `update rate_limits set next_at = next_at - interval '1 hour' where destination_id = $1`,
+      [destinationId],
+    );
+    expect(await inMs(testInstance.pool, destinationId, 60, 0)).to.equal(0);
+    expect(await inMs(testInstance.pool, destinationId, 60, 0)).to.equal(null);
   });
 
   it('start anew when the limit is changed', async () => {
-    await reserveSlot(yard.pool, destinationId, 1, 0);
-    expect(await inMs(yard.pool, destinationId, 1, 0)).to.equal(null);
-    await yard.client.patch(`/api/destinations/${destinationId}`, { rateLimitPerMinute: 60 });
-    expect(await inMs(yard.pool, destinationId, 60, 0)).to.be.within(0, 1);
+    await reserveSlot(testInstance.pool, destinationId, 1, 0);
+    expect(await inMs(testInstance.pool, destinationId, 1, 0)).to.equal(null);
+    await testInstance.client.patch(`/api/destinations/${destinationId}`, { rateLimitPerMinute: 60 });
+    expect(await inMs(testInstance.pool, destinationId, 60, 0)).to.be.within(0, 1);
   });
 
   it('are none for a destination that is gone', async () => {
-    expect(await inMs(yard.pool, newId('dst'), 60, 0)).to.equal(null);
+    expect(await inMs(testInstance.pool, newId('dst'), 60, 0)).to.equal(null);
   });
 });

@@ -12,7 +12,7 @@ import {
   requeueDeliveries,
   resumePoints,
 } from '../../db/reconciliation.ts';
-import { wakeForgottenBatches, wakeForgottenMails } from '../../db/sleepers.ts';
+import { wakeForgottenBatches, wakeForgottenMails } from '../../db/lost-wakeups.ts';
 import { claimFlushes } from '../../db/warehouse-flushes.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
@@ -130,8 +130,8 @@ describe('what the reconciliation reads', () => {
   it('go back to the outbox once, and only while they are open', async () => {
     const open = await delivery(5 * MINUTE_MS, { attempts: 3 });
     const ended = await delivery(5 * MINUTE_MS, { status: 'failed' });
-    const wishes = [open, ended].map((deliveryId) => ({ deliveryId, resume: 'lost' as const }));
-    expect([...(await requeueDeliveries(pool, wishes))]).to.deep.equal([open]);
+    const requests = [open, ended].map((deliveryId) => ({ deliveryId, resume: 'lost' as const }));
+    expect([...(await requeueDeliveries(pool, requests))]).to.deep.equal([open]);
     await requeueDeliveries(pool, [{ deliveryId: open, resume: 'ended' }]);
     const { rows } = await pool.query('select delivery_id, resume from outbox where delivery_id = any($1)', [
       [open, ended],

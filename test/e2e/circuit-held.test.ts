@@ -1,7 +1,8 @@
 // What a circuit keeps from its destination leaves it by another way than probes: failover destinations, a reset, the end of
 // its route, a cancel.
 import { expect } from 'chai';
-import { circuitWorkflowId, resetCircuit } from '../../workflows/messages.ts';
+import { resetCircuit } from '../../workflows/messages.ts';
+import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -9,16 +10,16 @@ import { onceMore, Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 describe('what a circuit holds', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let circuits: Circuits;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
-    circuits = new Circuits(yard, records);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    circuits = new Circuits(testInstance, records);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   const untilStatus = (eventId: string, wanted: string) => records.deliveryWith(wanted, eventId);
   const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);
@@ -80,7 +81,7 @@ describe('what a circuit holds', () => {
     await Promise.all(waiting.map((id) => untilStatus(id, 'circuit_open')));
     const backup = receiver.endpoint(200);
     const failover = await records.destination(backup.url, { name: 'Backup' });
-    await yard.client.patch(`/api/routes/${route.id}`, { failoverDestinationIds: [failover.id] });
+    await testInstance.client.patch(`/api/routes/${route.id}`, { failoverDestinationIds: [failover.id] });
     await Promise.all(waiting.map((id) => records.eventWith('delivered', id)));
     expect(backup.requests).to.have.length(2);
   });
@@ -121,7 +122,7 @@ describe('what a circuit holds', () => {
     await untilStatus(eventId, 'circuit_open');
     answer({ status: 200 });
     await until('the workflow of the circuit', () => circuits.workflowStatus(route));
-    await yard.temporal.workflow.getHandle(circuitWorkflowId(route.id)).signal(resetCircuit);
+    await testInstance.temporal.workflow.getHandle(circuitWorkflowId(route.id)).signal(resetCircuit);
     await untilStatus(eventId, 'delivered');
     expect(await circuits.status(route)).to.include({ circuitState: 'closed' });
   });
@@ -132,10 +133,10 @@ describe('what a circuit holds', () => {
     const eventId = await send(source);
     await untilStatus(eventId, 'circuit_open');
     answer({ status: 200 });
-    await yard.client.delete(`/api/routes/${route.id}`);
+    await testInstance.client.delete(`/api/routes/${route.id}`);
     await untilStatus(eventId, 'delivered');
     await circuits.ended(route);
-    const { rows } = await yard.pool.query('select from circuits where route_id = $1', [route.id]);
+    const { rows } = await testInstance.pool.query('select from circuits where route_id = $1', [route.id]);
     expect(rows).to.have.length(0);
   });
 
@@ -144,13 +145,13 @@ describe('what a circuit holds', () => {
     const { source, route } = await circuits.opened(endpoint);
     const eventId = await send(source);
     const { id } = await untilStatus(eventId, 'circuit_open');
-    const refused = await yard.client.request('POST', `/api/deliveries/${id}/retry`);
+    const refused = await testInstance.client.request('POST', `/api/deliveries/${id}/retry`);
     expect(refused.status).to.equal(409);
     expect(refused.body).to.include({ code: 'INVALID_STATE' });
     expect((refused.body as { message: string }).message).to.contain('reset-circuit');
-    await yard.client.post(`/api/deliveries/${id}/cancel`);
+    await testInstance.client.post(`/api/deliveries/${id}/cancel`);
     await records.eventWith('failed', eventId);
-    const { rows } = await yard.pool.query('select from held_deliveries where route_id = $1', [route.id]);
+    const { rows } = await testInstance.pool.query('select from held_deliveries where route_id = $1', [route.id]);
     expect(rows).to.have.length(0);
     await circuits.reset(route);
   });

@@ -7,17 +7,17 @@ import { onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 describe('recovery mail of a circuit', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   let server: MailServer;
   before(async () => {
-    [yard, receiver, server] = await Promise.all([startHookyard(), startReceiver(), startMailServer()]);
-    records = new Records(yard);
-    await yard.startWorker({ SMTP_URL: server.url, HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example' });
+    [testInstance, receiver, server] = await Promise.all([startHookyard(), startReceiver(), startMailServer()]);
+    records = new Records(testInstance);
+    await testInstance.startWorker({ SMTP_URL: server.url, HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example' });
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await Promise.all([receiver.close(), server.close()]);
   });
 
@@ -35,19 +35,19 @@ describe('recovery mail of a circuit', () => {
       },
     });
     const state = async () =>
-      (await yard.client.get<{ circuitState: string }>(`/api/routes/${route.id}/circuit-status`)).circuitState;
+      (await testInstance.client.get<{ circuitState: string }>(`/api/routes/${route.id}/circuit-status`)).circuitState;
     const probe = await records.accepted(source, '{}');
     await until('the circuit to open', async () => (await state()) === 'open');
     current.status = 200;
     await records.deliveryWith('delivered', probe);
     await until('the circuit to close', async () => (await state()) === 'closed');
-    const { rows } = await yard.pool.query('select from route_notifications where route_id = $1', [route.id]);
+    const { rows } = await testInstance.pool.query('select from route_notifications where route_id = $1', [route.id]);
     expect(rows, 'the probe told nothing').to.have.length(0);
     const first = await records.accepted(source, '{}');
     const mail = await until('the mail', () => server.mails[0]);
     expect(mail.parts['text/plain']).to.contain('its circuit opened at').and.to.contain(first);
     await records.deliveryWith('delivered', await records.accepted(source, '{}'));
-    const left = await yard.pool.query('select from failing_destinations where route_id = $1', [route.id]);
+    const left = await testInstance.pool.query('select from failing_destinations where route_id = $1', [route.id]);
     expect(left.rows).to.have.length(0);
     expect(server.mails).to.have.length(1);
   });

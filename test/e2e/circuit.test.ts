@@ -9,16 +9,16 @@ import { onceMore, Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 describe('circuit breaker', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let circuits: Circuits;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
-    circuits = new Circuits(yard, records);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    circuits = new Circuits(testInstance, records);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   const untilStatus = (eventId: string, wanted: string) => records.deliveryWith(wanted, eventId);
   const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);
@@ -29,7 +29,7 @@ describe('circuit breaker', () => {
     await untilStatus(await send(source), 'failed');
     const witness = await records.pipe(receiver.endpoint().url);
     const late: string[] = [];
-    await inTransaction(yard.pool, async (db) => {
+    await inTransaction(testInstance.pool, async (db) => {
       // Circuits can be read and not be written.
       await db.query('lock table circuits in exclusive mode');
       await send(source);
@@ -75,7 +75,7 @@ describe('circuit breaker', () => {
     const open = await circuits.untilState(route, 'open');
     expect(open).to.include({ failureCount: 2, probeSuccessCount: 0, lastSuccessAt: healthy.lastSuccessAt });
     expect(Date.parse(open.openedAt ?? '')).to.be.closeTo(Date.parse(open.lastFailureAt ?? ''), 60_000);
-    expect(await yard.client.get(`/api/routes/${route.id}`)).to.include({ circuitState: 'open' });
+    expect(await testInstance.client.get(`/api/routes/${route.id}`)).to.include({ circuitState: 'open' });
     await circuits.reset(route);
     expect(await circuits.status(route)).to.include({ circuitState: 'closed', failureCount: 0, openedAt: null });
   });
@@ -100,7 +100,7 @@ describe('circuit breaker', () => {
     const delivery = await untilStatus(await send(source), 'circuit_open');
     expect(delivery).to.include({ attemptCount: 0, statusCode: null, nextAttemptAt: null });
     expect(endpoint.requests).to.have.length(seen);
-    const described = await yard.temporal.workflow
+    const described = await testInstance.temporal.workflow
       .getHandle(delivery.id)
       .describe()
       .catch((error: Error) => error.name);
@@ -196,7 +196,7 @@ describe('circuit breaker', () => {
     answer(later);
     await circuits.configure(route, { circuitCooldownSeconds: 1 });
     const probe = await untilStatus(first, 'pending');
-    await yard.client.post(`/api/deliveries/${probe.id}/cancel`);
+    await testInstance.client.post(`/api/deliveries/${probe.id}/cancel`);
     await until('the second probe', async () => (await untilStatus(second, 'pending')).status === 'pending');
     letGo();
     await untilStatus(second, 'delivered');

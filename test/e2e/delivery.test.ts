@@ -10,14 +10,14 @@ const KIBIBYTE = 1024;
 const BODY = JSON.stringify({ note: `${PLANTED} payload` });
 
 describe('a delivery', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   const deliver = (url: string, ending: string, fields?: Parameters<Records['pipe']>[1]) =>
     records.deliver(url, BODY, ending, fields);
@@ -95,7 +95,7 @@ describe('a delivery', () => {
         const { delivery } = await deliver(endpoint.url, 'retrying', { destination: { retryPolicy: onceMore(1) } });
         const wait = Date.parse(delivery.nextAttemptAt ?? '') - Date.now();
         expect(wait).to.be.within(minute, 2 * minute);
-        await yard.client.post(`/api/deliveries/${delivery.id}/cancel`);
+        await testInstance.client.post(`/api/deliveries/${delivery.id}/cancel`);
       });
     }
 
@@ -109,8 +109,8 @@ describe('a delivery', () => {
       ]);
       expect(Date.parse(planned.delivery.nextAttemptAt ?? '') - Date.now()).to.be.above(8 * minute);
       expect(Date.parse(capped.delivery.nextAttemptAt ?? '') - Date.now()).to.be.within(50 * minute, 60 * minute);
-      await yard.client.post(`/api/deliveries/${planned.delivery.id}/cancel`);
-      await yard.client.post(`/api/deliveries/${capped.delivery.id}/cancel`);
+      await testInstance.client.post(`/api/deliveries/${planned.delivery.id}/cancel`);
+      await testInstance.client.post(`/api/deliveries/${capped.delivery.id}/cancel`);
     });
   });
 
@@ -198,7 +198,7 @@ describe('a delivery', () => {
     });
   });
 
-  describeNoTraces(() => yard);
+  describeNoTraces(() => testInstance);
 });
 
 /** A port that nobody listens on. */

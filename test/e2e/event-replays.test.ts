@@ -25,14 +25,14 @@ interface ReplayView {
 }
 
 describe('replays by filter', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   /** A source with so many events that were stored before it had a route: nothing is delivered yet. */
   async function unrouted(count: number): Promise<{ source: SourceView; eventIds: string[] }> {
@@ -52,9 +52,10 @@ describe('replays by filter', () => {
     return { endpoint, destination, route };
   }
 
-  const start = (body: object) => yard.client.post<ReplayView>(`${yard.base}/events/replay`, body);
-  const read = (id: string) => yard.client.get<ReplayView>(`${yard.base}/events/replays/${id}`);
-  const cancelReplay = (id: string) => yard.client.request('POST', `${yard.base}/events/replays/${id}/cancel`);
+  const start = (body: object) => testInstance.client.post<ReplayView>(`${testInstance.base}/events/replay`, body);
+  const read = (id: string) => testInstance.client.get<ReplayView>(`${testInstance.base}/events/replays/${id}`);
+  const cancelReplay = (id: string) =>
+    testInstance.client.request('POST', `${testInstance.base}/events/replays/${id}/cancel`);
 
   const reach = (id: string, what: string, look: (replay: ReplayView) => boolean) =>
     until(`the replay to ${what}`, async () => {
@@ -110,7 +111,7 @@ describe('replays by filter', () => {
     expect(endpoint.requests).to.have.length(12 + 1 + 12);
     await records.workflowsEnd(parked);
     for (const deliveryId of parked) {
-      expect(await yard.temporal.workflow.getHandle(deliveryId).result()).to.include({ status: 'failed' });
+      expect(await testInstance.temporal.workflow.getHandle(deliveryId).result()).to.include({ status: 'failed' });
     }
   });
 
@@ -119,7 +120,7 @@ describe('replays by filter', () => {
     await routeTo(source);
     const { id } = await start({ sourceId: source.id, ratePerSecond: 2 });
     await end(id);
-    const { events } = await yard.temporal.workflow.getHandle(id).fetchHistory();
+    const { events } = await testInstance.temporal.workflow.getHandle(id).fetchHistory();
     const pages = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes);
     const waits = (events ?? []).filter((event) => event.timerStartedEventAttributes);
     expect(pages).to.have.length(3);
@@ -133,7 +134,7 @@ describe('replays by filter', () => {
     const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
     const underWay = await reach(id, 'replay two events', (replay) => replay.eventsReplayed >= 2);
     expect(underWay).to.include({ status: 'running', eventsTotal: 30, finishedAt: null });
-    const workflow = yard.temporal.workflow.getHandle(id);
+    const workflow = testInstance.temporal.workflow.getHandle(id);
     const seen = await until('the workflow to know', async () => {
       const view = await workflow.query(progressQuery);
       return view.eventsReplayed >= 2 && view;
@@ -157,7 +158,7 @@ describe('replays by filter', () => {
     await routeTo(source);
     const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
     await reach(id, 'begin', (replay) => replay.eventsReplayed >= 1);
-    const workflow = yard.temporal.workflow.getHandle(id);
+    const workflow = testInstance.temporal.workflow.getHandle(id);
     await workflow.cancel();
     const ended = await end(id, 'cancelled');
     expect(ended.eventsReplayed).to.be.below(30);
@@ -169,7 +170,7 @@ describe('replays by filter', () => {
     await routeTo(source);
     const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
     await reach(id, 'begin', (replay) => replay.eventsReplayed >= 1);
-    const workflow = yard.temporal.workflow.getHandle(id);
+    const workflow = testInstance.temporal.workflow.getHandle(id);
     const details = await until('the details', async () => {
       const { currentDetails } = await workflow.query<{ currentDetails: string }, []>('__temporal_workflow_metadata');
       return currentDetails.includes('events replayed') && currentDetails;
@@ -186,13 +187,17 @@ describe('replays by filter', () => {
     const { source, eventIds } = await unrouted(5);
     await routeTo(source);
     const gone = [eventIds[1], eventIds[3]];
-    await yard.pool.query('delete from event_payloads where event_id = any($1)', [gone]);
+    await testInstance.pool.query('delete from event_payloads where event_id = any($1)', [gone]);
     const dry = await start({ sourceId: source.id, dryRun: true });
     expect(dry).to.include({ dryRun: true, eventsTotal: 5, eventsExpired: 2 });
     const { id } = await start({ sourceId: source.id });
     expect(await end(id)).to.include({ eventsTotal: 5, eventsReplayed: 3, eventsExpired: 2, deliveriesCreated: 3 });
     for (const eventId of gone) {
-      expectError(await yard.client.request('POST', `${yard.base}/events/${eventId}/replay`), 410, 'PAYLOAD_EXPIRED');
+      expectError(
+        await testInstance.client.request('POST', `${testInstance.base}/events/${eventId}/replay`),
+        410,
+        'PAYLOAD_EXPIRED',
+      );
     }
   });
 
@@ -214,7 +219,7 @@ describe('replays by filter', () => {
   it('go to the named destinations, and skip what is disabled as every replay does', async () => {
     const { source, eventIds } = await unrouted(3);
     const [first, second] = [await routeTo(source), await routeTo(source)];
-    await yard.client.patch(`/api/destinations/${second.destination.id}`, { enabled: false });
+    await testInstance.client.patch(`/api/destinations/${second.destination.id}`, { enabled: false });
     const { id } = await start({ sourceId: source.id, destinationIds: [second.destination.id] });
     expect(await end(id)).to.include({ eventsReplayed: 3, deliveriesCreated: 3 });
     expect(first.endpoint.requests).to.have.length(0);
@@ -230,7 +235,7 @@ describe('replays by filter', () => {
     await routeTo(source);
     const { id } = await start({ sourceId: source.id, ratePerSecond: 2 });
     await reach(id, 'begin', (replay) => replay.eventsReplayed >= 2);
-    await yard.client.delete(`${yard.base}/sources/${source.id}`);
+    await testInstance.client.delete(`${testInstance.base}/sources/${source.id}`);
     const ended = await end(id);
     expect(ended.eventsReplayed).to.be.below(20);
     await records.workflowsEnd([id]);
@@ -241,10 +246,12 @@ describe('replays by filter', () => {
     await routeTo(source);
     const { id } = await start({ sourceId: source.id, ratePerSecond: 1 });
     await reach(id, 'begin', (replay) => replay.eventsReplayed >= 1);
-    await yard.temporal.workflow.getHandle(id).terminate('by an operator');
+    await testInstance.temporal.workflow.getHandle(id).terminate('by an operator');
     // As if the minute had passed in which a replay without a page is left alone.
     await until('the page under way to end', async () => {
-      await yard.pool.query('update event_replays set due_at = now() where id = $1 and due_at is not null', [id]);
+      await testInstance.pool.query('update event_replays set due_at = now() where id = $1 and due_at is not null', [
+        id,
+      ]);
       return (await read(id)).status === 'failed';
     });
     expect(await read(id)).to.include({ status: 'failed', error: 'Its workflow was ended in Temporal' });
@@ -252,12 +259,12 @@ describe('replays by filter', () => {
 
   /** The events of a source's deliveries, in the order in which these were made. */
   async function deliveriesInOrder(sourceId: string): Promise<string[]> {
-    const { rows } = await yard.pool.query<{ event_id: string }>(
+    const { rows } = await testInstance.pool.query<{ event_id: string }>(
       'select event_id from deliveries where source_id = $1 order by id',
       [sourceId],
     );
     return rows.map((row) => row.event_id);
   }
 
-  describeNoTraces(() => yard);
+  describeNoTraces(() => testInstance);
 });

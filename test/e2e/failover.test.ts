@@ -8,14 +8,14 @@ import { until } from '../support/until.ts';
 const BODY = '{"order":42}';
 
 describe('failover', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   /** A route from a new source to a primary destination, with failover destinations in order. */
   async function pipe(
@@ -113,10 +113,10 @@ describe('failover', () => {
     const [bad, good] = [receiver.endpoint(500), receiver.endpoint(200)];
     const { source, destination, failovers, route } = await pipe({ endpoint: bad }, [{ endpoint: good }]);
     await records.eventWith('delivered', await records.accepted(source, BODY));
-    const health = (id: string | undefined) => yard.client.get(`/api/destinations/${id}/health`);
+    const health = (id: string | undefined) => testInstance.client.get(`/api/destinations/${id}/health`);
     expect(await health(destination.id)).to.include({ totalDeliveries: 1, failedDeliveries: 1, status: 'failing' });
     expect(await health(failovers[0]?.id)).to.include({ totalDeliveries: 1, failedDeliveries: 0, status: 'healthy' });
-    expect(await yard.client.get(`/api/routes/${route.id}/stats`)).to.include({
+    expect(await testInstance.client.get(`/api/routes/${route.id}/stats`)).to.include({
       deliveriesSucceeded: 1,
       deliveriesFailed: 0,
     });
@@ -127,8 +127,8 @@ describe('failover', () => {
     const { source } = await pipe({ endpoint: bad }, [{ endpoint: good }]);
     const eventId = await records.accepted(source, BODY);
     await records.eventWith('delivered', eventId);
-    const timeline = await yard.client.get<{ deliveries: { attempts: { statusCode: number }[] }[] }>(
-      `${yard.base}/events/${eventId}/timeline`,
+    const timeline = await testInstance.client.get<{ deliveries: { attempts: { statusCode: number }[] }[] }>(
+      `${testInstance.base}/events/${eventId}/timeline`,
     );
     expect(timeline.deliveries.map((delivery) => delivery.attempts.map((attempt) => attempt.statusCode))).to.deep.equal(
       [[500], [200]],
@@ -138,7 +138,7 @@ describe('failover', () => {
       expect([first, second].map((each) => each?.temporalUrl)).to.deep.equal([null, null]);
       return;
     }
-    const workflow = (delivery?: DeliveryView) => yard.temporal.workflow.getHandle(delivery?.id ?? '');
+    const workflow = (delivery?: DeliveryView) => testInstance.temporal.workflow.getHandle(delivery?.id ?? '');
     expect(await workflow(first).result()).to.include({ status: 'failed_over', takenOverBy: second?.id });
     expect(await (await workflow(second).describe()).staticDetails()).to.contain(first?.id);
   });
@@ -148,7 +148,7 @@ describe('failover', () => {
     const { source, destination } = await pipe({ endpoint: recovering }, [{ endpoint: good }]);
     const eventId = await records.accepted(source, BODY);
     await records.eventWith('delivered', eventId);
-    await yard.client.post(`${yard.base}/events/${eventId}/replay`, {});
+    await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`, {});
     await until('the replay to arrive', () => recovering.requests.length === 2);
     const event = await records.eventWith('delivered', eventId);
     expect(event.deliveries?.map((delivery) => delivery.destinationId)).to.contain(destination.id);

@@ -8,19 +8,19 @@ const kindIs = (value: string) => ({ field: 'payload.kind', operator: 'equals', 
 const orderSchema = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
 
 describe('filters and schemas', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
-  const stats = (route: RouteView) => yard.client.get(`/api/routes/${route.id}/stats?period=1h`);
+  const stats = (route: RouteView) => testInstance.client.get(`/api/routes/${route.id}/stats?period=1h`);
   const filter = (conditions: object[], extra: object = {}) =>
-    yard.client.create('/api/filters', { name: 'Filter', conditions, ...extra });
-  const schema = (given: object) => yard.client.create('/api/schemas', { name: 'Order', schema: given });
+    testInstance.client.create('/api/filters', { name: 'Filter', conditions, ...extra });
+  const schema = (given: object) => testInstance.client.create('/api/schemas', { name: 'Order', schema: given });
   /** Sends a payload; @returns how many deliveries it led to, once they have succeeded */
   const taken = async (source: SourceView, payload: unknown, headers?: Record<string, string>): Promise<number> => {
     const eventId = await records.accepted(source, JSON.stringify(payload), headers);
@@ -38,8 +38,8 @@ describe('filters and schemas', () => {
       await records.accepted(source, 'no JSON at all');
       expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal(['{"kind":"paid"}']);
       expect(await stats(route)).to.include({ eventsRouted: 1, eventsFiltered: 2, deliveriesSucceeded: 1 });
-      expect(await yard.client.get(`/api/routes/${route.id}`)).to.include({ eventsRouted: 1 });
-      expect(await yard.client.get(`${yard.base}/sources/${source.id}`)).to.include({ eventsCount: 3 });
+      expect(await testInstance.client.get(`/api/routes/${route.id}`)).to.include({ eventsRouted: 1 });
+      expect(await testInstance.client.get(`${testInstance.base}/sources/${source.id}`)).to.include({ eventsCount: 3 });
     });
 
     it('sees headers, query, method and payload as they were received', async () => {
@@ -58,7 +58,7 @@ describe('filters and schemas', () => {
         const path = { ...source, webhookUrl: `${source.webhookUrl}?version=${query}` };
         const body = JSON.stringify({ items: [{ sku: 'B-1', price: 5 }, { sku }] });
         const url = new URL(path.webhookUrl);
-        const response = await fetch(`${yard.client.url}${url.pathname}${url.search}`, {
+        const response = await fetch(`${testInstance.client.url}${url.pathname}${url.search}`, {
           method,
           headers: { 'content-type': 'application/json', 'x-shop': shop },
           body,
@@ -107,11 +107,11 @@ describe('filters and schemas', () => {
       const { id: filterId } = await filter([kindIs('a')]);
       const { source, route } = await records.pipe(receiver.endpoint(200).url, { route: { filterId } });
       expect(await taken(source, { kind: 'b' })).to.equal(0);
-      await yard.client.patch(`/api/filters/${filterId}`, { conditions: [kindIs('b')] });
+      await testInstance.client.patch(`/api/filters/${filterId}`, { conditions: [kindIs('b')] });
       expect(await taken(source, { kind: 'b' })).to.equal(1);
-      await yard.client.patch(`/api/routes/${route.id}`, { filterConditions: [kindIs('c')] });
+      await testInstance.client.patch(`/api/routes/${route.id}`, { filterConditions: [kindIs('c')] });
       expect(await taken(source, { kind: 'b' })).to.equal(0);
-      await yard.client.patch(`/api/routes/${route.id}`, { filterConditions: null });
+      await testInstance.client.patch(`/api/routes/${route.id}`, { filterConditions: null });
       expect(await taken(source, { kind: 'b' })).to.equal(1);
     });
 
@@ -119,7 +119,7 @@ describe('filters and schemas', () => {
       const endpoint = receiver.endpoint(200);
       const { source } = await records.pipe(endpoint.url, { route: { filterConditions: [kindIs('a')] } });
       const eventId = await records.accepted(source, '{"kind":"b"}');
-      const replay = await yard.client.post(`${yard.base}/events/${eventId}/replay`);
+      const replay = await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`);
       expect(replay).to.include({ deliveriesCreated: 1 });
       await records.deliveryWith('delivered', eventId);
       expect(await records.event(eventId)).to.include({ routed: true, deliveriesSucceeded: 1 });
@@ -144,7 +144,7 @@ describe('filters and schemas', () => {
         deliveriesFailed: 2,
       });
       for (const { id } of event.deliveries ?? []) {
-        const delivery = await yard.client.get(`/api/deliveries/${id}`);
+        const delivery = await testInstance.client.get(`/api/deliveries/${id}`);
         expect(delivery).to.deep.include({
           status: 'schema_failed',
           error: 'The payload does not match the schema Order (version 1): /id must be string',
@@ -156,7 +156,7 @@ describe('filters and schemas', () => {
         });
         expect(delivery.finishedAt).to.be.a('string');
       }
-      const listed = await yard.client.list(`/api/deliveries?status=schema_failed&routeId=${route.id}`);
+      const listed = await testInstance.client.list(`/api/deliveries?status=schema_failed&routeId=${route.id}`);
       expect(listed.pagination.total).to.equal(2);
       expect(await taken(source, { id: 'a' })).to.equal(2);
       expect(endpoints.map(({ requests }) => requests.length)).to.deep.equal([1, 1]);
@@ -200,22 +200,22 @@ describe('filters and schemas', () => {
       const { source } = await records.pipe(endpoint.url, { route: { schemaId } });
       const eventId = await records.accepted(source, '{"id":5}');
       const [failed] = await records.deliveries(eventId);
-      await yard.client.post(`${yard.base}/events/${eventId}/replay`);
+      await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`);
       expect(await records.event(eventId)).to.include({
         status: 'failed',
         deliveriesCount: 1,
         deliveriesFailed: 1,
       });
-      await yard.client.patch(`/api/schemas/${schemaId}`, { schema: { type: 'object' } });
+      await testInstance.client.patch(`/api/schemas/${schemaId}`, { schema: { type: 'object' } });
       const bulk = { eventIds: [eventId] };
-      await yard.client.post(`${yard.base}/events/bulk/replay`, bulk);
+      await testInstance.client.post(`${testInstance.base}/events/bulk/replay`, bulk);
       const event = await records.eventWith('delivered', eventId);
       expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
       const statuses = (await records.deliveries(eventId)).map(({ status }) => status);
       expect(statuses).to.deep.equal(['schema_failed', 'schema_failed', 'delivered']);
       expect(endpoint.requests).to.have.length(1);
-      await yard.client.patch(`/api/schemas/${schemaId}`, { schema: false });
-      await yard.client.post(`/api/deliveries/${failed?.id}/replay`);
+      await testInstance.client.patch(`/api/schemas/${schemaId}`, { schema: false });
+      await testInstance.client.post(`/api/deliveries/${failed?.id}/replay`);
       expect((await records.deliveries(eventId)).at(-1)).to.include({ status: 'schema_failed' });
       expect(await records.event(eventId)).to.include({
         status: 'partial',

@@ -9,7 +9,7 @@ import { inExpressLane, onceMore, Records } from '../support/records.ts';
 import { send } from '../support/http-client.ts';
 import { until } from '../support/until.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
-import { expectEachOnce, WarehousePipe } from '../support/warehouse-yard.ts';
+import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
 
 const UNKNOWN = `export default ({ payload }) => {
   if (payload.type !== 'known') throw new Error('unknown ' + payload.type);
@@ -18,17 +18,17 @@ const UNKNOWN = `export default ({ payload }) => {
 
 describe('text that cannot be stored', function () {
   this.timeout(90_000);
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   const transform = (code = UNKNOWN) =>
-    yard.client.create<{ id: string }>('/api/transforms', { name: 'Reshape', type: 'javascript', code });
+    testInstance.client.create<{ id: string }>('/api/transforms', { name: 'Reshape', type: 'javascript', code });
 
   for (const [what, type, shown] of [
     ['NUL', 'a\\u0000b', 'a\ufffdb'],
@@ -60,7 +60,7 @@ describe('text that cannot be stored', function () {
   it('in the address of a source names no source', async () => {
     const { pathname } = new URL((await records.source()).webhookUrl);
     for (const path of [`${pathname}%00`, pathname.replace('/ingest/', '/ingest/%00')]) {
-      expect((await send('POST', `${yard.client.url}${path}`, {}, '{}')).status, path).to.equal(404);
+      expect((await send('POST', `${testInstance.client.url}${path}`, {}, '{}')).status, path).to.equal(404);
     }
   });
 
@@ -73,7 +73,7 @@ describe('text that cannot be stored', function () {
 
   it('in what an attempt is recorded with, should there be any, ends that delivery and no other', async () => {
     // Nothing that a webhook or a destination sends gets here any more, so the refusal is PostgreSQL's own.
-    await yard.pool.query(`
+    await testInstance.pool.query(`
       create function refuse_teapots() returns trigger language plpgsql as $$ begin
         raise exception 'no teapots' using errcode = '22P05';
       end $$;
@@ -97,7 +97,7 @@ describe('text that cannot be stored', function () {
       expect(await records.queued()).to.equal(0);
       expect(teapot.requests).to.have.length(eventIds.length);
     } finally {
-      await yard.pool.query('drop function refuse_teapots cascade');
+      await testInstance.pool.query('drop function refuse_teapots cascade');
     }
   });
 
@@ -107,11 +107,11 @@ describe('text that cannot be stored', function () {
       destination: { authType: 'bearer', authConfig: { token: 'secret' } },
     });
     const seal = 'update destinations set auth_config = $2, version = version + 1 where id = $1';
-    const { rows } = await yard.pool.query<{ sealed: string }>(
+    const { rows } = await testInstance.pool.query<{ sealed: string }>(
       'select auth_config as sealed from destinations where id = $1',
       [destination.id],
     );
-    await yard.pool.query(seal, [destination.id, 'v1.unknown.AAAA']);
+    await testInstance.pool.query(seal, [destination.id, 'v1.unknown.AAAA']);
     const eventId = await records.accepted(source, '{}');
     await until('its workflow to have it', async () => {
       const [delivery] = await records.deliveries(eventId);
@@ -119,7 +119,7 @@ describe('text that cannot be stored', function () {
     });
     if (inExpressLane) await until('its place to be free', async () => (await records.queued()) === 0);
     expect(await records.deliveryWith('pending', eventId)).to.include({ attemptCount: 0 });
-    await yard.pool.query(seal, [destination.id, rows[0]?.sealed]);
+    await testInstance.pool.query(seal, [destination.id, rows[0]?.sealed]);
     await records.eventWith('delivered', eventId);
     expect(endpoint.requests).to.have.length(1);
   });
@@ -137,7 +137,7 @@ describe('text that cannot be stored', function () {
 
     it('fails the events it is about, and the others are written', async () => {
       const { id: transformId } = await transform();
-      const pipe = await WarehousePipe.make(yard, { provider, url: server.url }, { route: { transformId } });
+      const pipe = await WarehousePipe.make(testInstance, { provider, url: server.url }, { route: { transformId } });
       const ids = await pipe.send([
         '{"type":"known"}',
         '{"type":"a\\u0000b"}',

@@ -11,14 +11,14 @@ const MEBIBYTE = 1024 * 1024;
 const LIMIT = 10 * MEBIBYTE;
 
 describe('ingest', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   const refused = async (
     source: SourceView,
@@ -72,7 +72,12 @@ describe('ingest', () => {
     const { pathname } = new URL(source.webhookUrl);
     const body = '{"order": {"id": 17}}';
     const headers = { 'content-type': 'application/json', 'x-shop': 'north' };
-    const answer = await send<{ eventId: string }>('POST', `${yard.client.url}${pathname}?a=1&b=2`, headers, body);
+    const answer = await send<{ eventId: string }>(
+      'POST',
+      `${testInstance.client.url}${pathname}?a=1&b=2`,
+      headers,
+      body,
+    );
     const event = await records.event(answer.body.eventId, 'includePayload=true');
     expect(event).to.deep.include({
       sourceId: source.id,
@@ -81,7 +86,10 @@ describe('ingest', () => {
       query: 'a=1&b=2',
     });
     expect(event.headers).to.include({ 'x-shop': 'north', 'content-type': 'application/json' });
-    const raw = await yard.client.request<{ order: object }>('GET', `${yard.base}/events/${event.id}/payload`);
+    const raw = await testInstance.client.request<{ order: object }>(
+      'GET',
+      `${testInstance.base}/events/${event.id}/payload`,
+    );
     expect(raw.headers.get('content-type')).to.equal('application/json');
     expect(raw.headers.get('content-disposition')).to.match(/^attachment/);
     expect(raw.headers.get('x-content-type-options')).to.equal('nosniff');
@@ -92,8 +100,8 @@ describe('ingest', () => {
     const source = await records.source();
     const eventId = await records.accepted(source, '{"customer":"Grüße aus Köln 4711"}');
     await records.accepted(source, '{"customer":"somebody else"}');
-    const found = await yard.client.list<{ id: string }>(
-      `${yard.base}/events?sourceId=${source.id}&search=${encodeURIComponent('AUS köln 47')}`,
+    const found = await testInstance.client.list<{ id: string }>(
+      `${testInstance.base}/events?sourceId=${source.id}&search=${encodeURIComponent('AUS köln 47')}`,
     );
     expect(found.data.map((event) => event.id)).to.deep.equal([eventId]);
   });
@@ -108,7 +116,7 @@ describe('ingest', () => {
     const source = await records.source();
     const { pathname } = new URL(source.webhookUrl);
     for (const path of [`${pathname}-other`, `/ingest/nobody-there/${source.slug}`]) {
-      const answer = await send('POST', `${yard.client.url}${path}`, {}, '{}');
+      const answer = await send('POST', `${testInstance.client.url}${path}`, {}, '{}');
       await refused(source, answer, 404, 'RESOURCE_NOT_FOUND');
     }
   });
@@ -116,9 +124,9 @@ describe('ingest', () => {
   it('refuses a webhook for a disabled source with 403, and takes it once the source is enabled', async () => {
     const source = await records.source({ enabled: false });
     await refused(source, await records.post(source, '{}'), 403, 'SOURCE_DISABLED');
-    await yard.client.patch(`${yard.base}/sources/${source.id}`, { enabled: true });
+    await testInstance.client.patch(`${testInstance.base}/sources/${source.id}`, { enabled: true });
     await records.accepted(source, '{}');
-    await yard.client.patch(`${yard.base}/sources/${source.id}`, { enabled: false });
+    await testInstance.client.patch(`${testInstance.base}/sources/${source.id}`, { enabled: false });
     expect((await records.post(source, '{}')).status).to.equal(403);
     expect(await records.storedEvents(source.id)).to.equal(1);
   });

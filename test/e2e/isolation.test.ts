@@ -10,19 +10,19 @@ const IN_FLIGHT_PER_DESTINATION = 5;
 const HANGING = 5;
 
 describe('destinations that do not answer', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    await yard.startWorker({
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    await testInstance.startWorker({
       HOOKYARD_MAX_IN_FLIGHT: String(IN_FLIGHT),
       HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: String(IN_FLIGHT_PER_DESTINATION),
     });
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
 

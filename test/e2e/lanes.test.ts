@@ -12,16 +12,16 @@ const HOUR_MS = 3_600_000;
 const PLACES = 50;
 
 describe('lanes', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    await yard.startWorker({ HOOKYARD_LANE: 'workflow', TEMPORAL_UI_URL: 'https://temporal.example' });
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    await testInstance.startWorker({ HOOKYARD_LANE: 'workflow', TEMPORAL_UI_URL: 'https://temporal.example' });
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
 
@@ -30,7 +30,7 @@ describe('lanes', () => {
       destination: { retryPolicy: fields.retryPolicy ?? onceMore(0) },
       route: { lane: 'express', ...fields.route },
     });
-  const workflowOf = ({ id }: DeliveryView) => yard.temporal.workflow.getHandle(id);
+  const workflowOf = ({ id }: DeliveryView) => testInstance.temporal.workflow.getHandle(id);
   const workflowName = (delivery: DeliveryView) =>
     workflowOf(delivery)
       .describe()
@@ -42,7 +42,7 @@ describe('lanes', () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await express({ endpoint });
     const vacuums = async () => {
-      const { rows } = await yard.pool.query<{ count: number }>(
+      const { rows } = await testInstance.pool.query<{ count: number }>(
         `select vacuum_count as count from pg_stat_user_tables where relname = 'outbox'`,
       );
       return rows[0]?.count ?? 0;
@@ -57,7 +57,7 @@ describe('lanes', () => {
   it('send a destination that answers the next deliveries, however long its results take to be recorded', async () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await express({ endpoint });
-    const eventIds = await inTransaction(yard.pool, async (db) => {
+    const eventIds = await inTransaction(testInstance.pool, async (db) => {
       // Only the recording of results writes it.
       await db.query('lock table latency_stats in exclusive mode');
       const sent = await Promise.all(Array.from({ length: PLACES + 10 }, () => send(source)));
@@ -75,7 +75,7 @@ describe('lanes', () => {
     const plain = await records.deliveryWith('delivered', await send(source));
     expect(plain.lane).to.equal('workflow');
     expect(await workflowOf(plain).result()).to.include({ status: 'delivered' });
-    const changed = await yard.client.patch<RouteView & { lane: string }>(`/api/routes/${route.id}`, {
+    const changed = await testInstance.client.patch<RouteView & { lane: string }>(`/api/routes/${route.id}`, {
       lane: 'express',
     });
     expect(changed.lane).to.equal('express');
@@ -86,8 +86,8 @@ describe('lanes', () => {
     });
     expect(fast).to.include({ attemptCount: 1, temporalUrl: null });
     expect(await workflowName(fast)).to.equal('WorkflowNotFoundError');
-    expect(await yard.client.patch(`/api/routes/${route.id}`, { lane: null })).to.not.have.property('lane');
-    const refused = await yard.client.request('PATCH', `/api/routes/${route.id}`, { lane: 'scenic' });
+    expect(await testInstance.client.patch(`/api/routes/${route.id}`, { lane: null })).to.not.have.property('lane');
+    const refused = await testInstance.client.request('PATCH', `/api/routes/${route.id}`, { lane: 'scenic' });
     expect(refused.status).to.equal(400);
   });
 
@@ -135,7 +135,7 @@ describe('lanes', () => {
     const eventId = await send(source);
     await until('the attempt to arrive', () => endpoint.requests.length === 1);
     const [pending] = await records.deliveries(eventId);
-    await yard.client.post(`/api/deliveries/${pending?.id}/cancel`);
+    await testInstance.client.post(`/api/deliveries/${pending?.id}/cancel`);
     letGo();
     const delivery = await until('the attempt in the history', async () => {
       const found = await records.delivery(pending?.id ?? '');

@@ -9,25 +9,25 @@ import { until } from '../support/until.ts';
 const HOUR_MS = 3_600_000;
 
 describe('the sandbox of workflows', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let receiver: Receiver;
   beforeEach(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
   });
   afterEach(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
 
   for (const setting of ['on', 'off']) {
     it(`delivers and retries with HOOKYARD_LEAN_SANDBOX=${setting}, and keeps call stacks only without it`, async () => {
-      await yard.startWorker({ HOOKYARD_LEAN_SANDBOX: setting, HOOKYARD_LANE: 'workflow' });
-      const records = new Records(yard);
+      await testInstance.startWorker({ HOOKYARD_LEAN_SANDBOX: setting, HOOKYARD_LANE: 'workflow' });
+      const records = new Records(testInstance);
       const endpoint = receiver.endpoint(500, 200);
       const { source } = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(1, HOUR_MS) } });
       const eventId = await records.accepted(source, '{"order":1}');
       const { id } = await records.deliveryWith('retrying', eventId);
-      const workflow = yard.temporal.workflow.getHandle(id);
+      const workflow = testInstance.temporal.workflow.getHandle(id);
       await until('the workflow to wait for its retry', async () => {
         const { raw } = await workflow.describe();
         return raw.pendingActivities?.length === 0;

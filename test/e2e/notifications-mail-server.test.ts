@@ -43,7 +43,7 @@ describe('notifications', () => {
       const { answer } = routes.server.fallSilent();
       await deliver('failed');
       await firstMail(mails);
-      const ended = await routes.yard.workers.at(-1)?.[end]();
+      const ended = await routes.testInstance.workers.at(-1)?.[end]();
       expect(ended, 'a silent server holds up no orderly end').to.equal(end === 'stop' ? 0 : undefined);
       answer();
       await routes.startWorker();
@@ -72,7 +72,7 @@ describe('notifications', () => {
     expect(failure).to.have.nested.property('cause.type', 'NotificationDropped');
     expect(failure).to.have.nested.property('cause.message').that.contains('550');
     expect(await routes.waiting(route.id, 'failure')).to.include({ count: 0, mail: null, waits: null });
-    expect(routes.yard.logs()).to.contain('notification dropped').and.not.contain(address);
+    expect(routes.testInstance.logs()).to.contain('notification dropped').and.not.contain(address);
   });
 
   it('reach those the server takes when it refuses others', async () => {
@@ -90,30 +90,30 @@ describe('notifications', () => {
     await routes.workflow(route.id, 'failure').result();
     const history = historyToJSON(await routes.workflow(route.id, 'failure').fetchHistory());
     const payloads = [...history.matchAll(/"data": "([^"]+)"/g)].map(([, data]) => Buffer.from(data ?? '', 'base64'));
-    const told = `${history}\n${payloads.join('\n')}\n${routes.yard.logs()}`;
+    const told = `${history}\n${payloads.join('\n')}\n${routes.testInstance.logs()}`;
     expect(told).to.contain(route.id).and.not.contain('@ops.example').and.not.contain('mail-secret');
   });
 });
 
 describe('notifications without a mail server', () => {
   it('are logged, and trouble no delivery', async () => {
-    const [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    const [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
     try {
-      const records = new Records(yard);
+      const records = new Records(testInstance);
       const { source, route } = await records.pipe(receiver.endpoint(500).url, {
         route: { notifyOnFailure: true, notifyEmails: 'team@ops.example' },
       });
       await records.eventWith('failed', await records.accepted(source, BODY));
       const line = await until('the log line', () =>
-        yard
+        testInstance
           .logs()
           .split('\n')
           .find((text) => text.includes(route.id) && text.includes('SMTP_URL')),
       );
       expect(JSON.parse(line)).to.include({ kind: 'failure', count: 1, routeId: route.id });
-      expect(yard.logs()).to.not.contain('team@ops.example');
+      expect(testInstance.logs()).to.not.contain('team@ops.example');
     } finally {
-      await Promise.all([yard.close(), receiver.close()]);
+      await Promise.all([testInstance.close(), receiver.close()]);
     }
   });
 });

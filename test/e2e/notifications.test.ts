@@ -34,7 +34,7 @@ describe('notifications', () => {
     });
     const facts = ['Orders <b>', 'Shop <orders>', 'Acme & Sons', eventId, id, '503', 'The destination answered 503'];
     const links = [
-      `https://temporal.example/namespaces/${routes.yard.temporal.options.namespace}/workflows/${id}`,
+      `https://temporal.example/namespaces/${routes.testInstance.temporal.options.namespace}/workflows/${id}`,
       `https://hooks.example/api/deliveries/${id}`,
     ];
     for (const fact of [...facts, ...links]) expect(mail.parts['text/plain']).to.contain(fact);
@@ -161,21 +161,21 @@ describe('notifications', () => {
     );
     const eventId = await routes.records.accepted(source, BODY);
     const { id } = await routes.records.deliveryWith('retrying', eventId);
-    await routes.yard.pool.query('delete from event_payloads where event_id = $1', [eventId]);
-    await routes.yard.client.post(`/api/deliveries/${id}/retry`);
+    await routes.testInstance.pool.query('delete from event_payloads where event_id = $1', [eventId]);
+    await routes.testInstance.client.post(`/api/deliveries/${id}/retry`);
     expect((await firstMail(mails)).parts['text/plain']).to.contain('The payload was removed');
   });
 
   it('forget what waits when the route no longer wants it, and all of it with the route', async () => {
     const { route, deliver, mails } = await routes.telling(routes.receiver.endpoint(200), { notifyOnSuccess: true });
     await deliver('delivered');
-    await routes.yard.client.patch(`/api/routes/${route.id}`, { notifyOnSuccess: false });
+    await routes.testInstance.client.patch(`/api/routes/${route.id}`, { notifyOnSuccess: false });
     await routes.letTimePass(route.id, 'success');
     await until('the row to go', async () => (await routes.written(route.id)) === 0);
     const other = await routes.telling(routes.receiver.endpoint(500), { notifyOnRecovery: true });
     await other.deliver('failed');
     expect(await routes.written(other.route.id)).to.equal(1);
-    await routes.yard.client.delete(`/api/routes/${other.route.id}`);
+    await routes.testInstance.client.delete(`/api/routes/${other.route.id}`);
     expect(await routes.written(other.route.id)).to.equal(0);
     expect(mails()).to.deep.equal([]);
   });

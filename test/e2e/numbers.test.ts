@@ -9,14 +9,14 @@ const ID = '820982911946154509';
 const BODY = `{"id":${ID},"price":0.1234567890123456789,"limit":1e999,"ids":[9007199254740993,9007199254740992]}`;
 
 describe('numbers with more digits than a double', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   it('are idempotency keys of their own, as are values of different types', async () => {
     const source = await records.source({ idempotencyKey: { jsonPath: '$.id', windowSeconds: 300 } });
@@ -38,12 +38,12 @@ describe('numbers with more digits than a double', () => {
   it('are compared by all digits in conditions, which come back as they were sent', async () => {
     for (const value of [parseExact(ID), ID]) {
       const conditions = [{ field: 'payload.id', operator: 'equals', value }];
-      const stored = await yard.client.create('/api/filters', { name: 'One order', conditions });
-      const shown = await yard.client.get(`/api/filters/${stored.id}`);
+      const stored = await testInstance.client.create('/api/filters', { name: 'One order', conditions });
+      const shown = await testInstance.client.get(`/api/filters/${stored.id}`);
       const values = (shown.conditions as typeof conditions).map((condition) => condition.value);
       expect(JSON.stringify(values)).to.equal(JSON.stringify([value]));
       // A change of another member leaves them as they are.
-      await yard.client.patch(`/api/filters/${stored.id}`, { name: 'Another name' });
+      await testInstance.client.patch(`/api/filters/${stored.id}`, { name: 'Another name' });
       for (const route of [{ filterId: stored.id }, { filterConditions: conditions }]) {
         const { source } = await records.pipe(receiver.endpoint(200).url, { route });
         const taken = async (id: string) =>
@@ -53,22 +53,22 @@ describe('numbers with more digits than a double', () => {
       }
     }
     const huge = [{ field: 'payload.id', operator: 'lt', value: parseExact('1e200000') }];
-    const refused = await yard.client.request('POST', '/api/filters', { name: 'Huge', conditions: huge });
+    const refused = await testInstance.client.request('POST', '/api/filters', { name: 'Huge', conditions: huge });
     expect(refused.status).to.equal(400);
     expect(refused.body.message).to.match(/^conditions\.0\.value must be a number with at most/);
   });
 
   it('are compared by all digits in schemas, which come back as they were sent', async () => {
     const schema = { properties: { id: { type: 'integer', maximum: parseExact('820982911946154508') } } };
-    const { id: schemaId } = await yard.client.create('/api/schemas', { name: 'Early orders', schema });
-    const shown = await yard.client.get(`/api/schemas/${schemaId}`);
+    const { id: schemaId } = await testInstance.client.create('/api/schemas', { name: 'Early orders', schema });
+    const shown = await testInstance.client.get(`/api/schemas/${schemaId}`);
     expect(JSON.stringify(shown.schema)).to.include('"maximum":820982911946154508');
     const { source } = await records.pipe(receiver.endpoint(200).url, { route: { schemaId } });
     await records.deliveryWith('delivered', await records.accepted(source, '{"id":820982911946154508}'));
     const refused = await records.deliveryWith('schema_failed', await records.accepted(source, `{"id":${ID}}`));
     expect(refused.error).to.include('/id must be <= 820982911946154508');
     const payload = parseExact(`{"id":${ID}}`);
-    const tried = await yard.client.post(`/api/schemas/${schemaId}/validate`, { payload });
+    const tried = await testInstance.client.post(`/api/schemas/${schemaId}/validate`, { payload });
     expect(tried).to.deep.equal({ valid: false, errors: [{ path: '/id', message: 'must be <= 820982911946154508' }] });
   });
 
@@ -79,12 +79,14 @@ describe('numbers with more digits than a double', () => {
   ];
   for (const [type, code] of languages) {
     it(`come out of a transform in ${type} as they came in`, async () => {
-      const transform = await yard.client.create('/api/transforms', { name: 'Pass on', type, code });
+      const transform = await testInstance.client.create('/api/transforms', { name: 'Pass on', type, code });
       const endpoint = receiver.endpoint(200);
       const { source } = await records.pipe(endpoint.url, { route: { transformId: transform.id } });
       await records.eventWith('delivered', await records.accepted(source, BODY));
       expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal([BODY]);
-      const tried = await yard.client.post(`/api/transforms/${transform.id}/test`, { payload: parseExact(BODY) });
+      const tried = await testInstance.client.post(`/api/transforms/${transform.id}/test`, {
+        payload: parseExact(BODY),
+      });
       const { output } = tried;
       expect(typeof output === 'string' ? output : JSON.stringify(output)).to.equal(BODY);
     });
@@ -92,7 +94,7 @@ describe('numbers with more digits than a double', () => {
 
   it('are shown as they came in', async () => {
     const eventId = await records.accepted(await records.source(), BODY);
-    const { payload } = await yard.client.get(`${yard.base}/events/${eventId}?includePayload=true`);
+    const { payload } = await testInstance.client.get(`${testInstance.base}/events/${eventId}?includePayload=true`);
     expect(JSON.stringify(payload)).to.equal(BODY);
   });
 });

@@ -11,14 +11,14 @@ import { until } from '../support/until.ts';
 const MINUTE_MS = 60_000;
 
 describe('operations', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   /** A delivery that waits `delay` ms for its second attempt. */
   async function waitingDelivery(delay = 10 * MINUTE_MS, ...later: Answer[]) {
@@ -40,7 +40,7 @@ describe('operations', () => {
   }
 
   const act = (delivery: { id: string }, action: string) =>
-    yard.client.request('POST', `/api/deliveries/${delivery.id}/${action}`);
+    testInstance.client.request('POST', `/api/deliveries/${delivery.id}/${action}`);
 
   describe('on a delivery', () => {
     it('retry makes the next attempt now', async () => {
@@ -97,14 +97,14 @@ describe('operations', () => {
       const failed = await records.deliveryWith('failed', eventId);
       const { body } = await act(failed, 'replay');
       await records.workflowsEnd([failed.id]);
-      const result: unknown = await yard.temporal.workflow.getHandle(failed.id).result();
+      const result: unknown = await testInstance.temporal.workflow.getHandle(failed.id).result();
       expect(result).to.include({ status: 'failed', replayedAs: body.deliveryId });
     });
   });
 
   describe('replay of events', () => {
     const replay = (eventId: string, body?: object) =>
-      yard.client.request('POST', `${yard.base}/events/${eventId}/replay`, body);
+      testInstance.client.request('POST', `${testInstance.base}/events/${eventId}/replay`, body);
 
     it('makes a delivered event pending, then delivered, and counts the new delivery instead of the old', async () => {
       const gate = Promise.withResolvers<void>();
@@ -151,7 +151,7 @@ describe('operations', () => {
       const { source } = await records.pipe(endpoint.url);
       const eventIds = [await records.accepted(source, '{"n":1}'), await records.accepted(source, '{"n":2}')];
       for (const id of eventIds) await records.eventWith('delivered', id);
-      const answer = await yard.client.post(`${yard.base}/events/bulk/replay`, {
+      const answer = await testInstance.client.post(`${testInstance.base}/events/bulk/replay`, {
         eventIds: [...eventIds, 'evt_unknown'],
       });
       expect(answer).to.include({ eventsQueued: 2, deliveriesCreated: 2 });
@@ -165,7 +165,7 @@ describe('operations', () => {
       const eventId = await records.accepted(source, '{}');
       const [skipped] = await records.deliveries(eventId);
       expect(skipped).to.include({ status: 'skipped' });
-      await yard.client.patch(`/api/destinations/${destination.id}`, { enabled: true });
+      await testInstance.client.patch(`/api/destinations/${destination.id}`, { enabled: true });
       await replay(eventId);
       const event = await records.eventWith('delivered', eventId);
       expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1 });
@@ -176,14 +176,14 @@ describe('operations', () => {
       const { source } = await records.pipe(receiver.endpoint(200).url);
       const eventId = await records.accepted(source, '{}');
       const delivery = await records.deliveryWith('delivered', eventId);
-      await yard.pool.query('delete from event_payloads where event_id = $1', [eventId]);
-      const path = `${yard.base}/events/${eventId}`;
+      await testInstance.pool.query('delete from event_payloads where event_id = $1', [eventId]);
+      const path = `${testInstance.base}/events/${eventId}`;
       const answers = [
         await replay(eventId),
-        await yard.client.request('POST', `${yard.base}/events/bulk/replay`, { eventIds: [eventId] }),
+        await testInstance.client.request('POST', `${testInstance.base}/events/bulk/replay`, { eventIds: [eventId] }),
         await act(delivery, 'replay'),
-        await yard.client.request('GET', `${path}/payload`),
-        await yard.client.request('GET', `${path}?includePayload=true`),
+        await testInstance.client.request('GET', `${path}/payload`),
+        await testInstance.client.request('GET', `${path}?includePayload=true`),
       ];
       for (const answer of answers) expectError(answer, 410, 'PAYLOAD_EXPIRED');
       expect(await records.event(eventId)).to.include({ status: 'delivered', deliveriesCount: 1 });
@@ -194,7 +194,10 @@ describe('operations', () => {
     it('sends the next attempt of a waiting delivery to its new address with its new headers', async () => {
       const { destination, delivery, eventId, endpoint } = await waitingDelivery();
       const moved = receiver.endpoint(200);
-      await yard.client.patch(`/api/destinations/${destination.id}`, { url: moved.url, headers: { 'X-New': 'yes' } });
+      await testInstance.client.patch(`/api/destinations/${destination.id}`, {
+        url: moved.url,
+        headers: { 'X-New': 'yes' },
+      });
       await act(delivery, 'retry');
       await records.deliveryWith('delivered', eventId);
       expect(endpoint.requests).to.have.length(1);
@@ -203,7 +206,7 @@ describe('operations', () => {
 
     it('to disabled skips what waits, at its next attempt', async () => {
       const { destination, delivery, eventId, endpoint } = await waitingDelivery();
-      await yard.client.patch(`/api/destinations/${destination.id}`, { enabled: false });
+      await testInstance.client.patch(`/api/destinations/${destination.id}`, { enabled: false });
       await act(delivery, 'retry');
       const skipped = await records.deliveryWith('skipped', eventId);
       expect(skipped).to.include({ attemptCount: 1, error: 'The destination is disabled' });
@@ -214,12 +217,13 @@ describe('operations', () => {
   });
 
   describe('deleting', () => {
-    const gone = async (path: string) => expectError(await yard.client.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
+    const gone = async (path: string) =>
+      expectError(await testInstance.client.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
 
     it('a destination cancels what runs and what waits, and keeps the history', async () => {
       const [running, waiting] = [await runningDelivery(), await waitingDelivery()];
       for (const { destination } of [running, waiting]) {
-        await yard.client.delete(`/api/destinations/${destination.id}`);
+        await testInstance.client.delete(`/api/destinations/${destination.id}`);
         await gone(`/api/destinations/${destination.id}`);
       }
       running.release();
@@ -229,14 +233,14 @@ describe('operations', () => {
         expect(delivery.error).to.equal('The destination was deleted');
         expect(await records.event(eventId)).to.include({ status: 'failed' });
       }
-      const route = await yard.client.get<{ destinationIds: string[] }>(`/api/routes/${waiting.route.id}`);
+      const route = await testInstance.client.get<{ destinationIds: string[] }>(`/api/routes/${waiting.route.id}`);
       expect(route.destinationIds).to.deep.equal([]);
       expect(await records.queued()).to.equal(0);
     });
 
     it('a route lets its deliveries go on', async () => {
       const [running, waiting] = [await runningDelivery(), await waitingDelivery()];
-      for (const { route } of [running, waiting]) await yard.client.delete(`/api/routes/${route.id}`);
+      for (const { route } of [running, waiting]) await testInstance.client.delete(`/api/routes/${route.id}`);
       running.release();
       await act(waiting.delivery, 'retry');
       for (const { eventId } of [running, waiting]) await records.eventWith('delivered', eventId);
@@ -248,8 +252,8 @@ describe('operations', () => {
     it('an event ends its deliveries, running or waiting, and leaves nothing of it', async () => {
       const [running, waiting] = [await runningDelivery(), await waitingDelivery()];
       for (const { eventId } of [running, waiting]) {
-        await yard.client.delete(`${yard.base}/events/${eventId}`);
-        await gone(`${yard.base}/events/${eventId}`);
+        await testInstance.client.delete(`${testInstance.base}/events/${eventId}`);
+        await gone(`${testInstance.base}/events/${eventId}`);
       }
       running.release();
       await records.workflowsEnd([running.deliveryId, waiting.delivery.id]);
@@ -266,9 +270,9 @@ describe('operations', () => {
       const { source } = await records.pipe(receiver.endpoint(410).url);
       const eventId = await records.accepted(source, '{}');
       const failed = await records.deliveryWith('failed', eventId);
-      const parked = yard.temporal.workflow.getHandle(failed.id);
+      const parked = testInstance.temporal.workflow.getHandle(failed.id);
       await until('the workflow to wait', async () => (await parked.query(status)).status === 'failed');
-      await yard.client.delete(`${yard.base}/events/${eventId}`);
+      await testInstance.client.delete(`${testInstance.base}/events/${eventId}`);
       await records.workflowsEnd([failed.id]);
       expect((await parked.describe()).status.name).to.equal('FAILED');
     });
@@ -276,8 +280,8 @@ describe('operations', () => {
     it('a source hides its events at once and ends their deliveries at their next attempt', async () => {
       const [running, waiting] = [await runningDelivery({ status: 500 }), await waitingDelivery(1000)];
       for (const { source, eventId } of [running, waiting]) {
-        await yard.client.delete(`${yard.base}/sources/${source.id}`);
-        await gone(`${yard.base}/events/${eventId}`);
+        await testInstance.client.delete(`${testInstance.base}/sources/${source.id}`);
+        await gone(`${testInstance.base}/events/${eventId}`);
         await gone(`/api/routes/${running.route.id}`);
         expect((await records.post(source, '{}')).status).to.equal(404);
       }
@@ -285,7 +289,7 @@ describe('operations', () => {
       await records.workflowsEnd([waiting.delivery.id]);
       expect(waiting.endpoint.requests).to.have.length(1);
       // The other one waits for its second attempt; it ends like the first when that comes.
-      const workflow = yard.temporal.workflow.getHandle(running.deliveryId);
+      const workflow = testInstance.temporal.workflow.getHandle(running.deliveryId);
       await until('the attempt to be recorded', async () => (await workflow.query(status)).status === 'retrying');
       await workflow.signal(retryNow);
       await records.workflowsEnd([running.deliveryId]);
@@ -295,7 +299,7 @@ describe('operations', () => {
   });
 
   async function rowsLeft(eventIds: string[]) {
-    const { rows } = await yard.pool.query<{ payloads: number; deliveries: number; attempts: number }>(
+    const { rows } = await testInstance.pool.query<{ payloads: number; deliveries: number; attempts: number }>(
       `select (select count(*) from event_payloads where event_id = any($1)) as payloads,
               (select count(*) from deliveries where event_id = any($1)) as deliveries,
               (select count(*) from attempts a join deliveries d on d.id = a.delivery_id where d.event_id = any($1)) as attempts`,
@@ -308,7 +312,8 @@ describe('operations', () => {
     const { url } = receiver.endpoint(500, 200);
     const { eventId, delivery } = await records.deliver(url, '{}', 'failed');
     const replays = [];
-    for (let ask = 0; ask < 2; ask += 1) replays.push(await replayOnce(yard.pool, yard.organizationId, delivery.id));
+    for (let ask = 0; ask < 2; ask += 1)
+      replays.push(await replayOnce(testInstance.pool, testInstance.organizationId, delivery.id));
     expect(replays[0]).to.equal(replays[1]).and.to.match(/^dlv_/);
     expect((await records.event(eventId)).deliveries).to.have.length(2);
   });

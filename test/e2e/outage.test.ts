@@ -9,21 +9,21 @@ const FAILURES = 4;
 const MOST_PARKED = 2;
 
 describe('an outage that fails many deliveries', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    await yard.startWorker({ HOOKYARD_MAX_PARKED_PER_ORGANIZATION: String(MOST_PARKED) });
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    await testInstance.startWorker({ HOOKYARD_MAX_PARKED_PER_ORGANIZATION: String(MOST_PARKED) });
   });
-  after(() => Promise.all([yard?.close(), receiver?.close()]));
+  after(() => Promise.all([testInstance?.close(), receiver?.close()]));
 
   it('leaves so many workflows open as are set, and all of them to be found and replayed', async () => {
-    const records = new Records(yard);
+    const records = new Records(testInstance);
     const endpoint = receiver.endpoint(...Array.from({ length: FAILURES }, () => 500), 200);
     const { source, destination } = await records.pipe(endpoint.url);
     const count = async (executions: string) => {
       const query = `DestinationId = "${destination.id}" and DeliveryStatus = "failed" and ExecutionStatus ${executions}`;
-      return (await yard.temporal.workflow.count(query)).count;
+      return (await testInstance.temporal.workflow.count(query)).count;
     };
     const eventIds: string[] = [];
     for (let number = 0; number < FAILURES; number += 1)
@@ -31,7 +31,7 @@ describe('an outage that fails many deliveries', () => {
     const failed = await Promise.all(eventIds.map((id) => records.deliveryWith('failed', id)));
     await until('all of them in visibility', async () => (await count('in ("Running", "Failed")')) === FAILURES);
     expect(await count('= "Running"')).to.equal(MOST_PARKED);
-    for (const { id } of failed) await yard.client.post(`/api/deliveries/${id}/replay`);
+    for (const { id } of failed) await testInstance.client.post(`/api/deliveries/${id}/replay`);
     await until('all replays', async () => {
       const views = await Promise.all(eventIds.map((id) => records.event(id)));
       return views.every(({ status }) => status === 'delivered');

@@ -9,14 +9,14 @@ import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
 const BODY = JSON.stringify({ note: `${PLANTED} payload` });
 
 describe('the request of a delivery', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   const deliver = (url: string, ending: string, fields?: Parameters<Records['pipe']>[1]) =>
     records.deliver(url, BODY, ending, fields);
@@ -106,5 +106,5 @@ describe('the request of a delivery', () => {
     }
   });
 
-  describeNoTraces(() => yard);
+  describeNoTraces(() => testInstance);
 });

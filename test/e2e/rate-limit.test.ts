@@ -16,17 +16,20 @@ const INTERVAL_MS = 200;
 const LATE_MS = 1000;
 
 describe('the rate limit of a destination', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   /** When each attempt to the destination began, in order, ms. */
-  async function attemptTimes(destinationId: string, { pool }: Pick<Hookyard, 'pool'> = yard): Promise<number[]> {
+  async function attemptTimes(
+    destinationId: string,
+    { pool }: Pick<Hookyard, 'pool'> = testInstance,
+  ): Promise<number[]> {
     const { rows } = await pool.query<{ at: Date }>(
       `select a.started_at as at from attempts a join deliveries d on d.id = a.delivery_id
        where d.destination_id = $1 order by 1`,
@@ -37,7 +40,7 @@ describe('the rate limit of a destination', () => {
 
   /** How many activities a delivery has asked for, and how long its waits were to be, ms. */
   async function historyOf(deliveryId: string): Promise<{ activities: number; timers: number[] }> {
-    const { events } = await yard.temporal.workflow.getHandle(deliveryId).fetchHistory();
+    const { events } = await testInstance.temporal.workflow.getHandle(deliveryId).fetchHistory();
     return {
       activities: (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes).length,
       timers: (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
@@ -82,7 +85,7 @@ describe('the rate limit of a destination', () => {
     });
     const eventIds = await Promise.all([1, 2, 3].map((number) => records.accepted(source, `{"number":${number}}`)));
     await allDelivered(eventIds);
-    await yard.client.post(`${yard.base}/events/bulk/replay`, { eventIds });
+    await testInstance.client.post(`${testInstance.base}/events/bulk/replay`, { eventIds });
     await until('all replays', async () => (await attemptTimes(destination.id)).length === 9);
     expectPaced(await attemptTimes(destination.id));
   });
@@ -101,11 +104,11 @@ describe('the rate limit of a destination', () => {
     );
     await until('the unlimited destination to have all', () => quick.requests.length === eventIds.length);
     expect(slow.requests.length).to.be.at.most(2);
-    const { pagination } = await yard.client.list<DeliveryView>(
+    const { pagination } = await testInstance.client.list<DeliveryView>(
       `/api/deliveries?destinationId=${limited.id}&status=pending`,
     );
     expect(pagination.total).to.be.at.least(58);
-    await yard.client.patch(`/api/destinations/${limited.id}`, { rateLimitPerMinute: null });
+    await testInstance.client.patch(`/api/destinations/${limited.id}`, { rateLimitPerMinute: null });
     await until('the rest once the limit is gone', () => slow.requests.length === eventIds.length, 60_000);
   });
 
@@ -118,11 +121,11 @@ describe('the rate limit of a destination', () => {
     });
     const eventIds = await Promise.all(failures.map((_, number) => records.accepted(source, `{"number":${number}}`)));
     const failed = await Promise.all(eventIds.map((id) => records.deliveryWith('retrying', id)));
-    await yard.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: 1 });
-    for (const { id } of failed) await yard.client.post(`/api/deliveries/${id}/retry`);
+    await testInstance.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: 1 });
+    for (const { id } of failed) await testInstance.client.post(`/api/deliveries/${id}/retry`);
     // One has the first slot, and the next one is a minute away.
     const waiting = await until('the others to wait', async () => {
-      const { rows } = await yard.pool.query<{ id: string }>(
+      const { rows } = await testInstance.pool.query<{ id: string }>(
         `select delivery_id as id from outbox where destination_id = $1 and resume = 'waiting' order by 1`,
         [destination.id],
       );
@@ -138,9 +141,9 @@ describe('the rate limit of a destination', () => {
       expect(activities).to.be.at.most(inExpressLane ? 1 : 2);
       expect(timers.at(-1)).to.be.above(HOUR_MS);
     }
-    await yard.client.post(`/api/deliveries/${cancelled}/cancel`);
-    await yard.temporal.workflow.getHandle(terminated).terminate();
-    await yard.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: PER_MINUTE });
+    await testInstance.client.post(`/api/deliveries/${cancelled}/cancel`);
+    await testInstance.temporal.workflow.getHandle(terminated).terminate();
+    await testInstance.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: PER_MINUTE });
     await until('all to be over', async () => {
       const views = await Promise.all(eventIds.map((id) => records.event(id)));
       return views.every(({ status }) => status !== 'pending');
@@ -163,17 +166,17 @@ describe('the rate limit of a destination', () => {
     });
     const eventIds = await Promise.all(failures.map((_, number) => records.accepted(source, `{"number":${number}}`)));
     const failed = await Promise.all(eventIds.map((id) => records.deliveryWith('retrying', id)));
-    await yard.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: 1 });
-    for (const { id } of failed) await yard.client.post(`/api/deliveries/${id}/retry`);
+    await testInstance.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: 1 });
+    for (const { id } of failed) await testInstance.client.post(`/api/deliveries/${id}/retry`);
     const queued = async () => {
-      const { rows } = await yard.pool.query<{ count: number }>(
+      const { rows } = await testInstance.pool.query<{ count: number }>(
         'select count(*)::int as count from outbox where destination_id = $1',
         [destination.id],
       );
       return rows[0]?.count;
     };
     await until('all but the first to wait', async () => (await queued()) === UNANSWERED - 1);
-    await yard.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: PER_MINUTE });
+    await testInstance.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: PER_MINUTE });
     // The relay asks after what it has not heard of for 5 s, so there are more than get their turn until then.
     await until('all attempts', () => endpoint.requests.length === 2 * UNANSWERED, 50_000);
     expect(await queued()).to.equal(0);

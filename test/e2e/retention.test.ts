@@ -26,37 +26,37 @@ const HOUR_MS = 3_600_000;
 
 describe('retention', function () {
   this.timeout(120_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async function () {
     this.timeout(120_000);
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    await yard.startWorker({
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    await testInstance.startWorker({
       HOOKYARD_PAYLOAD_RETENTION_DAYS: String(PAYLOAD_DAYS),
       HOOKYARD_EVENT_RETENTION_DAYS: String(EVENT_DAYS),
       // Files are tried for longer than payloads are kept.
       HOOKYARD_WAREHOUSE_RETRY_SECONDS: '2592000',
     });
-    await Promise.all([pauseHousekeeping(yard), pauseReconciliation(yard)]);
+    await Promise.all([pauseHousekeeping(testInstance), pauseReconciliation(testInstance)]);
   });
   after(async () => {
-    await yard?.close();
+    await testInstance?.close();
     await receiver?.close();
   });
 
-  const eventPath = (id: string) => `${yard.base}/events/${id}`;
+  const eventPath = (id: string) => `${testInstance.base}/events/${id}`;
   const replayBody = (eventIds: string[]) =>
-    yard.client.request('POST', `${yard.base}/events/bulk/replay`, { eventIds });
-  const total = async (path: string) => (await yard.client.list(path)).pagination.total;
+    testInstance.client.request('POST', `${testInstance.base}/events/bulk/replay`, { eventIds });
+  const total = async (path: string) => (await testInstance.client.list(path)).pagination.total;
 
   /** An event of each age, delivered. */
   async function delivered(pipe: Pipe): Promise<Record<'young' | 'old' | 'gone', StoredEvent>> {
     const [young, old, gone] = [
-      await storeAged(yard, pipe, YOUNG, '{"find":"me"}'),
-      await storeAged(yard, pipe, OLD, '{"find":"me"}'),
-      await storeAged(yard, pipe, GONE, '{"find":"me"}'),
+      await storeAged(testInstance, pipe, YOUNG, '{"find":"me"}'),
+      await storeAged(testInstance, pipe, OLD, '{"find":"me"}'),
+      await storeAged(testInstance, pipe, GONE, '{"find":"me"}'),
     ];
     for (const { id } of [young, old, gone]) await records.eventWith('delivered', id);
     return { young, old, gone };
@@ -66,7 +66,7 @@ describe('retention', function () {
     const pipe = await records.pipe(receiver.endpoint().url);
     const { young, old, gone } = await delivered(pipe);
     // A delivery of today, of an event that is about to end.
-    const replayed = await yard.client.post<{ deliveriesCreated: number }>(`${eventPath(gone.id)}/replay`);
+    const replayed = await testInstance.client.post<{ deliveriesCreated: number }>(`${eventPath(gone.id)}/replay`);
     expect(replayed.deliveriesCreated).to.equal(1);
     const late = await until('the replay to be delivered', async () => {
       const deliveries = await records.deliveries(gone.id);
@@ -75,37 +75,37 @@ describe('retention', function () {
     const today = await records.accepted(pipe.source, '{"find":"me"}');
     await records.eventWith('delivered', today);
     // Some of it is counted, and some of it is not yet.
-    while ((await settleHistory(yard.pool, 5000))?.caughtUp === false);
+    while ((await settleHistory(testInstance.pool, 5000))?.caughtUp === false);
     const dryRun = { sourceId: pipe.source.id, dryRun: true };
-    expect(await yard.client.post(`${yard.base}/events/replay`, dryRun)).to.include({
+    expect(await testInstance.client.post(`${testInstance.base}/events/replay`, dryRun)).to.include({
       eventsTotal: 4,
       eventsExpired: 0,
     });
 
-    await keepHouse(yard);
+    await keepHouse(testInstance);
 
-    expect(await partitionAges(yard, 'event_payloads'))
+    expect(await partitionAges(testInstance, 'event_payloads'))
       .to.include(YOUNG)
       .and.to.not.include.oneOf([OLD, GONE]);
     for (const table of ['events', 'deliveries', 'attempts']) {
-      expect(await partitionAges(yard, table), table)
+      expect(await partitionAges(testInstance, table), table)
         .to.include.members([YOUNG, OLD])
         .and.to.not.include(GONE);
     }
-    expect(await danglingReferences(yard)).to.deep.equal({});
+    expect(await danglingReferences(testInstance)).to.deep.equal({});
     // The payload is over: 410 wherever it is needed, and all else goes on.
     for (const answer of [
-      await yard.client.request('GET', `${eventPath(old.id)}/payload`),
-      await yard.client.request('GET', `${eventPath(old.id)}?includePayload=true`),
-      await yard.client.request('POST', `${eventPath(old.id)}/replay`),
+      await testInstance.client.request('GET', `${eventPath(old.id)}/payload`),
+      await testInstance.client.request('GET', `${eventPath(old.id)}?includePayload=true`),
+      await testInstance.client.request('POST', `${eventPath(old.id)}/replay`),
       await replayBody([old.id]),
-      await yard.client.request('POST', `/api/deliveries/${old.deliveries[0]?.id}/replay`),
+      await testInstance.client.request('POST', `/api/deliveries/${old.deliveries[0]?.id}/replay`),
     ]) {
       expectError(answer, 410, 'PAYLOAD_EXPIRED');
     }
     expect(await records.event(old.id)).to.include({ status: 'delivered', deliveriesCount: 1, deliveriesSucceeded: 1 });
     expect((await records.deliveries(old.id))[0]?.attempts).to.have.length(1);
-    expect(await yard.client.get(`${eventPath(old.id)}/timeline`))
+    expect(await testInstance.client.get(`${eventPath(old.id)}/timeline`))
       .to.have.property('deliveries')
       .with.length(1);
     // The event is over: 404.
@@ -115,33 +115,39 @@ describe('retention', function () {
       `${eventPath(gone.id)}/timeline`,
       ...[...gone.deliveries, late].map(({ id }) => `/api/deliveries/${id}`),
     ]) {
-      expectError(await yard.client.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
+      expectError(await testInstance.client.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
     }
-    expectError(await yard.client.request('POST', `${eventPath(gone.id)}/replay`), 404, 'RESOURCE_NOT_FOUND');
+    expectError(await testInstance.client.request('POST', `${eventPath(gone.id)}/replay`), 404, 'RESOURCE_NOT_FOUND');
     expect((await replayBody([gone.id, young.id])).body).to.include({ eventsQueued: 1 });
     await records.eventWith('delivered', young.id);
     // Lists agree with what is there, statistics with what has happened.
     const ofSource = `sourceId=${pipe.source.id}`;
-    expect(await total(`${yard.base}/events?${ofSource}`)).to.equal(3);
-    expect(await total(`${yard.base}/events?${ofSource}&search=find`)).to.equal(2);
-    expect(await total(`${yard.base}/events?${ofSource}&page=3&pageSize=1`)).to.equal(3);
+    expect(await total(`${testInstance.base}/events?${ofSource}`)).to.equal(3);
+    expect(await total(`${testInstance.base}/events?${ofSource}&search=find`)).to.equal(2);
+    expect(await total(`${testInstance.base}/events?${ofSource}&page=3&pageSize=1`)).to.equal(3);
     expect(await total(`/api/deliveries?routeId=${pipe.route.id}`)).to.equal(4);
     expect(await total(`/api/deliveries?eventId=${gone.id}`)).to.equal(0);
-    expect(await yard.client.get(`${yard.base}/sources/${pipe.source.id}`)).to.include({ eventsCount: 4 });
-    expect(await yard.client.get(`/api/routes/${pipe.route.id}/stats?period=30d`)).to.include({ eventsRouted: 4 });
-    expect(await yard.client.get(`/api/destinations/${pipe.destination.id}/health`)).to.include({ status: 'healthy' });
+    expect(await testInstance.client.get(`${testInstance.base}/sources/${pipe.source.id}`)).to.include({
+      eventsCount: 4,
+    });
+    expect(await testInstance.client.get(`/api/routes/${pipe.route.id}/stats?period=30d`)).to.include({
+      eventsRouted: 4,
+    });
+    expect(await testInstance.client.get(`/api/destinations/${pipe.destination.id}/health`)).to.include({
+      status: 'healthy',
+    });
   });
 
   it('counts the events of a replay by filter that have lost their payload', async () => {
     const pipe = await records.pipe(receiver.endpoint().url);
     await delivered(pipe);
-    await keepHouse(yard);
+    await keepHouse(testInstance);
     const filter = { sourceId: pipe.source.id };
-    const counted = await yard.client.post(`${yard.base}/events/replay`, { ...filter, dryRun: true });
+    const counted = await testInstance.client.post(`${testInstance.base}/events/replay`, { ...filter, dryRun: true });
     expect(counted).to.include({ eventsTotal: 2, eventsExpired: 1 });
-    const { id } = await yard.client.post<{ id: string }>(`${yard.base}/events/replay`, filter);
+    const { id } = await testInstance.client.post<{ id: string }>(`${testInstance.base}/events/replay`, filter);
     const replay = await until('the replay to be completed', async () => {
-      const found = await yard.client.get(`${yard.base}/events/replays/${id}`);
+      const found = await testInstance.client.get(`${testInstance.base}/events/replays/${id}`);
       return found.status === 'completed' && found;
     });
     expect(replay).to.include({ eventsTotal: 2, eventsReplayed: 1, eventsExpired: 1, deliveriesCreated: 1 });
@@ -157,7 +163,7 @@ describe('retention', function () {
 
     const waiting = async (what: string, table: string, event: StoredEvent) =>
       until(what, async () => {
-        const { rowCount } = await yard.pool.query(`select from ${table} where event_id = $1`, [event.id]);
+        const { rowCount } = await testInstance.pool.query(`select from ${table} where event_id = $1`, [event.id]);
         return rowCount === 1;
       });
 
@@ -171,33 +177,34 @@ describe('retention', function () {
         route: breaker,
       });
       const limited = await records.pipe(receiver.endpoint().url, { destination: { rateLimitPerMinute: 1 } });
-      const retrying = await storeAged(yard, retries, OLD);
+      const retrying = await storeAged(testInstance, retries, OLD);
       await records.deliveryWith('retrying', retrying.id);
       // The first one opens the circuit and is held with its workflow, the second one without.
-      const heldLater = await storeAged(yard, held, OLD);
+      const heldLater = await storeAged(testInstance, held, OLD);
       await records.deliveryWith('circuit_open', heldLater.id);
-      const heldAtOnce = await storeAged(yard, held, OLD);
+      const heldAtOnce = await storeAged(testInstance, held, OLD);
       await waiting('it to be held', 'held_deliveries', heldAtOnce);
-      const inTime = await storeAged(yard, limited, OLD);
+      const inTime = await storeAged(testInstance, limited, OLD);
       await records.eventWith('delivered', inTime.id);
-      const queued = await storeAged(yard, limited, OLD);
+      const queued = await storeAged(testInstance, limited, OLD);
       await waiting('it to be queued', 'outbox', queued);
-      const young = await storeAged(yard, retries, YOUNG);
+      const young = await storeAged(testInstance, retries, YOUNG);
       await records.deliveryWith('retrying', young.id);
 
-      await keepHouse(yard);
+      await keepHouse(testInstance);
 
       for (const event of [retrying, heldLater, heldAtOnce, queued]) await failed(event);
       expect(await records.deliveryWith('retrying', young.id)).to.include({ attemptCount: 1 });
-      expect(await danglingReferences(yard)).to.deep.equal({});
+      expect(await danglingReferences(testInstance)).to.deep.equal({});
       const parked = [retrying, heldLater].map((event) => event.deliveries[0]?.id ?? '');
-      await yard.pool.query(`update deliveries set finished_at = now() - interval '1 hour' where id = any($1)`, [
-        parked,
-      ]);
+      await testInstance.pool.query(
+        `update deliveries set finished_at = now() - interval '1 hour' where id = any($1)`,
+        [parked],
+      );
       await until('the workflows to show it', async () => {
-        await reconcileNow(yard);
+        await reconcileNow(testInstance);
         for (const id of parked) {
-          const view = await yard.temporal.workflow.getHandle(id).query(status);
+          const view = await testInstance.temporal.workflow.getHandle(id).query(status);
           if (view.status !== 'failed') throw new Error(`${id} shows ${view.status}`);
         }
         return true;
@@ -206,7 +213,7 @@ describe('retention', function () {
 
     it('fails when it waits for a file; what is in a file that is being written keeps its payload until that has ended', async () => {
       const source = await records.source();
-      const destination = await yard.client.create<{ id: string }>('/api/destinations', {
+      const destination = await testInstance.client.create<{ id: string }>('/api/destinations', {
         name: 'Lake',
         type: 's3',
         config: {
@@ -221,66 +228,66 @@ describe('retention', function () {
         },
       });
       const pipe = { source, destination, route: await records.route(source.id, [destination.id]) } as Pipe;
-      const inFile = await storeAged(yard, pipe, OLD);
+      const inFile = await storeAged(testInstance, pipe, OLD);
       await until('its file to be tried', async () => {
-        const { data } = await yard.client.list<{ attempts: number; lastError: string | null }>(
+        const { data } = await testInstance.client.list<{ attempts: number; lastError: string | null }>(
           `/api/destinations/${destination.id}/batches`,
         );
         return (data[0]?.attempts ?? 0) > 0 && data[0]?.lastError !== null;
       });
       // Its file is made when that one has ended.
-      const behind = await storeAged(yard, pipe, OLD);
+      const behind = await storeAged(testInstance, pipe, OLD);
 
-      await keepHouse(yard);
+      await keepHouse(testInstance);
 
       await failed(behind);
       expect(await records.deliveryWith('pending', inFile.id))
         .to.have.property('batchId')
         .that.is.a('string');
-      expect(await partitionAges(yard, 'event_payloads')).to.include(OLD);
+      expect(await partitionAges(testInstance, 'event_payloads')).to.include(OLD);
 
-      await yard.client.patch(`/api/destinations/${destination.id}`, { enabled: false });
+      await testInstance.client.patch(`/api/destinations/${destination.id}`, { enabled: false });
       await records.deliveryWith('skipped', inFile.id);
       await until('the payload to be dropped', async () => {
-        await keepHouse(yard);
-        return !(await partitionAges(yard, 'event_payloads')).includes(OLD);
+        await keepHouse(testInstance);
+        return !(await partitionAges(testInstance, 'event_payloads')).includes(OLD);
       });
-      expectError(await yard.client.request('GET', `${eventPath(inFile.id)}/payload`), 410, 'PAYLOAD_EXPIRED');
-      expect(await danglingReferences(yard)).to.deep.equal({});
+      expectError(await testInstance.client.request('GET', `${eventPath(inFile.id)}/payload`), 410, 'PAYLOAD_EXPIRED');
+      expect(await danglingReferences(testInstance)).to.deep.equal({});
     });
   });
 
   it('never keeps webhooks waiting for somebody who reads for long', async () => {
     const pipe = await records.pipe(receiver.endpoint().url);
     const { gone } = await delivered(pipe);
-    const reader = await yard.pool.connect();
+    const reader = await testInstance.pool.connect();
     try {
       await reader.query('begin');
       for (const table of ['events', 'event_payloads', 'deliveries', 'attempts'])
         await reader.query(`select count(*) from ${table}`);
-      const housekeeping = keepHouse(yard);
+      const housekeeping = keepHouse(testInstance);
       let kept = false;
       const ended = housekeeping.then(() => {
         kept = true;
       });
       // Partitions ahead are made all the same.
-      await ensurePartitions(yard.pool, Date.now() + 10 * DAY_MS);
+      await ensurePartitions(testInstance.pool, Date.now() + 10 * DAY_MS);
       const accepted: string[] = [];
       do accepted.push(await records.accepted(pipe.source, '{}'));
       while (!kept);
       await ended;
       for (const id of accepted) await records.eventWith('delivered', id);
-      expect(yard.logs()).to.include('retention waits for a transaction that uses the table');
-      expect(await partitionAges(yard, 'event_payloads')).to.include(GONE);
+      expect(testInstance.logs()).to.include('retention waits for a transaction that uses the table');
+      expect(await partitionAges(testInstance, 'event_payloads')).to.include(GONE);
       expect(await records.event(gone.id)).to.include({ status: 'delivered' });
     } finally {
       await reader.query('rollback');
       reader.release();
     }
-    await keepHouse(yard);
-    expect(await partitionAges(yard, 'event_payloads')).to.not.include(GONE);
-    expectError(await yard.client.request('GET', eventPath(gone.id)), 404, 'RESOURCE_NOT_FOUND');
-    expect(await danglingReferences(yard)).to.deep.equal({});
+    await keepHouse(testInstance);
+    expect(await partitionAges(testInstance, 'event_payloads')).to.not.include(GONE);
+    expectError(await testInstance.client.request('GET', eventPath(gone.id)), 404, 'RESOURCE_NOT_FOUND');
+    expect(await danglingReferences(testInstance)).to.deep.equal({});
   });
 
   it('of 0 days keeps for ever', async () => {
@@ -288,8 +295,8 @@ describe('retention', function () {
     const { gone } = await delivered(pipe);
     const settings = { ...readSettings({}), HOOKYARD_PAYLOAD_RETENTION_DAYS: 0, HOOKYARD_EVENT_RETENTION_DAYS: 0 };
     const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
-    expect(await applyRetention({ pool: yard.pool, settings, log })).to.equal(false);
-    expect((await yard.client.request('GET', `${eventPath(gone.id)}/payload`)).status).to.equal(200);
+    expect(await applyRetention({ pool: testInstance.pool, settings, log })).to.equal(false);
+    expect((await testInstance.client.request('GET', `${eventPath(gone.id)}/payload`)).status).to.equal(200);
   });
 
   it('never keeps a payload for longer than its event', () => {

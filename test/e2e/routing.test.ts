@@ -9,14 +9,14 @@ import { until } from '../support/until.ts';
 const IN_FLIGHT_PER_DESTINATION = 50;
 
 describe('routing', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   it('delivers one event to every destination of every enabled route of its source', async () => {
     const endpoints = [receiver.endpoint(200), receiver.endpoint(200), receiver.endpoint(200)];
@@ -38,12 +38,12 @@ describe('routing', () => {
     const endpoint = receiver.endpoint(200);
     const { source, route, destination } = await records.pipe(endpoint.url);
     const other = await records.source();
-    await yard.client.patch(`/api/routes/${route.id}`, { enabled: false });
+    await testInstance.client.patch(`/api/routes/${route.id}`, { enabled: false });
     for (const quiet of [source, other]) {
       const event = await records.event(await records.accepted(quiet, '{}'));
       expect(event).to.include({ status: 'delivered', routed: false, deliveriesCount: 0 });
     }
-    await yard.client.patch(`/api/routes/${route.id}`, { enabled: true });
+    await testInstance.client.patch(`/api/routes/${route.id}`, { enabled: true });
     await records.eventWith('delivered', await records.accepted(source, '{}'));
     expect(endpoint.requests).to.have.length(1);
     expect(endpoint.requests[0]?.headers['x-hookyard-source']).to.equal(source.slug);
@@ -131,7 +131,7 @@ describe('routing', () => {
     });
     const eventId = await records.accepted(source, '{}');
     await records.eventWith('delivered', eventId);
-    const timeline = await yard.client.get<Timeline>(`${yard.base}/events/${eventId}/timeline`);
+    const timeline = await testInstance.client.get<Timeline>(`${testInstance.base}/events/${eventId}/timeline`);
     expect(timeline.deliveries).to.have.length(1);
     const [delivery] = timeline.deliveries;
     expect(delivery).to.include({ destinationId: destination.id, destinationName: destination.name });
@@ -160,13 +160,15 @@ describe('routing', () => {
     for (const status of ['delivered', 'delivered', 'failed']) {
       await records.eventWith(status, await records.accepted(fresh.source, '{}'));
     }
-    const source = await yard.client.get<SourceView>(`${yard.base}/sources/${fresh.source.id}`);
+    const source = await testInstance.client.get<SourceView>(`${testInstance.base}/sources/${fresh.source.id}`);
     expect(source.eventsCount).to.equal(3);
     expect(Date.parse(source.lastEventAt ?? '')).to.be.a('number').and.not.NaN;
-    const route = await yard.client.get<RouteView>(`/api/routes/${fresh.route.id}`);
+    const route = await testInstance.client.get<RouteView>(`/api/routes/${fresh.route.id}`);
     expect(route.eventsRouted).to.equal(3);
-    for (const path of ['/api', yard.base]) {
-      const destination = await yard.client.get<DestinationView>(`${path}/destinations/${fresh.destination.id}`);
+    for (const path of ['/api', testInstance.base]) {
+      const destination = await testInstance.client.get<DestinationView>(
+        `${path}/destinations/${fresh.destination.id}`,
+      );
       expect(destination).to.include({ deliveriesCount: 3, successRate: 66.67 });
       expect(destination.avgLatency).to.be.a('number');
       expect(destination.lastDeliveryAt).to.be.a('string');
@@ -181,7 +183,7 @@ describe('routing', () => {
     });
     expect(figures).to.include.keys('avgLatency', 'p50Latency', 'p95Latency', 'p99Latency', 'lastSuccessAt');
     expect(String(figures.lastFailureAt) >= String(figures.lastSuccessAt)).to.equal(true);
-    const stats = await yard.client.get(`/api/routes/${fresh.route.id}/stats?period=1h`);
+    const stats = await testInstance.client.get(`/api/routes/${fresh.route.id}/stats?period=1h`);
     expect(stats).to.include({
       eventsRouted: 3,
       eventsFiltered: 0,
@@ -191,7 +193,8 @@ describe('routing', () => {
     });
   });
 
-  const health = (destination: DestinationView) => yard.client.get(`/api/destinations/${destination.id}/health`);
+  const health = (destination: DestinationView) =>
+    testInstance.client.get(`/api/destinations/${destination.id}/health`);
 });
 
 interface Timeline {

@@ -39,14 +39,14 @@ const slack: Sign = (body, time) => ({
 });
 
 describe('signed webhooks', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   const expectRefused = async (source: SourceView, headers: Record<string, string>, body = BODY) => {
     const answer = await records.post(source, body, headers);
@@ -143,7 +143,9 @@ describe('signed webhooks', () => {
     const source = await records.source({ verificationConfig: { type: 'github', secret: SECRET } });
     await records.accepted(source, BODY, github(BODY, 0));
     const secret = `${SECRET}-rotated`;
-    await yard.client.patch(`${yard.base}/sources/${source.id}`, { verificationConfig: { type: 'github', secret } });
+    await testInstance.client.patch(`${testInstance.base}/sources/${source.id}`, {
+      verificationConfig: { type: 'github', secret },
+    });
     const rotated = { 'x-hub-signature-256': `sha256=${mac(BODY, 'sha256', secret)}` };
     expect((await records.post(source, BODY, github(BODY, 0))).status).to.equal(401);
     await records.accepted(source, BODY, rotated);
@@ -152,9 +154,9 @@ describe('signed webhooks', () => {
   // A suite of its own: mocha runs it after all of the above.
   describe('of all kinds', () => {
     it('leave no secret, payload or signature in the logs', () => {
-      expect(leakedLines(yard)).to.deep.equal([]);
-      expect(leakedLines(yard, mac(BODY))).to.deep.equal([]);
-      expect(yard.logs(), 'the logs are read at all').to.include('/ingest/');
+      expect(leakedLines(testInstance)).to.deep.equal([]);
+      expect(leakedLines(testInstance, mac(BODY))).to.deep.equal([]);
+      expect(testInstance.logs(), 'the logs are read at all').to.include('/ingest/');
     });
   });
 });

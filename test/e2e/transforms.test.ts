@@ -13,17 +13,17 @@ interface TransformView {
 }
 
 describe('transforms of deliveries', () => {
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
-  after(() => Promise.all([yard.close(), receiver.close()]));
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   const make = (type: string, code: string, fields: object = {}) =>
-    yard.client.create<TransformView>('/api/transforms', { name: 'Reshape', type, code, ...fields });
+    testInstance.client.create<TransformView>('/api/transforms', { name: 'Reshape', type, code, ...fields });
   const pipe = (url: string, transform: TransformView, retries = 0) =>
     records.pipe(url, { route: { transformId: transform.id }, destination: { retryPolicy: onceMore(retries) } });
 
@@ -83,8 +83,10 @@ describe('transforms of deliveries', () => {
     expect(endpoint.requests).to.have.length(0);
     expect(await records.event(eventId)).to.include({ status: 'failed', deliveriesFailed: 1 });
 
-    await yard.client.patch(`/api/transforms/${transform.id}`, { code: 'export default () => ({ mended: true })' });
-    await yard.client.request('POST', `/api/deliveries/${failed.id}/replay`);
+    await testInstance.client.patch(`/api/transforms/${transform.id}`, {
+      code: 'export default () => ({ mended: true })',
+    });
+    await testInstance.client.request('POST', `/api/deliveries/${failed.id}/replay`);
     await records.eventWith('delivered', eventId);
     expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal(['{"mended":true}']);
     await records.workflowsEnd([failed.id]);
@@ -109,7 +111,7 @@ describe('transforms of deliveries', () => {
     const transform = await make('javascript', 'export default () => "first"');
     const { source } = await pipe(endpoint.url, transform, 1);
     const change = (text: string) =>
-      yard.client.patch(`/api/transforms/${transform.id}`, { code: `export default () => "${text}"` });
+      testInstance.client.patch(`/api/transforms/${transform.id}`, { code: `export default () => "${text}"` });
     await records.eventWith('delivered', await records.accepted(source, '{}'));
     await change('second');
     const eventId = await records.accepted(source, '{}');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
-import { type Store, WarehousePipe } from '../support/warehouse-yard.ts';
+import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 
 const MIB = 1024 * 1024;
 // A control character takes six bytes in JSON, and seven in JSON inside a text.
@@ -19,17 +19,17 @@ const fieldMapping = [
 describe('a warehouse file that would be too large', function () {
   this.timeout(120_000);
   const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let server: StoreServer;
   let store: Store;
   before(async function () {
     this.timeout(COLD_START_MS);
-    [yard, server] = await Promise.all([sharedHookyard(), provider.start()]);
+    [testInstance, server] = await Promise.all([sharedHookyard(), provider.start()]);
     await provider.prepare(server.url);
     store = { provider, url: server.url };
   });
   after(async () => {
-    await yard?.close();
+    await testInstance?.close();
     await server?.stop();
   });
 
@@ -41,7 +41,7 @@ describe('a warehouse file that would be too large', function () {
     }));
 
   it('is written as several, each event once', async () => {
-    const pipe = await WarehousePipe.make(yard, store, { destination: { fieldMapping } });
+    const pipe = await WarehousePipe.make(testInstance, store, { destination: { fieldMapping } });
     const ids = await pipe.send([...Array<string>(12).fill(body(400_000)), ...Array<string>(5).fill('tiny')]);
     await pipe.settled(17);
     const objects = await written(pipe);
@@ -54,7 +54,7 @@ describe('a warehouse file that would be too large', function () {
   });
 
   it('fails only the event that does not fit into one by itself', async () => {
-    const pipe = await WarehousePipe.make(yard, store, { destination: { fieldMapping } });
+    const pipe = await WarehousePipe.make(testInstance, store, { destination: { fieldMapping } });
     const [huge, ...tiny] = await pipe.send([body(4.5 * MIB), ...Array<string>(5).fill('tiny')]);
     await pipe.settled(5);
     await pipe.settled(1, 'failed');

@@ -1,7 +1,7 @@
 // Warehouse destinations from the webhook to the object: on every provider's server, what was sent is what is read back.
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { warehouseWorkflowId } from '../../core/ids.ts';
+import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
@@ -11,27 +11,27 @@ import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { rowsOf } from '../support/warehouse-objects.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
-import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-yard.ts';
+import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 
 for (const provider of providerCases) {
   describe(`warehouse ${provider.name}`, function () {
     this.timeout(90_000);
-    let yard: Hookyard;
+    let testInstance: Hookyard;
     let server: StoreServer;
     let store: Store;
     before(async function () {
       this.timeout(COLD_START_MS);
-      [yard, server] = await Promise.all([sharedHookyard(), provider.start()]);
+      [testInstance, server] = await Promise.all([sharedHookyard(), provider.start()]);
       await provider.prepare(server.url);
       store = { provider, url: server.url };
     });
     after(async () => {
-      await yard?.close();
+      await testInstance?.close();
       await server?.stop();
     });
 
     it('writes every event once, as it was received, in the order in which they were received', async () => {
-      const pipe = await WarehousePipe.make(yard, store);
+      const pipe = await WarehousePipe.make(testInstance, store);
       const bodies = Array.from({ length: 40 }, (_, index) => `{"order": ${index}, "big": 12345678901234567890}`);
       const ids = await pipe.send(bodies);
       const rows = await pipe.rows(ids.length);
@@ -48,7 +48,7 @@ for (const provider of providerCases) {
     });
 
     it('tells of its batches what the object says', async () => {
-      const pipe = await WarehousePipe.make(yard, store, { config: { fileFormat: 'json' } });
+      const pipe = await WarehousePipe.make(testInstance, store, { config: { fileFormat: 'json' } });
       const ids = await pipe.send(['{"a":1}', 'no json']);
       await pipe.settled(ids.length);
       const [batch] = await until('the batch to be written', async () => {
@@ -71,19 +71,19 @@ for (const provider of providerCases) {
 
 describe('warehouse destinations', function () {
   this.timeout(90_000);
-  let yard: Hookyard;
+  let testInstance: Hookyard;
   let server: StoreServer;
   let store: Store;
   let receiver: Receiver;
   before(async function () {
     this.timeout(COLD_START_MS);
     const provider = firstProvider();
-    [yard, server, receiver] = await Promise.all([sharedHookyard(), provider.start(), startReceiver()]);
+    [testInstance, server, receiver] = await Promise.all([sharedHookyard(), provider.start(), startReceiver()]);
     await provider.prepare(server.url);
     store = { provider, url: server.url };
   });
   after(async () => {
-    await yard?.close();
+    await testInstance?.close();
     await Promise.all([server?.stop(), receiver?.close()]);
   });
 
@@ -92,7 +92,7 @@ describe('warehouse destinations', function () {
   const counts = async (pipe: WarehousePipe) => (await pipe.objects()).map((object) => rowsOf(object).length);
 
   it('write a file when there are enough events, and leave the others for the next one', async () => {
-    const pipe = await WarehousePipe.make(yard, store, patient({ batchSize: 10 }));
+    const pipe = await WarehousePipe.make(testInstance, store, patient({ batchSize: 10 }));
     const ids = await pipe.send(Array.from({ length: 25 }, (_, index) => `${index}`));
     await pipe.settled(20);
     expect(await counts(pipe)).to.deep.equal([10, 10]);
@@ -108,7 +108,7 @@ describe('warehouse destinations', function () {
   });
 
   it('write a file when there are enough bytes', async () => {
-    const pipe = await WarehousePipe.make(yard, store, patient());
+    const pipe = await WarehousePipe.make(testInstance, store, patient());
     const mebibyte = JSON.stringify('x'.repeat(1024 * 1024 - 2));
     const ids = await pipe.send(Array.from({ length: 6 }, () => mebibyte));
     await pipe.settled(5);
@@ -118,13 +118,13 @@ describe('warehouse destinations', function () {
   });
 
   it('write a file when the first event has waited long enough', async () => {
-    const pipe = await WarehousePipe.make(yard, store, { config: { batchWindowSeconds: 1 } });
+    const pipe = await WarehousePipe.make(testInstance, store, { config: { batchWindowSeconds: 1 } });
     const ids = await pipe.send(['1']);
     expectEachOnce(await pipe.rows(1), ids);
   });
 
   it('keep sources apart that share one, and write both when they are partitioned by source', async () => {
-    const pipe = await WarehousePipe.make(yard, store, { config: { partitionBy: 'source' } });
+    const pipe = await WarehousePipe.make(testInstance, store, { config: { partitionBy: 'source' } });
     const other = await pipe.records.source();
     await pipe.records.route(other.id, [pipe.destinationId]);
     const [mine, theirs] = [await pipe.send(['1', '2']), await pipe.send(['3'], other)];
@@ -142,7 +142,7 @@ describe('warehouse destinations', function () {
   });
 
   it('write to the hour', async () => {
-    const pipe = await WarehousePipe.make(yard, store, { config: { partitionBy: 'hour' } });
+    const pipe = await WarehousePipe.make(testInstance, store, { config: { partitionBy: 'hour' } });
     await pipe.send(['1']);
     const [row] = await pipe.rows(1);
     const [object] = await pipe.objects();
@@ -156,7 +156,7 @@ describe('warehouse destinations', function () {
       { source: '$.payload.paid', target: 'paid', type: 'boolean' },
       { source: '$.id', target: 'event', type: 'string' },
     ];
-    const pipe = await WarehousePipe.make(yard, store, { destination: { fieldMapping } });
+    const pipe = await WarehousePipe.make(testInstance, store, { destination: { fieldMapping } });
     const bodies = ['{"order":{"id":"7"},"paid":"yes"}', '{"order":{"id":"seven"},"paid":1}', '{"paid":"perhaps"}'];
     const ids: string[] = [];
     // One after the other: rows are in the order of receipt.
@@ -173,12 +173,12 @@ describe('warehouse destinations', function () {
   });
 
   it('write what the transform of the route makes, and fail only the events it fails for', async () => {
-    const transform = await yard.client.create('/api/transforms', {
+    const transform = await testInstance.client.create('/api/transforms', {
       name: `Total ${Date.now()}`,
       type: 'javascript',
       code: 'function transform(event) { return { total: event.payload.total.toFixed(2) }; }',
     });
-    const pipe = await WarehousePipe.make(yard, store, { route: { transformId: transform.id } });
+    const pipe = await WarehousePipe.make(testInstance, store, { route: { transformId: transform.id } });
     const [good = '', bad = ''] = await pipe.send(['{"total":1.5}', '{}']);
     const [row] = await pipe.rows(1);
     expect(row).to.deep.include({ event_id: good, payload: { total: '1.50' } });
@@ -188,7 +188,7 @@ describe('warehouse destinations', function () {
   });
 
   it('show deliveries, events, timelines and health as for other destinations', async () => {
-    const pipe = await WarehousePipe.make(yard, store);
+    const pipe = await WarehousePipe.make(testInstance, store);
     const [id = ''] = await pipe.send(['{"a":1}']);
     await until('the delivery to be in a batch', async () => (await pipe.records.deliveries(id))[0]?.batchId);
     const event = await pipe.records.eventWith('delivered', id);
@@ -207,22 +207,22 @@ describe('warehouse destinations', function () {
     });
     expect(delivery?.attempts).to.have.lengthOf(1);
     expect(delivery?.attempts[0]).to.include({ status: 'success', statusCode: 200, latency: delivery?.latency });
-    const timeline = await yard.client.get<{ deliveries: { attempts: unknown[] }[] }>(
-      `${yard.base}/events/${id}/timeline`,
+    const timeline = await testInstance.client.get<{ deliveries: { attempts: unknown[] }[] }>(
+      `${testInstance.base}/events/${id}/timeline`,
     );
     expect(timeline.deliveries[0]?.attempts).to.have.lengthOf(1);
-    const health = await yard.client.get(`/api/destinations/${pipe.destinationId}/health`);
+    const health = await testInstance.client.get(`/api/destinations/${pipe.destinationId}/health`);
     expect(health).to.include({ status: 'healthy', totalDeliveries: 1, successfulDeliveries: 1, successRate: 100 });
     expect(health.p50Latency).to.be.a('number');
-    const route = await yard.client.get(`/api/routes/${pipe.routeId}/stats?period=1h`);
+    const route = await testInstance.client.get(`/api/routes/${pipe.routeId}/stats?period=1h`);
     expect(route).to.include({ eventsRouted: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
   });
 
   it('end their workflow when nothing waits, and begin again', async () => {
-    const pipe = await WarehousePipe.make(yard, store, { config: { batchWindowSeconds: 1 } });
+    const pipe = await WarehousePipe.make(testInstance, store, { config: { batchWindowSeconds: 1 } });
     const first = await pipe.send(['1']);
     await pipe.settled(1);
-    const workflow = yard.temporal.workflow.getHandle(warehouseWorkflowId(pipe.destinationId));
+    const workflow = testInstance.temporal.workflow.getHandle(warehouseWorkflowId(pipe.destinationId));
     await until('the workflow to end', async () => (await workflow.describe()).status.name === 'COMPLETED');
     const second = await pipe.send(['2']);
     expectEachOnce(await pipe.rows(2), [...first, ...second]);
@@ -230,7 +230,7 @@ describe('warehouse destinations', function () {
 
   it('take over from an HTTP destination', async () => {
     const endpoint = receiver.endpoint(500);
-    const pipe = await WarehousePipe.make(yard, store);
+    const pipe = await WarehousePipe.make(testInstance, store);
     const { id: primary } = await pipe.records.destination(endpoint.url);
     const source = await pipe.records.source();
     await pipe.records.route(source.id, [primary], {
@@ -246,7 +246,7 @@ describe('warehouse destinations', function () {
 
   it('go on while the circuit of their route is open', async () => {
     const endpoint = receiver.endpoint(500);
-    const pipe = await WarehousePipe.make(yard, store);
+    const pipe = await WarehousePipe.make(testInstance, store);
     const { id: http } = await pipe.records.destination(endpoint.url, { retryPolicy: onceMore(0) });
     const source = await pipe.records.source();
     const route = await pipe.records.route(source.id, [http, pipe.destinationId], {
@@ -255,7 +255,7 @@ describe('warehouse destinations', function () {
     });
     const [first = ''] = await pipe.send(['1'], source);
     await until('the circuit to open', async () => {
-      const circuit = await yard.client.get(`/api/routes/${route.id}/circuit-status`);
+      const circuit = await testInstance.client.get(`/api/routes/${route.id}/circuit-status`);
       return circuit.circuitState === 'open';
     });
     const [second = ''] = await pipe.send(['2'], source);
@@ -265,23 +265,25 @@ describe('warehouse destinations', function () {
   });
 
   it('take a delivery out that is cancelled while it waits, and write a replay into a later file', async () => {
-    const pipe = await WarehousePipe.make(yard, store, patient());
+    const pipe = await WarehousePipe.make(testInstance, store, patient());
     const [id = ''] = await pipe.send(['1']);
     const [delivery] = await pipe.records.deliveries(id);
     expect(delivery).to.include({ status: 'pending', batchId: null });
-    const retry = await yard.client.request('POST', `/api/deliveries/${delivery?.id}/retry`);
+    const retry = await testInstance.client.request('POST', `/api/deliveries/${delivery?.id}/retry`);
     expect(retry.status).to.equal(409);
     expect(retry.body.message).to.include('it waits for a file of its warehouse');
-    await yard.client.post(`/api/deliveries/${delivery?.id}/cancel`);
+    await testInstance.client.post(`/api/deliveries/${delivery?.id}/cancel`);
     expect(await pipe.records.event(id)).to.include({ status: 'failed' });
     await pipe.patch({ config: { batchWindowSeconds: 1 } });
-    const replayed = await yard.client.post<{ deliveryId: string }>(`/api/deliveries/${delivery?.id}/replay`);
+    const replayed = await testInstance.client.post<{ deliveryId: string }>(`/api/deliveries/${delivery?.id}/replay`);
     expectEachOnce(await pipe.rows(1), [id]);
     expect(await pipe.records.delivery(replayed.deliveryId)).to.include({
       status: 'delivered',
       replayOf: delivery?.id,
     });
-    const again = await yard.client.post<{ deliveryId: string }>(`/api/deliveries/${replayed.deliveryId}/replay`);
+    const again = await testInstance.client.post<{ deliveryId: string }>(
+      `/api/deliveries/${replayed.deliveryId}/replay`,
+    );
     expect((await pipe.rows(2)).map((row) => row.event_id)).to.deep.equal([id, id]);
     const batchIds = await Promise.all(
       [replayed, again].map(async ({ deliveryId }) => (await pipe.records.delivery(deliveryId)).batchId),
@@ -290,14 +292,21 @@ describe('warehouse destinations', function () {
   });
 
   it('have batches for those who may see them only', async () => {
-    const pipe = await WarehousePipe.make(yard, store);
+    const pipe = await WarehousePipe.make(testInstance, store);
     const path = `/api/destinations/${pipe.destinationId}/batches`;
-    expect(await yard.client.list(path)).to.deep.equal({ data: [], pagination: { total: 0, page: 1, pageSize: 20 } });
+    expect(await testInstance.client.list(path)).to.deep.equal({
+      data: [],
+      pagination: { total: 0, page: 1, pageSize: 20 },
+    });
     const stranger = await createOrganization();
     expectError(await stranger.api.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
     const { id: http } = await pipe.records.destination('https://receiver.example/');
-    expectError(await yard.client.request('GET', `/api/destinations/${http}/batches`), 404, 'RESOURCE_NOT_FOUND');
-    expectInvalid(await yard.client.request('GET', `${path}?status=lost`), 'status');
+    expectError(
+      await testInstance.client.request('GET', `/api/destinations/${http}/batches`),
+      404,
+      'RESOURCE_NOT_FOUND',
+    );
+    expectInvalid(await testInstance.client.request('GET', `${path}?status=lost`), 'status');
   });
 });
 

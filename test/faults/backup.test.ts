@@ -26,7 +26,7 @@ const AFTER_BACKUP = 20;
 describe('PostgreSQL, restored from a backup', function () {
   this.timeout(300_000);
   const folder = join(project, '.test-data', `backup-${process.pid}`);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   /** Everything acknowledged before the backup was begun, and what was sent after it had been taken. */
@@ -38,9 +38,9 @@ describe('PostgreSQL, restored from a backup', function () {
 
   // One backup for all tests: it is what a disaster leaves.
   before('a backup is taken under load', async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    await yard.startWorker();
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    await testInstance.startWorker();
     const good = receiver.endpoint();
     // Fails until the disaster, so that many retries are under way at the backup.
     const downAnswer: Answer = { status: 500 };
@@ -70,7 +70,7 @@ describe('PostgreSQL, restored from a backup', function () {
     await until('deliveries to be made', () => arrivedAtBoth() > BEFORE_BACKUP, RECOVERY_MS);
     // What is acknowledged while it is taken may be in it or not.
     acknowledged = new Set();
-    await takeBaseBackup(yard.databaseUrl, join(folder, 'taken'));
+    await takeBaseBackup(testInstance.databaseUrl, join(folder, 'taken'));
     expect(acknowledged.size, 'acknowledged while it was taken').to.be.greaterThan(0);
     acknowledged = acknowledgedAfter;
     await until('more to be acknowledged', () => acknowledgedAfter.size > AFTER_BACKUP, RECOVERY_MS);
@@ -81,11 +81,11 @@ describe('PostgreSQL, restored from a backup', function () {
       return [...acknowledgedAfter].filter((id) => ended.has(id)).length;
     };
     await until('ends that the backup does not know', () => endsUnknownToIt() > AFTER_BACKUP / 2, RECOVERY_MS);
-    for (const process of [yard.api, ...yard.workers.splice(0)]) await process.kill();
+    for (const process of [testInstance.api, ...testInstance.workers.splice(0)]) await process.kill();
     downAnswer.status = 200;
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -93,7 +93,7 @@ describe('PostgreSQL, restored from a backup', function () {
   let postgres: Postgres | undefined;
   let pool: Pool | undefined;
   afterEach('every test restores the backup anew', async () => {
-    await Promise.all([yard.api.stop(), ...yard.workers.splice(0).map((worker) => worker.stop())]);
+    await Promise.all([testInstance.api.stop(), ...testInstance.workers.splice(0).map((worker) => worker.stop())]);
     await pool?.end();
     await postgres?.service.stop();
   });
@@ -105,12 +105,16 @@ describe('PostgreSQL, restored from a backup', function () {
     for (const own of ['run', 'logs']) mkdirSync(join(dataDir, own));
     const [port = 0] = await freePorts(1);
     postgres = await startPostgres({ dataDir, port, log: () => {} });
-    const databaseUrl = postgres.url(new URL(yard.databaseUrl).pathname.slice(1));
+    const databaseUrl = postgres.url(new URL(testInstance.databaseUrl).pathname.slice(1));
     const settings = { DATABASE_URL: databaseUrl, TEMPORAL_NAMESPACE: namespace };
-    await yard.startApi(settings);
-    await yard.startWorker(settings);
+    await testInstance.startApi(settings);
+    await testInstance.startWorker(settings);
     pool = createPool(databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {} });
-    const restored = { ...yard, pool, temporal: new Client({ connection: yard.temporal.connection, namespace }) };
+    const restored = {
+      ...testInstance,
+      pool,
+      temporal: new Client({ connection: testInstance.temporal.connection, namespace }),
+    };
     // Each look of the test is whole and its own.
     await pauseReconciliation(restored);
     return restored;
@@ -153,7 +157,7 @@ describe('PostgreSQL, restored from a backup', function () {
   }
 
   const situations: [situation: string, namespace: () => string][] = [
-    ['newer', () => yard.temporal.options.namespace],
+    ['newer', () => testInstance.temporal.options.namespace],
     ['empty', () => `test-${randomBytes(6).toString('hex')}`],
   ];
   for (const [situation, namespace] of situations) {

@@ -22,7 +22,7 @@ const DEADLINE_MS = 60_000;
 
 describe('behind a balancer', function () {
   this.timeout(300_000 + LONG_SECONDS * 1000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let apis: Service[];
   let balancer: Balancer;
   let records: Records;
@@ -32,14 +32,14 @@ describe('behind a balancer', function () {
     // The API is the same in both lanes.
     if (inExpressLane) this.skip();
     requireHaproxy(this);
-    yard = await startHookyard(undefined, settings);
-    apis = [yard.api, await yard.startApi()];
-    records = new Records(yard);
+    testInstance = await startHookyard(undefined, settings);
+    apis = [testInstance.api, await testInstance.startApi()];
+    records = new Records(testInstance);
     balancer = await startBalancer(apis.map((api) => Number(portOf(api))));
   });
   after(async () => {
     await balancer?.close();
-    await yard?.close();
+    await testInstance?.close();
   });
 
   it('takes every webhook while Temporal is stopped', async () => {
@@ -61,7 +61,7 @@ describe('behind a balancer', function () {
     for (const [index, api] of apis.entries()) {
       const port = portOf(api);
       expect(await api.stop()).to.equal(0);
-      apis[index] = await yard.startApi({ HOOKYARD_PORT: port });
+      apis[index] = await testInstance.startApi({ HOOKYARD_PORT: port });
       await until('both to be in service', async () => (await balancer.states()).every((state) => state === 'UP'));
     }
     if (LONG_SECONDS > 0) await until('900 webhooks', () => load.sent() >= ROLLOUT_WEBHOOKS, DEADLINE_MS);

@@ -1,6 +1,6 @@
 // Circuits when it matters: a long outage with much traffic, several workers, and processes that die at the worst moment.
 import { expect } from 'chai';
-import { circuitWorkflowId } from '../../workflows/messages.ts';
+import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { breaker, Circuits, type Switched, switchedEndpoint } from '../support/circuits.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -17,21 +17,21 @@ const RELEASE = { HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: '100' };
 
 describe('circuits under load and faults', function () {
   this.timeout(180_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let circuits: Circuits;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    circuits = new Circuits(yard, records);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    circuits = new Circuits(testInstance, records);
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
   afterEach('every test starts its own workers', () =>
-    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+    Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop())),
   );
 
   interface Line extends Switched {
@@ -50,12 +50,14 @@ describe('circuits under load and faults', function () {
 
   const untilState = (route: RouteView, state: string) => circuits.untilState(route, state, RECOVERY_MS);
   const countOf = async (text: string, values: unknown[]) =>
-    (await yard.pool.query<{ count: number }>(text, values)).rows[0]?.count ?? 0;
+    (await testInstance.pool.query<{ count: number }>(text, values)).rows[0]?.count ?? 0;
   const heldOf = (route: RouteView) => countOf('select count(*) from held_deliveries where route_id = $1', [route.id]);
   const deliveriesIn = (route: RouteView, wanted: string) =>
     countOf('select count(*) from deliveries where route_id = $1 and status = $2', [route.id, wanted]);
   const workflowsOf = async (route: RouteView) => {
-    const { count } = await yard.temporal.workflow.count(`RouteId = "${route.id}" and WorkflowType = "delivery"`);
+    const { count } = await testInstance.temporal.workflow.count(
+      `RouteId = "${route.id}" and WorkflowType = "delivery"`,
+    );
     return count;
   };
 
@@ -77,7 +79,7 @@ describe('circuits under load and faults', function () {
   }
 
   it('costs an outage rows only, and delivers every event in order of receipt afterwards', async () => {
-    await Promise.all([yard.startWorker(), yard.startWorker()]);
+    await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
     const outage = await line({});
     const { source, route, endpoint } = outage;
     await open(outage);
@@ -88,7 +90,7 @@ describe('circuits under load and faults', function () {
     // Temporal lists a workflow a little after its start, so those of the first events may appear meanwhile.
     expect(await workflowsOf(route), 'no workflow was started').to.be.at.most(OPENING_EVENTS);
     expect(await records.queued(), 'nothing waits in the outbox').to.equal(0);
-    const handle = yard.temporal.workflow.getHandle(circuitWorkflowId(route.id));
+    const handle = testInstance.temporal.workflow.getHandle(circuitWorkflowId(route.id));
     const { historyLength } = await until('the workflow of the circuit', () => handle.describe());
     expect(historyLength).to.be.lessThan(40);
 
@@ -96,7 +98,7 @@ describe('circuits under load and faults', function () {
     await circuits.configure(route, { circuitCooldownSeconds: 1 });
     await until('all to be delivered', async () => (await deliveriesIn(route, 'delivered')) === OUTAGE_EVENTS, 120_000);
     expect(await heldOf(route)).to.equal(0);
-    const received = await yard.pool.query<{ id: string }>(
+    const received = await testInstance.pool.query<{ id: string }>(
       `select event_id as id from deliveries where route_id = $1 and status = 'delivered' order by id`,
       [route.id],
     );
@@ -113,7 +115,7 @@ describe('circuits under load and faults', function () {
   });
 
   it('opens once when two workers reach the threshold together, and lets nothing through afterwards', async () => {
-    await Promise.all([yard.startWorker(), yard.startWorker()]);
+    await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
     const both = await line({ circuitFailureThreshold: 10 }, onceMore(50, 10));
     await sendMany(both.source, 40);
     await untilState(both.route, 'open');
@@ -122,7 +124,9 @@ describe('circuits under load and faults', function () {
     const attempts = both.endpoint.requests.length;
     expect((await circuits.status(both.route)).failureCount, 'every attempt counts once').to.equal(attempts);
     const runs = await until('the workflow to be listed', async () => {
-      const { count } = await yard.temporal.workflow.count(`WorkflowId = "${circuitWorkflowId(both.route.id)}"`);
+      const { count } = await testInstance.temporal.workflow.count(
+        `WorkflowId = "${circuitWorkflowId(both.route.id)}"`,
+      );
       return count > 0 && count;
     });
     expect(runs).to.equal(1);
@@ -133,7 +137,7 @@ describe('circuits under load and faults', function () {
   });
 
   it('makes a probe again that was lost with its worker, and closes', async () => {
-    const worker = await yard.startWorker();
+    const worker = await testInstance.startWorker();
     const lost = await line({});
     await open(lost);
     const eventId = await records.accepted(lost.source, '{"order":1}');
@@ -144,14 +148,14 @@ describe('circuits under load and faults', function () {
     await until('the probe to arrive', () => lost.endpoint.requests.length === before + 1);
     await worker.kill();
     lost.answer({ status: 200 });
-    await yard.startWorker();
+    await testInstance.startWorker();
     await untilState(lost.route, 'closed');
     expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 1 });
     expect(lost.endpoint.requests.length).to.equal(before + 2);
   });
 
   it('goes on when a worker is killed while it releases: every event arrives', async () => {
-    const worker = await yard.startWorker(RELEASE);
+    const worker = await testInstance.startWorker(RELEASE);
     const cut = await line({});
     await open(cut);
     const before = cut.endpoint.requests.length;
@@ -161,16 +165,16 @@ describe('circuits under load and faults', function () {
     await circuits.reset(cut.route);
     await until('the release to have begun', () => cut.endpoint.requests.length > before + 10);
     await worker.kill();
-    await yard.startWorker(RELEASE);
+    await testInstance.startWorker(RELEASE);
     await until('all to be delivered', async () => (await deliveriesIn(cut.route, 'delivered')) === 200, RECOVERY_MS);
     expect(await heldOf(cut.route)).to.equal(0);
   });
 
   it('starts the workflow of an open circuit again that was terminated', async () => {
-    await yard.startWorker();
+    await testInstance.startWorker();
     const gone = await line({ circuitCooldownSeconds: 8 });
     await open(gone);
-    const handle = yard.temporal.workflow.getHandle(circuitWorkflowId(gone.route.id));
+    const handle = testInstance.temporal.workflow.getHandle(circuitWorkflowId(gone.route.id));
     await until('it to run', async () => (await handle.describe()).historyLength > 5);
     await handle.terminate('by an operator');
     const eventId = await records.accepted(gone.source, '{"order":1}');

@@ -4,7 +4,7 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
-import { TASK_QUEUE } from '../../workflows/messages.ts';
+import { TASK_QUEUE } from '../../core/workflow-names.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import { ProcessClock } from '../support/clock.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
@@ -15,7 +15,7 @@ import { type DestinationView, onceMore, Records, type RouteView, type SourceVie
 import type { Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
-import { WarehousePipe } from '../support/warehouse-yard.ts';
+import { WarehousePipe } from '../support/warehouse-instance.ts';
 
 const HOUR_MS = 3_600_000;
 const PATIENCE_MS = 60_000;
@@ -30,7 +30,7 @@ interface Pipe {
 
 describe('a clock that is set while everything is under way', function () {
   this.timeout(180_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   let store: StoreServer;
@@ -49,14 +49,17 @@ describe('a clock that is set while everything is under way', function () {
     this.timeout(COLD_START_MS);
     const provider = providerCases.find(({ type }) => type === 'azure_blob');
     if (!provider) throw new Error('there is no such provider');
-    [yard, receiver, store] = await Promise.all([startHookyard(), startReceiver(), provider.start()]);
-    records = new Records(yard);
-    await yard.api.stop();
-    clocked = await Promise.all([yard.startApi(clock.environment), yard.startWorker(clock.environment)]);
-    await yard.startWorker();
+    [testInstance, receiver, store] = await Promise.all([startHookyard(), startReceiver(), provider.start()]);
+    records = new Records(testInstance);
+    await testInstance.api.stop();
+    clocked = await Promise.all([
+      testInstance.startApi(clock.environment),
+      testInstance.startWorker(clock.environment),
+    ]);
+    await testInstance.startWorker();
     await provider.prepare(store.url);
-    await pauseReconciliation(yard);
-    warehouse = await WarehousePipe.make(yard, { provider, url: store.url });
+    await pauseReconciliation(testInstance);
+    warehouse = await WarehousePipe.make(testInstance, { provider, url: store.url });
     for (const lane of ['workflow', 'express']) {
       const pipe = await records.pipe(receiver.endpoint(200).url, { route: { lane } });
       steady.push(pipe);
@@ -67,7 +70,7 @@ describe('a clock that is set while everything is under way', function () {
     once = await records.source({ idempotencyKey: { header: 'x-order', windowSeconds: 600 } });
   });
   after(async () => {
-    await yard?.close();
+    await testInstance?.close();
     await receiver?.close();
     await store?.stop();
     clock.close();
@@ -137,7 +140,7 @@ describe('a clock that is set while everything is under way', function () {
       ['failed_over', 2],
       ['delivered', 2],
     ]);
-    const timeline = await yard.client.get<Timeline>(`${yard.base}/events/${eventId}/timeline`);
+    const timeline = await testInstance.client.get<Timeline>(`${testInstance.base}/events/${eventId}/timeline`);
     const attempts = timeline.deliveries.flatMap((delivery) => delivery.attempts);
     expect(attempts).to.have.length(4);
     for (const { startedAt, completedAt } of attempts) expect(completedAt >= startedAt).to.equal(true);
@@ -147,7 +150,7 @@ describe('a clock that is set while everything is under way', function () {
   async function replays(): Promise<void> {
     for (const pipe of steady) {
       const [eventId = ''] = idsSent(pipe);
-      await yard.client.post(`${yard.base}/events/${eventId}/replay`);
+      await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`);
       const times = (replayed.get(pipe) ?? 0) + 1;
       replayed.set(pipe, times);
       await until('the replay to be delivered', async () => {
@@ -162,24 +165,24 @@ describe('a clock that is set while everything is under way', function () {
     for (const pipe of steady) {
       const found: string[] = [];
       for (let page = 1; found.length < idsSent(pipe).length; page += 1) {
-        const path = `${yard.base}/events?sourceId=${pipe.source.id}&pageSize=2&page=${page}`;
-        const { data, pagination } = await yard.client.list<{ id: string }>(path);
+        const path = `${testInstance.base}/events?sourceId=${pipe.source.id}&pageSize=2&page=${page}`;
+        const { data, pagination } = await testInstance.client.list<{ id: string }>(path);
         expect(pagination.total, 'events').to.equal(idsSent(pipe).length);
         expect(data).to.not.be.empty;
         found.push(...data.map(({ id }) => id));
       }
       expect(found).to.deep.equal(idsSent(pipe).toSorted().toReversed());
-      const { pagination } = await yard.client.list(`/api/deliveries?routeId=${pipe.route.id}`);
+      const { pagination } = await testInstance.client.list(`/api/deliveries?routeId=${pipe.route.id}`);
       expect(pagination.total, 'deliveries').to.equal(countIn(pipe));
     }
   }
 
   async function countsAll(): Promise<void> {
     for (const pipe of steady) {
-      const health = await yard.client.get(`/api/destinations/${pipe.destination.id}/health`);
+      const health = await testInstance.client.get(`/api/destinations/${pipe.destination.id}/health`);
       const finished = countIn(pipe);
       expect(health).to.include({ status: 'healthy', totalDeliveries: finished, successfulDeliveries: finished });
-      const stats = await yard.client.get(`/api/routes/${pipe.route.id}/stats`);
+      const stats = await testInstance.client.get(`/api/routes/${pipe.route.id}/stats`);
       expect(stats).to.include({ eventsRouted: idsSent(pipe).length, deliveriesSucceeded: finished });
     }
   }
@@ -187,7 +190,7 @@ describe('a clock that is set while everything is under way', function () {
   /** Every shard has a lease of the usual length, and both workers have some. */
   async function shardsAreServed(): Promise<void> {
     await until('all shards to be leased', async () => {
-      const { rows } = await yard.pool.query<{ shards: number; owners: number }>(
+      const { rows } = await testInstance.pool.query<{ shards: number; owners: number }>(
         `select count(*)::int as shards, count(distinct owner)::int as owners from relay_shards
          where owner is not null and expires_at between now() and now() + interval '7 seconds'`,
       );
@@ -197,7 +200,7 @@ describe('a clock that is set while everything is under way', function () {
   }
 
   const maintain = () =>
-    yard.temporal.workflow.execute<typeof maintenance>('maintenance', {
+    testInstance.temporal.workflow.execute<typeof maintenance>('maintenance', {
       workflowId: newId('req'),
       taskQueue: TASK_QUEUE,
       args: [],
@@ -208,12 +211,12 @@ describe('a clock that is set while everything is under way', function () {
     const { source } = await records.pipe(receiver.endpoint(500, 200).url, { destination: { retryPolicy } });
     const eventId = await records.accepted(source, BODY);
     const { id } = await records.deliveryWith('retrying', eventId);
-    const untouched = await reconcileNow(yard);
+    const untouched = await reconcileNow(testInstance);
     expect(untouched, 'it waits, and is left alone').to.not.have.any.keys('deliveries resumed', 'deliveries failed');
-    await until('its workflow to be there', () => yard.temporal.workflow.getHandle(id).describe());
-    await forgetWorkflow(yard, id);
-    await makeOverdue(yard, id);
-    await until('it to be repaired', async () => (await reconcileNow(yard))['deliveries resumed'] === 1);
+    await until('its workflow to be there', () => testInstance.temporal.workflow.getHandle(id).describe());
+    await forgetWorkflow(testInstance, id);
+    await makeOverdue(testInstance, id);
+    await until('it to be repaired', async () => (await reconcileNow(testInstance))['deliveries resumed'] === 1);
     expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 2 });
   }
 

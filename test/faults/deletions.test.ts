@@ -11,7 +11,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { newId } from '../../core/ids.ts';
-import { TASK_QUEUE } from '../../workflows/messages.ts';
+import { TASK_QUEUE } from '../../core/workflow-names.ts';
 
 const EVENTS = 20_000;
 // A killed worker's transaction is rolled back at once; steps are short.
@@ -19,24 +19,24 @@ const PURGE_MS = 90_000;
 
 describe('deleting much', function () {
   this.timeout(180_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async function () {
     this.timeout(120_000);
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    await yard.startWorker();
-    await pauseHousekeeping(yard);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    await testInstance.startWorker();
+    await pauseHousekeeping(testInstance);
   });
   after(async () => {
-    await yard?.close();
+    await testInstance?.close();
     await receiver?.close();
   });
 
   const many = ({ source, route, destination }: Pipe, count: number, status: 'delivered' | 'pending') =>
-    storeMany(yard.pool, {
-      organizationId: yard.organizationId,
+    storeMany(testInstance.pool, {
+      organizationId: testInstance.organizationId,
       sourceId: source.id,
       routeId: route.id,
       destinationId: destination.id,
@@ -45,14 +45,15 @@ describe('deleting much', function () {
     });
 
   async function rows(table: string, column: string, value: string): Promise<number> {
-    const found = await yard.pool.query<{ count: number }>(`select count(*) from ${table} where ${column} = $1`, [
-      value,
-    ]);
+    const found = await testInstance.pool.query<{ count: number }>(
+      `select count(*) from ${table} where ${column} = $1`,
+      [value],
+    );
     return found.rows[0]?.count ?? 0;
   }
 
   const removed = async (sourceId: string): Promise<number> => {
-    const found = await yard.pool.query<{ count: number }>(
+    const found = await testInstance.pool.query<{ count: number }>(
       'select events_removed as count from source_purges where source_id = $1',
       [sourceId],
     );
@@ -61,7 +62,7 @@ describe('deleting much', function () {
 
   /** Holds an event, so that the step it is in waits. @returns how to let it go */
   async function hold(eventId: string): Promise<() => Promise<void>> {
-    const client: PoolClient = await yard.pool.connect();
+    const client: PoolClient = await testInstance.pool.connect();
     await client.query('begin');
     await client.query('select from events where id = $1 for update', [eventId]);
     return async () => {
@@ -78,23 +79,31 @@ describe('deleting much', function () {
     const { id: sourceId } = pipe.source;
     const release = await hold(eventIds[5500] ?? '');
 
-    await yard.client.delete(`${yard.base}/sources/${sourceId}`);
+    await testInstance.client.delete(`${testInstance.base}/sources/${sourceId}`);
 
     // The request has removed none of them, and none of them is seen any more.
     expect(await rows('events', 'source_id', sourceId)).to.equal(EVENTS);
     expect(await rows('idempotency_keys', 'source_id', sourceId)).to.equal(EVENTS);
-    expectError(await yard.client.request('GET', `${yard.base}/events/${eventIds[0]}`), 404, 'RESOURCE_NOT_FOUND');
-    expect((await yard.client.list(`${yard.base}/events`)).pagination.total).to.equal(1);
-    expect((await yard.client.list('/api/deliveries?page=1&pageSize=1')).pagination.total).to.equal(1);
+    expectError(
+      await testInstance.client.request('GET', `${testInstance.base}/events/${eventIds[0]}`),
+      404,
+      'RESOURCE_NOT_FOUND',
+    );
+    expect((await testInstance.client.list(`${testInstance.base}/events`)).pagination.total).to.equal(1);
+    expect((await testInstance.client.list('/api/deliveries?page=1&pageSize=1')).pagination.total).to.equal(1);
 
-    await yard.temporal.workflow.start('maintenance', { workflowId: newId('req'), taskQueue: TASK_QUEUE, args: [] });
+    await testInstance.temporal.workflow.start('maintenance', {
+      workflowId: newId('req'),
+      taskQueue: TASK_QUEUE,
+      args: [],
+    });
     await until('the step before the held event', async () => (await removed(sourceId)) === 5000, PURGE_MS);
-    await yard.workers[0]?.kill();
+    await testInstance.workers[0]?.kill();
     await release();
     expect(await removed(sourceId)).to.equal(5000);
     expect(await rows('events', 'source_id', sourceId)).to.equal(EVENTS - 5000);
-    await yard.startWorker();
-    const housekeeping = keepHouse(yard);
+    await testInstance.startWorker();
+    const housekeeping = keepHouse(testInstance);
     const during = await records.accepted(beside.source, '{}');
     await records.eventWith('delivered', during);
     await housekeeping;
@@ -104,21 +113,21 @@ describe('deleting much', function () {
       expect(await rows(table, 'source_id', sourceId), table).to.equal(0);
     }
     expect(await rows('ingest_stats', 'subject_id', sourceId)).to.equal(0);
-    expect(await danglingReferences(yard)).to.deep.equal({});
+    expect(await danglingReferences(testInstance)).to.deep.equal({});
     for (const id of [kept, during])
       expect(await records.eventWith('delivered', id)).to.include({ deliveriesCount: 1 });
   });
 
   it('a webhook that was being stored when its source was deleted is looked for once more', async () => {
     const pipe = await records.pipe(receiver.endpoint().url);
-    await yard.client.delete(`${yard.base}/sources/${pipe.source.id}`);
-    await keepHouse(yard);
+    await testInstance.client.delete(`${testInstance.base}/sources/${pipe.source.id}`);
+    await keepHouse(testInstance);
     await many(pipe, 3, 'delivered');
-    await yard.pool.query(`update source_purges set emptied_at = emptied_at - interval '1 hour'`);
-    await keepHouse(yard);
+    await testInstance.pool.query(`update source_purges set emptied_at = emptied_at - interval '1 hour'`);
+    await keepHouse(testInstance);
     expect(await rows('events', 'source_id', pipe.source.id)).to.equal(0);
-    await yard.pool.query(`update source_purges set emptied_at = emptied_at - interval '1 hour'`);
-    await keepHouse(yard);
+    await testInstance.pool.query(`update source_purges set emptied_at = emptied_at - interval '1 hour'`);
+    await keepHouse(testInstance);
     expect(await rows('source_purges', 'source_id', pipe.source.id)).to.equal(0);
   });
 
@@ -127,13 +136,14 @@ describe('deleting much', function () {
     const [history] = await many(pipe, 500, 'delivered');
     await many(pipe, 3000, 'pending');
 
-    await yard.client.delete(`/api/destinations/${pipe.destination.id}`);
+    await testInstance.client.delete(`/api/destinations/${pipe.destination.id}`);
 
     const path = `/api/deliveries?routeId=${pipe.route.id}`;
-    const count = async (status: string) => (await yard.client.list(`${path}&status=${status}`)).pagination.total;
+    const count = async (status: string) =>
+      (await testInstance.client.list(`${path}&status=${status}`)).pagination.total;
     const atOnce = await count('cancelled');
     expect(atOnce).to.be.within(900, 1000);
-    await keepHouse(yard);
+    await keepHouse(testInstance);
     await until(
       'all of them to be cancelled',
       async () => (await rows('outbox', 'destination_id', pipe.destination.id)) === 0,
@@ -144,6 +154,6 @@ describe('deleting much', function () {
     expect(await count('cancelled')).to.be.above(2900);
     const [delivery] = await records.deliveries(history ?? '');
     expect(delivery).to.include({ status: 'delivered', destinationId: pipe.destination.id });
-    expect(await danglingReferences(yard)).to.deep.equal({});
+    expect(await danglingReferences(testInstance)).to.deep.equal({});
   });
 });

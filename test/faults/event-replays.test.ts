@@ -28,19 +28,19 @@ interface Line {
 
 describe('replays by filter, cut off', function () {
   this.timeout(180_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
   afterEach('every test starts its own workers', () =>
-    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+    Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop())),
   );
 
   async function line(events: number): Promise<Line> {
@@ -54,8 +54,8 @@ describe('replays by filter, cut off', function () {
   }
 
   const start = ({ sourceId }: Line, ratePerSecond: number) =>
-    yard.client.post<ReplayView>(`${yard.base}/events/replay`, { sourceId, ratePerSecond });
-  const read = (id: string) => yard.client.get<ReplayView>(`${yard.base}/events/replays/${id}`);
+    testInstance.client.post<ReplayView>(`${testInstance.base}/events/replay`, { sourceId, ratePerSecond });
+  const read = (id: string) => testInstance.client.get<ReplayView>(`${testInstance.base}/events/replays/${id}`);
 
   /** Waits until the replay is complete, and checks that every event was replayed once and arrived. */
   async function settle(id: string, { endpoint, eventIds, sourceId }: Line): Promise<void> {
@@ -78,7 +78,7 @@ describe('replays by filter, cut off', function () {
 
   /** The events of the source's deliveries, in the order in which these were made. */
   async function deliveries(sourceId: string): Promise<string[]> {
-    const { rows } = await yard.pool.query<{ event_id: string }>(
+    const { rows } = await testInstance.pool.query<{ event_id: string }>(
       'select event_id from deliveries where source_id = $1 order by id',
       [sourceId],
     );
@@ -87,7 +87,7 @@ describe('replays by filter, cut off', function () {
 
   /** Holds the event, so that the page it is in is half done and waits. @returns how to let it go */
   async function hold(eventId: string): Promise<() => Promise<void>> {
-    const client: PoolClient = await yard.pool.connect();
+    const client: PoolClient = await testInstance.pool.connect();
     let broken: Error | undefined;
     client.on('error', (error) => {
       broken = error;
@@ -102,14 +102,14 @@ describe('replays by filter, cut off', function () {
 
   const pageWaits = () =>
     until('the page to wait for the event', async () => {
-      const { rows } = await yard.pool.query(
+      const { rows } = await testInstance.pool.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
       return rows.length > 0;
     });
 
   it('go on when the worker is killed in the middle of a page, before its commit', async () => {
-    const worker = await yard.startWorker();
+    const worker = await testInstance.startWorker();
     const events = await line(25);
     const release = await hold(events.eventIds[17] ?? '');
     const { id } = await start(events, 10);
@@ -117,13 +117,13 @@ describe('replays by filter, cut off', function () {
     expect(await read(id)).to.include({ status: 'running', eventsReplayed: 10 });
     await worker.kill();
     await release();
-    await yard.startWorker();
+    await testInstance.startWorker();
     await settle(id, events);
   });
 
   it('go on when the worker is killed after the commit of a page, before Temporal knows of it', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await yard.startWorker({ TEMPORAL_ADDRESS: proxy.address });
+    const worker = await testInstance.startWorker({ TEMPORAL_ADDRESS: proxy.address });
     const events = await line(25);
     const release = await hold(events.eventIds[17] ?? '');
     const { id } = await start(events, 10);
@@ -133,7 +133,7 @@ describe('replays by filter, cut off', function () {
     await until('the page to be committed', async () => (await read(id)).eventsReplayed === 20);
     await worker.kill();
     await proxy.close();
-    await yard.startWorker();
+    await testInstance.startWorker();
     await settle(id, events);
   });
 
@@ -141,27 +141,27 @@ describe('replays by filter, cut off', function () {
     const events = await line(5);
     const { id, status } = await start(events, 100);
     expect(status).to.equal('pending');
-    await yard.startWorker();
+    await testInstance.startWorker();
     await settle(id, events);
   });
 
   it('begin when the worker was killed that was about to start their workflow', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await yard.startWorker({ TEMPORAL_ADDRESS: proxy.address });
+    const worker = await testInstance.startWorker({ TEMPORAL_ADDRESS: proxy.address });
     const events = await line(5);
     proxy.holdRequests();
     const { id } = await start(events, 100);
     await until('the start to be under way', () => proxy.isHolding(id));
     await worker.kill();
     await proxy.close();
-    await yard.startWorker();
+    await testInstance.startWorker();
     // As if the minute had passed for which the claim keeps others away.
-    await yard.pool.query('update event_replays set due_at = now() where id = $1', [id]);
+    await testInstance.pool.query('update event_replays set due_at = now() where id = $1', [id]);
     await settle(id, events);
   });
 
   it('go on when PostgreSQL is killed in the middle of a page', async () => {
-    const worker = await yard.startWorker();
+    const worker = await testInstance.startWorker();
     const events = await line(25);
     const release = await hold(events.eventIds[17] ?? '');
     const { id } = await start(events, 10);

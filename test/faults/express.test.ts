@@ -17,19 +17,19 @@ const MOST_UNRECORDED = 100;
 
 describe('express lane under faults', function () {
   this.timeout(120_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
   afterEach('every test starts its own workers', () =>
-    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+    Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop())),
   );
 
   async function line(...answers: Answer[]) {
@@ -51,12 +51,12 @@ describe('express lane under faults', function () {
   };
 
   it('makes the first attempt again that was lost with its relay', async () => {
-    const worker = await yard.startWorker(EXPRESS);
+    const worker = await testInstance.startWorker(EXPRESS);
     const { ledger, endpoint } = await line({ after: new Promise(() => undefined) }, {});
     const eventId = await acknowledged(ledger);
     await until('the attempt to run', () => endpoint.requests.length === 1);
     await worker.kill();
-    await yard.startWorker(EXPRESS);
+    await testInstance.startWorker(EXPRESS);
     await ledger.settle(RECOVERY_MS);
     expect(ledger.arrivals(eventId)).to.equal(2);
     expect(await onlyDelivery(eventId)).to.include({ attemptCount: 1, lane: 'express' });
@@ -64,7 +64,7 @@ describe('express lane under faults', function () {
 
   it('goes on from a recorded attempt whose relay died before it could start the workflow', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await yard.startWorker({ ...EXPRESS, TEMPORAL_ADDRESS: proxy.address });
+    const worker = await testInstance.startWorker({ ...EXPRESS, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line({ status: 500 }, {});
     proxy.holdRequests();
     const eventId = await acknowledged(ledger);
@@ -73,7 +73,7 @@ describe('express lane under faults', function () {
     expect(await records.delivery(id)).to.include({ status: 'retrying', attemptCount: 1 });
     await worker.kill();
     await proxy.close();
-    await yard.startWorker(EXPRESS);
+    await testInstance.startWorker(EXPRESS);
     await ledger.settle(RECOVERY_MS);
     expect(ledger.arrivals(eventId), 'no attempt was repeated').to.equal(2);
     expect(await records.delivery(id)).to.include({ status: 'delivered', attemptCount: 2 });
@@ -81,29 +81,32 @@ describe('express lane under faults', function () {
 
   it('goes on once when its relay died without learning that the workflow was started', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await yard.startWorker({ ...EXPRESS, TEMPORAL_ADDRESS: proxy.address });
+    const worker = await testInstance.startWorker({ ...EXPRESS, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line({ status: 500 }, {});
     proxy.holdAnswers();
     const eventId = await acknowledged(ledger);
     const { id } = await onlyDelivery(eventId);
-    await until('the workflow to be started', () => yard.temporal.workflow.getHandle(id).describe());
+    await until('the workflow to be started', () => testInstance.temporal.workflow.getHandle(id).describe());
     await worker.kill();
     await proxy.close();
-    await yard.startWorker(EXPRESS);
+    await testInstance.startWorker(EXPRESS);
     await ledger.settle(RECOVERY_MS);
     expect(ledger.arrivals(eventId)).to.equal(2);
-    expect(await yard.temporal.workflow.getHandle(id).result()).to.deep.equal({ status: 'delivered', attempts: 2 });
+    expect(await testInstance.temporal.workflow.getHandle(id).result()).to.deep.equal({
+      status: 'delivered',
+      attempts: 2,
+    });
   });
 
   it('records one of two attempts when a relay that was stopped for longer than its lease wakes up', async () => {
-    const stopped = await yard.startWorker(EXPRESS);
+    const stopped = await testInstance.startWorker(EXPRESS);
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line({ after: gate.promise }, {});
     const eventId = await acknowledged(ledger);
     await until('the attempt to run', () => endpoint.requests.length === 1);
     process.kill(stopped.pid, 'SIGSTOP');
     try {
-      await yard.startWorker(EXPRESS);
+      await testInstance.startWorker(EXPRESS);
       await until('the other relay to make it again', () => endpoint.requests.length === 2, RECOVERY_MS);
       await until('it to be recorded', async () => (await onlyDelivery(eventId)).status === 'delivered');
     } finally {
@@ -122,7 +125,7 @@ describe('express lane under faults', function () {
   });
 
   it('repeats at most what was in flight when a relay is killed under load', async () => {
-    const workers = [await yard.startWorker(EXPRESS), await yard.startWorker(EXPRESS)];
+    const workers = [await testInstance.startWorker(EXPRESS), await testInstance.startWorker(EXPRESS)];
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line(...Array.from({ length: 30 }, () => ({ after: gate.promise })), {});
     await Promise.all(Array.from({ length: 100 }, () => ledger.post()));
@@ -136,10 +139,10 @@ describe('express lane under faults', function () {
   });
 
   it('has a bound to what it sends and cannot record, and repeats no more than that when it is killed then', async () => {
-    const worker = await yard.startWorker(EXPRESS);
+    const worker = await testInstance.startWorker(EXPRESS);
     const { ledger, endpoint } = await line({});
     // Whatever records results waits for this.
-    const other = await yard.pool.connect();
+    const other = await testInstance.pool.connect();
     await other.query('begin');
     await other.query('lock table latency_stats in exclusive mode');
     try {
@@ -151,13 +154,13 @@ describe('express lane under faults', function () {
       other.release();
     }
     expect(endpoint.requests).to.have.length(MOST_UNRECORDED);
-    await yard.startWorker(EXPRESS);
+    await testInstance.startWorker(EXPRESS);
     await ledger.settle(RECOVERY_MS);
     expectRepeats(ledger, MOST_UNRECORDED);
   });
 
   it('keeps a delivery in the outbox during its attempt, and lets the attempt finish when the worker is told to end', async () => {
-    const worker = await yard.startWorker(EXPRESS);
+    const worker = await testInstance.startWorker(EXPRESS);
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line({ after: gate.promise });
     const eventId = await acknowledged(ledger);

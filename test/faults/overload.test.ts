@@ -19,21 +19,21 @@ type Posted = Awaited<ReturnType<Ledger['post']>>;
 
 describe('more webhooks than deliveries', function () {
   this.timeout(240_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    await yard.api.stop();
-    await yard.startApi(SETTINGS);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    await testInstance.api.stop();
+    await testInstance.startApi(SETTINGS);
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
   afterEach('every test starts its own workers', () =>
-    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+    Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop())),
   );
 
   async function line(answer: Answer = {}, fields: Parameters<Records['pipe']>[1] = {}) {
@@ -56,10 +56,10 @@ describe('more webhooks than deliveries', function () {
     throw new Error(`${MOST} webhooks were accepted, the limit is ${LIMIT}`);
   }
 
-  const ingestState = async () => (await yard.client.get<{ ingest: string }>('/readyz')).ingest;
+  const ingestState = async () => (await testInstance.client.get<{ ingest: string }>('/readyz')).ingest;
   const untilState = (state: string) =>
     until(`ingest to be ${state}`, async () => (await ingestState()) === state, DEADLINE_MS);
-  const logged = (text: string) => yard.logs().split(text).length - 1;
+  const logged = (text: string) => testInstance.logs().split(text).length - 1;
   const expectRefusal = (answer: Posted, message: RegExp) => {
     expect(answer?.status).to.equal(503);
     expect(answer?.body).to.include({ error: 'Service Unavailable', code: 'UNAVAILABLE' });
@@ -77,11 +77,11 @@ describe('more webhooks than deliveries', function () {
     expect(await ingestState()).to.equal('partly_full');
     expect((await other.ledger.post())?.status, 'another destination').to.equal(200);
 
-    await yard.startApi(SETTINGS);
+    await testInstance.startApi(SETTINGS);
     expect((await burst.ledger.post())?.status, 'a process that starts later').to.equal(503);
 
     // One at a time, so that the order of arrival is the order of claiming.
-    await yard.startWorker({ HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: '1' });
+    await testInstance.startWorker({ HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: '1' });
     await burst.ledger.settle(DEADLINE_MS);
     const arrived = burst.endpoint.requests.map(({ headers }) => String(headers['x-hookyard-delivery-id']));
     const inOrder = [...new Set(arrived)];
@@ -104,7 +104,7 @@ describe('more webhooks than deliveries', function () {
     );
     const lively = await line();
     try {
-      await yard.startWorker();
+      await testInstance.startWorker();
       await fill(hanging.ledger);
       for (let number = 0; number < 10; number += 1) {
         const answer = await lively.ledger.post();
@@ -126,10 +126,12 @@ describe('more webhooks than deliveries', function () {
       route: { circuitFailureThreshold: 2, circuitCooldownSeconds: 3600, circuitProbeSuccessThreshold: 1 },
     });
     const lively = await line();
-    await yard.startWorker();
+    await testInstance.startWorker();
     await fill(down.ledger);
     await until('most of it to be held', async () => {
-      const { rows } = await yard.pool.query<{ held: number }>('select count(*)::int as held from held_deliveries');
+      const { rows } = await testInstance.pool.query<{ held: number }>(
+        'select count(*)::int as held from held_deliveries',
+      );
       return (rows[0]?.held ?? 0) >= LIMIT / 2;
     });
     // Those whose first attempt failed count again from their next one on, which finds the circuit open.
@@ -138,7 +140,7 @@ describe('more webhooks than deliveries', function () {
     await lively.ledger.settle(DEADLINE_MS);
 
     answer.status = 200;
-    await yard.client.request('POST', `/api/routes/${down.route.id}/reset-circuit`);
+    await testInstance.client.request('POST', `/api/routes/${down.route.id}/reset-circuit`);
     await down.ledger.settle(DEADLINE_MS);
     await untilState('open');
   });
@@ -163,7 +165,7 @@ describe('more webhooks than deliveries', function () {
     expectRefusal(await unrelated.ledger.post(), /As many deliveries/);
     expect(await records.storedEvents(unrelated.source.id)).to.equal(0);
 
-    await yard.startWorker();
+    await testInstance.startWorker();
     await untilState('open');
     expect((await unrelated.ledger.post())?.status).to.equal(200);
     await unrelated.ledger.settle(DEADLINE_MS);
@@ -174,14 +176,14 @@ describe('more webhooks than deliveries', function () {
 
   it('are refused when the database is as large as it may be', async () => {
     const { ledger, source } = await line();
-    await yard.startApi({ HOOKYARD_MAX_DATABASE_BYTES: '1000' });
+    await testInstance.startApi({ HOOKYARD_MAX_DATABASE_BYTES: '1000' });
     expect(await ingestState()).to.equal('full');
     expectRefusal(await ledger.post(), /database/);
     expect(await records.storedEvents(source.id)).to.equal(0);
-    await yard.startApi({ HOOKYARD_MAX_DATABASE_BYTES: String(2 ** 40) });
+    await testInstance.startApi({ HOOKYARD_MAX_DATABASE_BYTES: String(2 ** 40) });
     expect(await ingestState()).to.equal('open');
     expect((await ledger.post())?.status).to.equal(200);
-    await yard.startWorker();
+    await testInstance.startWorker();
     await ledger.settle(DEADLINE_MS);
   });
 });

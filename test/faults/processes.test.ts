@@ -17,19 +17,19 @@ const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
 describe('killed and ended processes', function () {
   this.timeout(120_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
   afterEach('every test starts its own workers', () =>
-    Promise.all(yard.workers.splice(0).map((worker) => worker.stop())),
+    Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop())),
   );
 
   interface Line {
@@ -53,7 +53,7 @@ describe('killed and ended processes', function () {
   }
 
   it('makes an attempt again whose worker was killed in the middle of it, regular or local', async () => {
-    const worker = await yard.startWorker(WORKFLOW);
+    const worker = await testInstance.startWorker(WORKFLOW);
     const held = new Promise<void>(() => undefined);
     const regular = await line({ after: held }, {});
     const quick = await line({}, { after: held }, {});
@@ -65,7 +65,7 @@ describe('killed and ended processes', function () {
       () => regular.endpoint.requests.length === 1 && quick.endpoint.requests.length === 2,
     );
     await worker.kill();
-    await yard.startWorker(WORKFLOW);
+    await testInstance.startWorker(WORKFLOW);
     await regular.ledger.settle(RECOVERY_MS);
     await quick.ledger.settle(RECOVERY_MS);
     expect(regular.ledger.arrivals(eventIds[0] ?? '')).to.equal(2);
@@ -82,7 +82,7 @@ describe('killed and ended processes', function () {
 
   it('delivers what a worker was about to start when it was killed', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await yard.startWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
+    const worker = await testInstance.startWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line();
     await acknowledged(ledger);
     await ledger.settle(RECOVERY_MS);
@@ -93,24 +93,26 @@ describe('killed and ended processes', function () {
     await worker.kill();
     await proxy.close();
     expect(ledger.arrivals(eventId)).to.equal(0);
-    await yard.startWorker(WORKFLOW);
+    await testInstance.startWorker(WORKFLOW);
     await ledger.settle(RECOVERY_MS);
     expect(ledger.arrivals(eventId)).to.equal(1);
   });
 
   it('delivers once what a killed worker had started without learning that it had', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await yard.startWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
+    const worker = await testInstance.startWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line();
     await acknowledged(ledger);
     await ledger.settle(RECOVERY_MS);
     proxy.holdAnswers();
     const eventId = await acknowledged(ledger);
     const [delivery] = await records.deliveries(eventId);
-    await until('the workflow to be started', () => yard.temporal.workflow.getHandle(delivery?.id ?? '').describe());
+    await until('the workflow to be started', () =>
+      testInstance.temporal.workflow.getHandle(delivery?.id ?? '').describe(),
+    );
     await worker.kill();
     await proxy.close();
-    await yard.startWorker(WORKFLOW);
+    await testInstance.startWorker(WORKFLOW);
     await ledger.settle(RECOVERY_MS);
     expect(ledger.arrivals(eventId)).to.equal(1);
   });
@@ -119,15 +121,15 @@ describe('killed and ended processes', function () {
     const { ledger } = await line();
     const posts = Array.from({ length: 40 }, () => ledger.post());
     await Promise.race(posts.map(async (post) => (await post)?.status === 200 || new Promise(() => undefined)));
-    await yard.api.kill();
+    await testInstance.api.kill();
     await Promise.all(posts);
     expect(ledger.acknowledged.size).to.be.above(0);
-    await Promise.all([yard.startApi(), yard.startWorker()]);
+    await Promise.all([testInstance.startApi(), testInstance.startWorker()]);
     await ledger.settle(RECOVERY_MS);
   });
 
   it('gives the work of a killed worker to another one', async () => {
-    const workers = [await yard.startWorker(), await yard.startWorker()];
+    const workers = [await testInstance.startWorker(), await testInstance.startWorker()];
     await until('both to hold shards', async () => (await shardsPerRelay()).join() === '32,32');
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line(...Array.from({ length: 20 }, () => ({ after: gate.promise })), {});
@@ -142,7 +144,7 @@ describe('killed and ended processes', function () {
   });
 
   it('lets a running attempt finish when a worker is told to end', async () => {
-    const worker = await yard.startWorker();
+    const worker = await testInstance.startWorker();
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line({ after: gate.promise });
     const eventId = await acknowledged(ledger);
@@ -157,9 +159,9 @@ describe('killed and ended processes', function () {
   });
 
   it('finishes running requests when the API is told to end, and takes no others', async () => {
-    await yard.startWorker();
+    await testInstance.startWorker();
     const { ledger, source, endpoint } = await line();
-    const { api } = yard;
+    const { api } = testInstance;
     const slow = slowRequest(`${api.url}${new URL(source.webhookUrl).pathname}`);
     await slow.begun;
     const ended = api.stop();
@@ -170,19 +172,19 @@ describe('killed and ended processes', function () {
     expect(await ended).to.equal(0);
     // Beside those that came on a connection that was open.
     await until('the event to arrive', () => endpoint.requests.length === ledger.acknowledged.size + 1);
-    await yard.startApi();
+    await testInstance.startApi();
     await ledger.settle(RECOVERY_MS);
   });
 
   /** Whether the attempts of a delivery were local activities only. */
   async function isLocal(deliveryId: string): Promise<boolean> {
-    const { events } = await yard.temporal.workflow.getHandle(deliveryId).fetchHistory();
+    const { events } = await testInstance.temporal.workflow.getHandle(deliveryId).fetchHistory();
     return !(events ?? []).some((event) => event.activityTaskScheduledEventAttributes);
   }
 
   /** How many shards each relay with a valid lease holds, least first. */
   async function shardsPerRelay(): Promise<number[]> {
-    const { rows } = await yard.pool.query<{ shards: number }>(
+    const { rows } = await testInstance.pool.query<{ shards: number }>(
       'select count(*) as shards from relay_shards where owner is not null and expires_at > now() group by owner order by 1',
     );
     return rows.map((row) => row.shards);

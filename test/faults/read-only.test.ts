@@ -18,16 +18,16 @@ const RENEWALS_MISSED = 5;
 
 describe('a database that takes no writes', function () {
   this.timeout(180_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    await Promise.all([yard.startWorker(), yard.startWorker()]);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
 
@@ -36,7 +36,7 @@ describe('a database that takes no writes', function () {
       source: { idempotencyKey: { jsonPath: '$.n', windowSeconds: 60 } },
     });
     const { eventId } = (await records.post(source, '{"n":0}')).body;
-    const database = readOnlySwitch(yard.databaseUrl);
+    const database = readOnlySwitch(testInstance.databaseUrl);
     await database.on();
     try {
       // Connections from before were cut, which the first requests may meet.
@@ -45,15 +45,18 @@ describe('a database that takes no writes', function () {
         expect(answer.status).to.equal(503);
         expect(Number(answer.headers['retry-after'])).to.be.above(0);
       }
-      expect((await yard.client.request('GET', '/readyz')).status).to.equal(503);
-      const { status } = await yard.client.request('POST', `${yard.base}/sources`, { name: 'Orders', slug: 'orders' });
+      expect((await testInstance.client.request('GET', '/readyz')).status).to.equal(503);
+      const { status } = await testInstance.client.request('POST', `${testInstance.base}/sources`, {
+        name: 'Orders',
+        slug: 'orders',
+      });
       expect(status).to.equal(503);
       await until('events to be read', () => records.event(eventId));
     } finally {
       await database.off();
     }
     await until('ingest to accept', async () => (await records.post(source, '{"n":99}')).status === 200);
-    await until('readiness', async () => (await yard.client.request('GET', '/readyz')).status === 200);
+    await until('readiness', async () => (await testInstance.client.request('GET', '/readyz')).status === 200);
   });
 
   it('has no attempt sent twice, and everything delivered and recorded once afterwards', async () => {
@@ -65,7 +68,7 @@ describe('a database that takes no writes', function () {
       route: { circuitFailureThreshold: 100 },
     });
     const ledger = new Ledger(records, source, endpoint);
-    const database = readOnlySwitch(yard.databaseUrl);
+    const database = readOnlySwitch(testInstance.databaseUrl);
     let sending = true;
     const senders = Array.from({ length: SENDERS }, async () => {
       for (; sending; await pause(PAUSE_MS)) await ledger.post();
@@ -74,7 +77,10 @@ describe('a database that takes no writes', function () {
       await until('attempts under way', () => endpoint.requests.length > HELD);
       await database.on();
       gate.resolve();
-      await until('leases to run out', () => missedRenewals(yard) >= RENEWALS_MISSED * yard.workers.length);
+      await until(
+        'leases to run out',
+        () => missedRenewals(testInstance) >= RENEWALS_MISSED * testInstance.workers.length,
+      );
     } finally {
       await database.off();
     }
@@ -94,8 +100,8 @@ describe('a database that takes no writes', function () {
   });
 });
 
-function missedRenewals(yard: OwnHookyard): number {
-  return yard.logs().split('shard leases could not be renewed').length - 1;
+function missedRenewals(testInstance: OwnHookyard): number {
+  return testInstance.logs().split('shard leases could not be renewed').length - 1;
 }
 
 /** Attempts of deliveries that arrived more than once. */

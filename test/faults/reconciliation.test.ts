@@ -1,7 +1,8 @@
 // PostgreSQL and Temporal disagree, each case planted on real servers: the reconciliation finds and repairs it. It runs every two
 // minutes; here it is run when the disagreement is there, and may take REPAIRED_MS.
 import { expect } from 'chai';
-import { circuitStatus, circuitWorkflowId } from '../../workflows/messages.ts';
+import { circuitStatus } from '../../workflows/messages.ts';
+import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { createReplays } from '../../db/replay.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -16,26 +17,26 @@ const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
 describe('disagreements of PostgreSQL and Temporal', function () {
   this.timeout(120_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    await yard.startWorker(WORKFLOW);
-    await pauseReconciliation(yard);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    await testInstance.startWorker(WORKFLOW);
+    await pauseReconciliation(testInstance);
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
 
-  const workflow = (id: string) => yard.temporal.workflow.getHandle(id);
+  const workflow = (id: string) => testInstance.temporal.workflow.getHandle(id);
   const statusOf = async (id: string) => (await workflow(id).describe()).status.name;
 
   /** Waits until Temporal does not know a workflow any more. */
   async function lose(id: string): Promise<void> {
-    await forgetWorkflow(yard, id);
+    await forgetWorkflow(testInstance, id);
     await until('Temporal to forget it', async () =>
       workflow(id)
         .describe()
@@ -66,7 +67,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
 
   const parkedWorkflow = (id: string) =>
     until('its workflow to be listed as failed', async () => {
-      for await (const { workflowId } of yard.temporal.workflow.list({
+      for await (const { workflowId } of testInstance.temporal.workflow.list({
         query: `DeliveryStatus = "failed" and ExecutionStatus = "Running" and WorkflowId = "${id}"`,
       })) {
         return workflowId === id;
@@ -81,7 +82,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     until(
       `the delivery to be ${status}`,
       async () => {
-        await reconcileNow(yard);
+        await reconcileNow(testInstance);
         const delivery = await records.delivery(deliveryId);
         if (delivery.status !== status) throw new Error(`it is ${delivery.status} (${delivery.error})`);
         return delivery;
@@ -95,21 +96,21 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       await workflow(delivery.id).signal('retryNow');
       await until('the second attempt', async () => (await records.delivery(delivery.id)).attemptCount === 2);
       await lose(delivery.id);
-      expect((await reconcileNow(yard))['deliveries resumed'], 'before its time').to.equal(undefined);
-      await makeOverdue(yard, delivery.id);
-      expect((await reconcileNow(yard))['deliveries resumed']).to.equal(1);
+      expect((await reconcileNow(testInstance))['deliveries resumed'], 'before its time').to.equal(undefined);
+      await makeOverdue(testInstance, delivery.id);
+      expect((await reconcileNow(testInstance))['deliveries resumed']).to.equal(1);
       const { attempts } = await records.deliveryWith('delivered', delivery.eventId);
       expect(attempts.map(({ attemptNumber }) => attemptNumber)).to.deep.equal([1, 2, 3]);
       expect(arrivals(endpoint)).to.deep.equal(['1', '2', '3']);
       await records.workflowsEnd([delivery.id]);
-      expect(yard.logs()).to.include('repaired: deliveries resumed').and.to.include(delivery.id);
+      expect(testInstance.logs()).to.include('repaired: deliveries resumed').and.to.include(delivery.id);
     });
   }
 
   it('wait for the time of the next attempt when they are resumed before it', async () => {
     const { endpoint, delivery } = await waitingForRetry([500, 200]);
     await lose(delivery.id);
-    const { rows } = await yard.pool.query<{ at: Date }>(
+    const { rows } = await testInstance.pool.query<{ at: Date }>(
       `with again as (
          insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, resume)
          select id, destination_id, organization_id, event_id, source_id, route_id, priority, 0, 'lost' from deliveries where id = $1)
@@ -124,7 +125,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     expect(view.attempts).to.equal(1);
     expect(new Date(view.nextAttemptAt ?? 0).getTime()).to.be.closeTo(rows[0]?.at.getTime() ?? 0, 60_000);
     await until('the outbox to be empty', async () => (await records.queued()) === 0);
-    await yard.client.post(`/api/deliveries/${delivery.id}/retry`, {});
+    await testInstance.client.post(`/api/deliveries/${delivery.id}/retry`, {});
     await records.deliveryWith('delivered', delivery.eventId);
     expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
   });
@@ -132,8 +133,8 @@ describe('disagreements of PostgreSQL and Temporal', function () {
   it('fail with a reason when someone terminated the workflow of a retry', async () => {
     const { endpoint, delivery } = await waitingForRetry([500, 200]);
     await workflow(delivery.id).terminate('by an operator');
-    await makeOverdue(yard, delivery.id);
-    expect((await reconcileNow(yard))['deliveries failed']).to.equal(1);
+    await makeOverdue(testInstance, delivery.id);
+    expect((await reconcileNow(testInstance))['deliveries failed']).to.equal(1);
     const failed = await records.delivery(delivery.id);
     expect(failed).to.include({
       status: 'failed',
@@ -141,33 +142,33 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     });
     expect((await records.event(delivery.eventId)).status).to.equal('failed');
     expect(endpoint.requests).to.have.length(1);
-    expect((await reconcileNow(yard))['deliveries failed'], 'once').to.equal(undefined);
+    expect((await reconcileNow(testInstance))['deliveries failed'], 'once').to.equal(undefined);
   });
 
   it('tell a retry of its turn under a rate limit whose row has left the outbox', async () => {
     const { delivery } = await waitingForRetry([500, 200], { destination: { rateLimitPerMinute: 60 } });
-    const setSlot = (at: string) => yard.pool.query('update rate_limits set next_at = $1', [at]);
+    const setSlot = (at: string) => testInstance.pool.query('update rate_limits set next_at = $1', [at]);
     await setSlot('tomorrow');
     await workflow(delivery.id).signal('retryNow');
     const lost = `delete from outbox where delivery_id = $1 and resume = 'waiting'`;
-    await until('its turn to be lost', async () => (await yard.pool.query(lost, [delivery.id])).rowCount === 1);
+    await until('its turn to be lost', async () => (await testInstance.pool.query(lost, [delivery.id])).rowCount === 1);
     await setSlot('now');
-    await makeOverdue(yard, delivery.id);
+    await makeOverdue(testInstance, delivery.id);
     await repairedUntil('delivered', delivery.id);
   });
 
   it('leave a delivery alone that is late and whose workflow runs', async () => {
     const { delivery } = await waitingForRetry([500, 200]);
-    await makeOverdue(yard, delivery.id);
-    expect(await reconcileNow(yard)).to.deep.equal({});
+    await makeOverdue(testInstance, delivery.id);
+    expect(await reconcileNow(testInstance)).to.deep.equal({});
     expect((await records.delivery(delivery.id)).status).to.equal('retrying');
-    await yard.client.post(`/api/deliveries/${delivery.id}/cancel`, {});
+    await testInstance.client.post(`/api/deliveries/${delivery.id}/cancel`, {});
   });
 
   describe('because PostgreSQL was restored and is older than Temporal', () => {
     /** Takes back what was recorded of a delivery, but for so many attempts. */
     async function takeBack({ id, eventId }: DeliveryView, status: string, attempts: number): Promise<void> {
-      await yard.pool.query(
+      await testInstance.pool.query(
         `with event as (
            update events set deliveries_succeeded = 0, deliveries_failed = 0, status = 'pending' where id = $2
          ), made as (
@@ -181,7 +182,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     }
 
     const queueAgain = (id: string) =>
-      yard.pool.query(
+      testInstance.pool.query(
         `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
          select id, destination_id, organization_id, event_id, source_id, route_id, priority, 0 from deliveries where id = $1`,
         [id],
@@ -193,7 +194,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       await records.deliveryWith('delivered', delivery.eventId);
       await records.workflowsEnd([delivery.id]);
       await takeBack(delivery, 'retrying', 1);
-      expect((await reconcileNow(yard))['deliveries started anew']).to.equal(1);
+      expect((await reconcileNow(testInstance))['deliveries started anew']).to.equal(1);
       await records.deliveryWith('delivered', delivery.eventId);
       expect(arrivals(endpoint)).to.deep.equal(['1', '2', '2']);
     });
@@ -204,7 +205,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       const sent = await records.deliver(endpoint.url, '{"order":1}', 'failed', { destination: { retryPolicy } });
       await parkedWorkflow(sent.delivery.id);
       await takeBack(sent.delivery, 'retrying', 1);
-      expect((await reconcileNow(yard))['workflows told']).to.equal(1);
+      expect((await reconcileNow(testInstance))['workflows told']).to.equal(1);
       await records.workflowsEnd([sent.delivery.id]);
       await repairedUntil('delivered', sent.delivery.id);
       expect(arrivals(endpoint)).to.deep.equal(['1', '2', '2']);
@@ -244,7 +245,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       until(
         'the workflow to end',
         async () => {
-          await reconcileNow(yard);
+          await reconcileNow(testInstance);
           return (await statusOf(id)) !== 'RUNNING';
         },
         REPAIRED_MS,
@@ -253,15 +254,16 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     it('end those of a deleted source, whether they wait for a replay or for a retry', async () => {
       const failing = await parked(receiver.endpoint(500));
       const waiting = await waitingForRetry([500]);
-      for (const { source } of [failing, waiting]) await yard.client.delete(`${yard.base}/sources/${source.id}`);
+      for (const { source } of [failing, waiting])
+        await testInstance.client.delete(`${testInstance.base}/sources/${source.id}`);
       await ended(failing.delivery.id);
       await ended(waiting.delivery.id);
     });
 
     it('end those of failed deliveries that were replayed without their hearing of it', async () => {
       const { delivery, eventId } = await parked(receiver.endpoint(500, 200));
-      const { deliveries } = await createReplays(yard.pool, {
-        organizationId: yard.organizationId,
+      const { deliveries } = await createReplays(testInstance.pool, {
+        organizationId: testInstance.organizationId,
         eventIds: [eventId],
       });
       expect(deliveries[0]?.replacesFailed).to.equal(delivery.id);
@@ -272,7 +274,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
 
     it('leave those alone that wait for a replay', async () => {
       const { delivery } = await parked(receiver.endpoint(500));
-      expect((await reconcileNow(yard))['workflows ended']).to.equal(undefined);
+      expect((await reconcileNow(testInstance))['workflows ended']).to.equal(undefined);
       expect(await statusOf(delivery.id)).to.equal('RUNNING');
     });
   });
@@ -302,8 +304,8 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       ]) {
         const { route, eventId } = await openCircuit([500, 200]);
         await workflow(circuitWorkflowId(route.id)).terminate('lost');
-        await yard.pool.query(plant, [route.id]);
-        expect((await reconcileNow(yard))['circuits woken'], plant).to.equal(1);
+        await testInstance.pool.query(plant, [route.id]);
+        expect((await reconcileNow(testInstance))['circuits woken'], plant).to.equal(1);
         await records.deliveryWith('delivered', eventId);
       }
     });
@@ -311,8 +313,10 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     it('give a half-open circuit its workflow back', async () => {
       const { route, eventId } = await openCircuit([500, 200]);
       await workflow(circuitWorkflowId(route.id)).terminate('lost');
-      await yard.pool.query(`update circuits set state = 'half_open', wake_at = null where route_id = $1`, [route.id]);
-      expect((await reconcileNow(yard))['circuits woken']).to.equal(1);
+      await testInstance.pool.query(`update circuits set state = 'half_open', wake_at = null where route_id = $1`, [
+        route.id,
+      ]);
+      expect((await reconcileNow(testInstance))['circuits woken']).to.equal(1);
       await records.deliveryWith('delivered', eventId);
     });
 
@@ -329,7 +333,7 @@ describe('disagreements of PostgreSQL and Temporal', function () {
         return status === 'circuit_open';
       });
       await lose(id);
-      await yard.client.post(`/api/routes/${pipe.route.id}/reset-circuit`, {});
+      await testInstance.client.post(`/api/routes/${pipe.route.id}/reset-circuit`, {});
       await records.deliveryWith('delivered', eventId);
       expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
     });
@@ -337,7 +341,9 @@ describe('disagreements of PostgreSQL and Temporal', function () {
 
   describe('afterwards', () => {
     it('are counted by kind', async () => {
-      const { rows } = await yard.pool.query<{ kind: string; total: number }>('select kind, total from repairs');
+      const { rows } = await testInstance.pool.query<{ kind: string; total: number }>(
+        'select kind, total from repairs',
+      );
       const kinds = rows.filter(({ total }) => total > 0).map(({ kind }) => kind);
       expect(kinds).to.include.members([
         'deliveries resumed',

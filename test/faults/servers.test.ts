@@ -17,16 +17,16 @@ const PAUSE_MS = 50;
 
 describe('servers that are away for a while', function () {
   this.timeout(180_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    [yard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(yard);
-    await yard.startWorker();
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    await testInstance.startWorker();
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     await receiver.close();
   });
 
@@ -50,9 +50,9 @@ describe('servers that are away for a while', function () {
           expect(answer?.status).to.equal(503);
           expect(Number(answer?.headers['retry-after'])).to.be.above(0);
         }
-        const ready = await yard.client.request('GET', '/readyz');
+        const ready = await testInstance.client.request('GET', '/readyz');
         expect(ready.status).to.equal(503);
-        expect((await yard.client.request('GET', '/healthz')).status).to.equal(200);
+        expect((await testInstance.client.request('GET', '/healthz')).status).to.equal(200);
       } finally {
         await startPart('postgres');
       }
@@ -80,12 +80,12 @@ describe('servers that are away for a while', function () {
   });
 
   it('goes on from a failed attempt whose recording was committed although the answer of PostgreSQL was lost', async () => {
-    const own = new URL(yard.databaseUrl);
+    const own = new URL(testInstance.databaseUrl);
     const proxy = await startTcpProxy(own.host);
     own.host = proxy.address;
     const replaceWorker = async (settings: Record<string, string> = {}) => {
-      await Promise.all(yard.workers.splice(0).map((worker) => worker.stop()));
-      await yard.startWorker(settings);
+      await Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop()));
+      await testInstance.startWorker(settings);
     };
     await replaceWorker({ DATABASE_URL: own.href });
     try {
@@ -113,11 +113,11 @@ describe('servers that are away for a while', function () {
   });
 
   it('answers 200 to a webhook whose storing was committed although the answer of PostgreSQL was lost, and has it once', async () => {
-    const own = new URL(yard.databaseUrl);
+    const own = new URL(testInstance.databaseUrl);
     const proxy = await startTcpProxy(own.host);
     own.host = proxy.address;
-    const { api } = yard;
-    const behind = await yard.startApi({ DATABASE_URL: own.href });
+    const { api } = testInstance;
+    const behind = await testInstance.startApi({ DATABASE_URL: own.href });
     try {
       const { ledger, source } = await line();
       await ledger.post();
@@ -129,11 +129,13 @@ describe('servers that are away for a while', function () {
       await ledger.settle(RECOVERY_MS);
       expect(ledger.acknowledged.size).to.equal(2);
       expect(await records.storedEvents(source.id)).to.equal(2);
-      const { eventsCount } = await yard.client.get<{ eventsCount: number }>(`${yard.base}/sources/${source.id}`);
+      const { eventsCount } = await testInstance.client.get<{ eventsCount: number }>(
+        `${testInstance.base}/sources/${source.id}`,
+      );
       expect(eventsCount).to.equal(2);
     } finally {
       proxy.breakConnections();
-      yard.api = api;
+      testInstance.api = api;
       await behind.stop();
       await proxy.close();
     }

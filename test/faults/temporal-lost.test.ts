@@ -8,7 +8,7 @@ import pg from 'pg';
 import { ensureBinaries } from '../../local/binaries.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { updateTemporalSchemas } from '../../local/temporal-schema.ts';
-import { circuitWorkflowId } from '../../workflows/messages.ts';
+import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { Ledger } from '../support/ledger.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -25,7 +25,7 @@ const HOUR_MS = 3_600_000;
 describe('Temporal, emptied', function () {
   this.timeout(300_000);
   let stack: Stack;
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async () => {
@@ -37,11 +37,11 @@ describe('Temporal, emptied', function () {
       uiPort: null,
       log: () => {},
     });
-    [yard, receiver] = await Promise.all([startHookyard(stack), startReceiver()]);
-    records = new Records(yard);
+    [testInstance, receiver] = await Promise.all([startHookyard(stack), startReceiver()]);
+    records = new Records(testInstance);
   });
   after(async () => {
-    await yard?.close();
+    await testInstance?.close();
     await receiver?.close();
     await stack?.stop();
     if (stack) rmSync(stack.dataDir, { recursive: true, force: true });
@@ -74,20 +74,20 @@ describe('Temporal, emptied', function () {
 
   /** What keeps processes running under `npm start` and in containers: one that ended is started again. */
   async function keepWorkerRunning(): Promise<void> {
-    const [worker] = yard.workers;
+    const [worker] = testInstance.workers;
     if (worker && isRunning(worker.pid)) return;
-    yard.workers.splice(0);
-    await yard.startWorker();
+    testInstance.workers.splice(0);
+    await testInstance.startWorker();
   }
 
   it('is filled again from PostgreSQL: retries, held deliveries, circuits, replays and schedules', async () => {
-    await yard.startWorker();
+    await testInstance.startWorker();
 
     // A delivery that waits for its third attempt, and one that does so for an hour more.
     const flaky = receiver.endpoint(500, 500, 200);
     const retryPolicy = onceMore(5, HOUR_MS);
     const due = await records.deliver(flaky.url, '{"order":1}', 'retrying', { destination: { retryPolicy } });
-    await yard.client.post(`/api/deliveries/${due.delivery.id}/retry`, {});
+    await testInstance.client.post(`/api/deliveries/${due.delivery.id}/retry`, {});
     await until('a second attempt', async () => (await records.delivery(due.delivery.id)).attemptCount === 2);
     const patient = receiver.endpoint(500, 200);
     const later = await records.deliver(patient.url, '{"order":2}', 'retrying', { destination: { retryPolicy } });
@@ -112,7 +112,7 @@ describe('Temporal, emptied', function () {
     const replayed = await Promise.all(Array.from({ length: 10 }, (_, n) => records.accepted(stored, `{"n":${n}}`)));
     const target = receiver.endpoint();
     await records.route(stored.id, [(await records.destination(target.url)).id]);
-    const replay = await yard.client.post<{ id: string }>(`${yard.base}/events/replay`, {
+    const replay = await testInstance.client.post<{ id: string }>(`${testInstance.base}/events/replay`, {
       sourceId: stored.id,
       ratePerSecond: 1,
     });
@@ -127,9 +127,9 @@ describe('Temporal, emptied', function () {
     const emptying = emptyTemporal();
     for (let n = 0; n < 20; n += 1) expect((await ledger.post())?.status).to.equal(200);
     await emptying;
-    await makeOverdue(yard, due.delivery.id);
+    await makeOverdue(testInstance, due.delivery.id);
     // As if the cooldown had passed.
-    await yard.pool.query(
+    await testInstance.pool.query(
       `update circuits set opened_at = now() - interval '2 hours', wake_at = now(), version = version + 1 where route_id = $1`,
       [cut.route.id],
     );
@@ -157,11 +157,13 @@ describe('Temporal, emptied', function () {
       down.requests.map(({ headers, body }) => `${headers['x-hookyard-attempt']} ${body}`).toSorted(),
     ).to.deep.equal(['1 {"order":4}', '1 {"order":5}', '2 {"order":4}']);
     await until('the replay to be complete', async () => {
-      const view = await yard.client.get<{ status: string }>(`${yard.base}/events/replays/${replay.id}`);
+      const view = await testInstance.client.get<{ status: string }>(
+        `${testInstance.base}/events/replays/${replay.id}`,
+      );
       return view.status === 'completed';
     });
     await until('the circuit to be closed', async () => {
-      const { rowCount } = await yard.pool.query(
+      const { rowCount } = await testInstance.pool.query(
         `select from circuits where route_id = $1 and state = 'closed' and wake_at is null`,
         [cut.route.id],
       );
@@ -169,7 +171,7 @@ describe('Temporal, emptied', function () {
     });
 
     const connection = await Connection.connect({ address: stack.temporalAddress });
-    const temporal = new Client({ connection, namespace: yard.temporal.options.namespace });
+    const temporal = new Client({ connection, namespace: testInstance.temporal.options.namespace });
     try {
       const schedules: string[] = [];
       for await (const { scheduleId } of temporal.schedule.list()) schedules.push(scheduleId);
@@ -185,11 +187,11 @@ describe('Temporal, emptied', function () {
     // What is not due yet stays as it is until then, and what has failed can be replayed without its workflow.
     expect(await records.delivery(later.delivery.id)).to.include({ status: 'retrying', attemptCount: 1 });
     expect(patient.requests).to.have.length(1);
-    await yard.client.post(`/api/deliveries/${later.delivery.id}/retry`, {});
+    await testInstance.client.post(`/api/deliveries/${later.delivery.id}/retry`, {});
     await records.deliveryWith('delivered', later.eventId);
     expect(attempts(patient.requests)).to.deep.equal(['1', '2']);
     expect((await records.delivery(failed.delivery.id)).status).to.equal('failed');
-    await yard.client.post(`/api/deliveries/${failed.delivery.id}/replay`, {});
+    await testInstance.client.post(`/api/deliveries/${failed.delivery.id}/replay`, {});
     await records.eventWith('delivered', failed.eventId);
   });
 });

@@ -4,15 +4,15 @@ import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { judgeArrivals } from '../../torture/checks/arrivals.ts';
-import type { Problem } from '../../torture/checks/problems.ts';
-import { untilQuiet } from '../../torture/checks/quiet.ts';
-import { apiThatDisagrees, recordsThatDisagree } from '../../torture/checks/records.ts';
-import { Ledger } from '../../torture/ledger.ts';
-import { createPipes, type Pipe } from '../../torture/pipes.ts';
-import { readOptions } from '../../torture/options.ts';
-import { FAULT_KINDS, planRounds } from '../../torture/schedule.ts';
-import { startLoad } from '../../torture/sender.ts';
+import { judgeArrivals } from '../torture/checks/arrivals.ts';
+import type { Problem } from '../torture/checks/problems.ts';
+import { untilQuiet } from '../torture/checks/quiet.ts';
+import { apiThatDisagrees, recordsThatDisagree } from '../torture/checks/records.ts';
+import { Ledger } from '../torture/ledger.ts';
+import { createPipes, type Pipe } from '../torture/pipes.ts';
+import { readOptions } from '../torture/options.ts';
+import { FAULT_KINDS, planRounds } from '../torture/schedule.ts';
+import { startLoad } from '../torture/sender.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { inExpressLane } from '../support/records.ts';
 import { until } from '../support/until.ts';
@@ -63,22 +63,22 @@ describe('torture', function () {
 
 describe('the checks of torture', function () {
   this.timeout(120_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let pipes: Pipe[] = [];
   const ledger = new Ledger();
   let eventId = '';
 
   before('webhooks are sent to every kind of route, and end', async () => {
-    yard = await startHookyard();
-    await yard.startWorker();
+    testInstance = await startHookyard();
+    await testInstance.startWorker();
     pipes = await createPipes({
       call,
-      organizationId: yard.organizationId,
+      organizationId: testInstance.organizationId,
       seed: SEED,
       lanes: [LANE],
       onArrival: ({ body }) => ledger.arrived(body),
     });
-    const load = startLoad({ urls: [yard.client.url], pipes, ledger, rate: 20, seed: SEED });
+    const load = startLoad({ urls: [testInstance.client.url], pipes, ledger, rate: 20, seed: SEED });
     await until('webhooks to be acknowledged', () => ledger.acknowledged.size >= 30);
     await load.finish(10_000);
     await load.close();
@@ -87,50 +87,56 @@ describe('the checks of torture', function () {
     eventId = plain?.arrivals[0]?.eventId ?? '';
   });
   after(async () => {
-    await yard.close();
+    await testInstance.close();
     for (const { receivers } of pipes) for (const receiver of receivers.values()) await receiver.close();
   });
 
   const call = async (method: string, path: string, body?: object) =>
-    (await yard.client.request(method, path, body)).body;
+    (await testInstance.client.request(method, path, body)).body;
   const stuck = (deadlineMs: number) =>
-    untilQuiet({ ...yard, deadlineMs, signal: AbortSignal.timeout(600_000), onWait: () => {}, knock: () => {} });
+    untilQuiet({
+      ...testInstance,
+      deadlineMs,
+      signal: AbortSignal.timeout(600_000),
+      onWait: () => {},
+      knock: () => {},
+    });
   const found = (problems: Problem[]) => problems.map(({ kind, what }) => `${kind}: ${what}`).sort();
 
   it('find nothing wrong with what is right', async () => {
-    const arrived = await judgeArrivals(yard.pool, pipes, ledger);
+    const arrived = await judgeArrivals(testInstance.pool, pipes, ledger);
     expect(arrived).to.include({ lost: 0 }).and.to.deep.include({ problems: [] });
     expect(arrived.arrived + arrived.failedVisibly + arrived.filtered).to.equal(ledger.acknowledged.size);
-    expect(await recordsThatDisagree(yard.pool)).to.deep.equal([]);
-    expect(await apiThatDisagrees(call, yard.organizationId, pipes, ledger)).to.deep.equal([]);
+    expect(await recordsThatDisagree(testInstance.pool)).to.deep.equal([]);
+    expect(await apiThatDisagrees(call, testInstance.organizationId, pipes, ledger)).to.deep.equal([]);
   });
 
   it('find an event that is recorded as delivered and never arrived, and one that is not what was sent', async () => {
     const [plain] = pipes[0]?.receivers.values() ?? [];
     const all = plain?.arrivals.splice(0) ?? [];
     plain?.arrivals.push(...all.filter((arrival) => arrival.eventId !== eventId));
-    const missing = await judgeArrivals(yard.pool, pipes, ledger);
+    const missing = await judgeArrivals(testInstance.pool, pipes, ledger);
     expect(missing.lost).to.equal(1);
     expect(missing.problems[0]?.ids[0]).to.match(new RegExp(`^${eventId} .*never arrived`));
     plain?.arrivals.splice(0);
     plain?.arrivals.push(...all.map((arrival) => (arrival.eventId === eventId ? { ...arrival, body: '{}' } : arrival)));
-    const changed = await judgeArrivals(yard.pool, pipes, ledger);
+    const changed = await judgeArrivals(testInstance.pool, pipes, ledger);
     expect(found(changed.problems)).to.deep.equal(['wrong: requests that are not what was sent']);
     plain?.arrivals.splice(0);
     plain?.arrivals.push(...all, ...all.slice(0, 1));
-    expect(await judgeArrivals(yard.pool, pipes, ledger)).to.deep.include({ duplicates: 1, problems: [] });
+    expect(await judgeArrivals(testInstance.pool, pipes, ledger)).to.deep.include({ duplicates: 1, problems: [] });
     plain?.arrivals.pop();
   });
 
   it('find what is stuck: an open delivery without its workflow is neither delivered nor visibly failed', async () => {
-    await yard.pool.query(`update deliveries set status = 'retrying' where event_id = $1`, [eventId]);
+    await testInstance.pool.query(`update deliveries set status = 'retrying' where event_id = $1`, [eventId]);
     expect(found(await stuck(0))).to.deep.equal([
       'stuck: failed or open deliveries without their workflow',
       'stuck: open deliveries',
     ]);
-    const judged = await judgeArrivals(yard.pool, pipes, ledger);
+    const judged = await judgeArrivals(testInstance.pool, pipes, ledger);
     expect(judged.problems[0]?.ids[0]).to.match(new RegExp(`^${eventId} .*is retrying`));
-    await yard.pool.query(`update deliveries set status = 'delivered' where event_id = $1`, [eventId]);
+    await testInstance.pool.query(`update deliveries set status = 'delivered' where event_id = $1`, [eventId]);
     expect(await stuck(0)).to.deep.equal([]);
   });
 
@@ -153,20 +159,20 @@ describe('the checks of torture', function () {
   ];
   for (const [what, statement] of damages) {
     it(`find ${what} are wrong`, async () => {
-      await yard.pool.query(statement, [eventId]);
-      const problems = await recordsThatDisagree(yard.pool);
-      await yard.pool.query(statement.replaceAll(' + 1', ' - 1'), [eventId]);
+      await testInstance.pool.query(statement, [eventId]);
+      const problems = await recordsThatDisagree(testInstance.pool);
+      await testInstance.pool.query(statement.replaceAll(' + 1', ' - 1'), [eventId]);
       expect(problems.some((problem) => problem.what.startsWith(what))).to.equal(true);
-      expect(await recordsThatDisagree(yard.pool)).to.deep.equal([]);
+      expect(await recordsThatDisagree(testInstance.pool)).to.deep.equal([]);
     });
   }
 
   it('find an acknowledged event that is not there any more', async () => {
-    await yard.pool.query('delete from events where id = $1', [eventId]);
-    const { lost, problems } = await judgeArrivals(yard.pool, pipes, ledger);
+    await testInstance.pool.query('delete from events where id = $1', [eventId]);
+    const { lost, problems } = await judgeArrivals(testInstance.pool, pipes, ledger);
     expect(lost).to.equal(1);
     expect(problems[0]?.ids[0]).to.match(new RegExp(`^${eventId} .*there is no such event`));
-    const wrong = await apiThatDisagrees(call, yard.organizationId, pipes, ledger);
+    const wrong = await apiThatDisagrees(call, testInstance.organizationId, pipes, ledger);
     expect(wrong.flatMap(({ ids }) => ids).join()).to.contain('the list of events');
   });
 });

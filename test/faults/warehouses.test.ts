@@ -1,13 +1,13 @@
 // Warehouses while stores are away, credentials are wrong and workers are killed: every event is in exactly one object, once.
 import { expect } from 'chai';
-import { warehouseWorkflowId } from '../../core/ids.ts';
+import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/object-stores.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type StoreGate, startStoreGate } from '../support/store-gate.ts';
 import { until } from '../support/until.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
-import { expectEachOnce, WarehousePipe } from '../support/warehouse-yard.ts';
+import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
 
 const provider = firstProvider();
 
@@ -17,30 +17,30 @@ const bodies = (count: number) => Array.from({ length: count }, (_, index) => JS
 
 describe('warehouses, cut off', function () {
   this.timeout(180_000);
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let server: StoreServer;
   let gate: StoreGate;
   let receiver: Receiver;
   before(async function () {
     this.timeout(COLD_START_MS);
-    [yard, server, receiver] = await Promise.all([startHookyard(), provider.start(), startReceiver()]);
+    [testInstance, server, receiver] = await Promise.all([startHookyard(), provider.start(), startReceiver()]);
     await provider.prepare(server.url);
     gate = await startStoreGate(server.address);
   });
   after(async () => {
-    await yard?.close();
+    await testInstance?.close();
     await gate?.close();
     await Promise.all([server?.stop(), receiver?.close()]);
   });
   afterEach('every test starts its own workers', async () => {
     gate.mode = 'open';
-    await Promise.all(yard.workers.splice(0).map((worker) => worker.stop()));
+    await Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop()));
   });
 
   /** Through the gate; read past it. */
   function line(fields: Parameters<typeof WarehousePipe.make>[2] = {}): Promise<WarehousePipe> {
     const config = { endpoint: gate.url, batchWindowSeconds: 1, ...fields.config };
-    return WarehousePipe.make(yard, { provider, url: server.url }, { ...fields, config });
+    return WarehousePipe.make(testInstance, { provider, url: server.url }, { ...fields, config });
   }
 
   /** The batch that has been tried, with its error. */
@@ -51,7 +51,7 @@ describe('warehouses, cut off', function () {
   }
 
   it('keeps a batch while its store is away, says why, and writes it when the store is back', async () => {
-    await yard.startWorker();
+    await testInstance.startWorker();
     const pipe = await line();
     gate.mode = 'down';
     const ids = await pipe.send(bodies(3));
@@ -78,7 +78,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('keeps a batch with wrong credentials, and writes it at once when they are corrected', async () => {
-    await yard.startWorker();
+    await testInstance.startWorker();
     const pipe = await line({ config: { secretAccessKey: 'not-the-secret' } });
     const ids = await pipe.send(bodies(3));
     const { lastError } = await tried(pipe);
@@ -88,7 +88,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('overwrites the object with the same bytes when a worker is killed before it hears of its upload', async () => {
-    const worker = await yard.startWorker();
+    const worker = await testInstance.startWorker();
     const pipe = await line();
     gate.mode = 'mute';
     const ids = await pipe.send(bodies(20));
@@ -99,7 +99,7 @@ describe('warehouses, cut off', function () {
     expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, lastError: null });
     await worker.kill();
     gate.mode = 'open';
-    await yard.startWorker();
+    await testInstance.startWorker();
     expectEachOnce(await pipe.rows(20, RECOVERY_MS), ids);
     const objects = await pipe.objects();
     expect(objects.map(({ key }) => key)).to.deep.equal([first?.key]);
@@ -112,7 +112,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('writes both halves of a batch that was too large, each event once, when a worker is killed between them', async () => {
-    const worker = await yard.startWorker();
+    const worker = await testInstance.startWorker();
     const fieldMapping = [
       { source: '$.id', target: 'event_id', type: 'string' },
       ...['a', 'b', 'c'].map((target) => ({ source: '$', target, type: 'string' })),
@@ -127,7 +127,7 @@ describe('warehouses, cut off', function () {
     });
     await worker.kill();
     gate.mode = 'open';
-    await yard.startWorker();
+    await testInstance.startWorker();
     expectEachOnce(await pipe.rows(10, RECOVERY_MS), ids);
     const objects = await pipe.objects();
     expect(objects.map(({ body }) => body.length < 64 * 1024 * 1024)).to.deep.equal([true, true]);
@@ -137,25 +137,25 @@ describe('warehouses, cut off', function () {
 
   /** Connections to the database that wait for a lock. */
   async function waitingStatements(): Promise<number[]> {
-    const { rows } = await yard.pool.query<{ pid: number }>(
+    const { rows } = await testInstance.pool.query<{ pid: number }>(
       `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
     return rows.map(({ pid }) => pid);
   }
 
   it('uploads nothing again when a worker is killed between the upload and the records of its deliveries', async () => {
-    const worker = await yard.startWorker();
+    const worker = await testInstance.startWorker();
     const pipe = await line();
     gate.mode = 'down';
     const ids = await pipe.send(bodies(5));
     await tried(pipe);
-    const lock = await yard.pool.connect();
+    const lock = await testInstance.pool.connect();
     try {
       await lock.query('begin');
       await lock.query('select from events where id = $1 for update', [ids[0]]);
       gate.mode = 'open';
       await until('the batch to be uploaded', async () => {
-        const { rows } = await yard.pool.query<{ status: string }>(
+        const { rows } = await testInstance.pool.query<{ status: string }>(
           'select status from warehouse_batches where destination_id = $1',
           [pipe.destinationId],
         );
@@ -165,14 +165,14 @@ describe('warehouses, cut off', function () {
       await worker.kill();
       // PostgreSQL would go on with what a dead worker has asked for.
       for (const pid of await waitingStatements())
-        await yard.pool.query('select pg_terminate_backend($1, 10000)', [pid]);
+        await testInstance.pool.query('select pg_terminate_backend($1, 10000)', [pid]);
     } finally {
       await lock.query('rollback');
       lock.release();
     }
     const [before] = await pipe.batches('uploading');
     expect((await pipe.records.deliveries(ids[0] ?? ''))[0]?.status).to.equal('pending');
-    await yard.startWorker();
+    await testInstance.startWorker();
     expectEachOnce(await pipe.rows(5, RECOVERY_MS), ids);
     const [after] = await until('the batch to have ended', async () => {
       const batches = await pipe.batches('written');
@@ -182,14 +182,14 @@ describe('warehouses, cut off', function () {
   });
 
   it('starts a workflow again that was ended in Temporal, with a batch that fills and with one that waits', async () => {
-    await yard.startWorker();
+    await testInstance.startWorker();
     const [fills, waits] = await Promise.all([line({ config: { batchWindowSeconds: 5 } }), line()]);
     gate.mode = 'down';
     const ids = await Promise.all([fills.send(bodies(2)), waits.send(bodies(2))]);
     await until('a batch that fills', async () => (await fills.batches('open')).length === 1);
     await tried(waits);
     for (const { destinationId } of [fills, waits]) {
-      await yard.temporal.workflow.getHandle(warehouseWorkflowId(destinationId)).terminate('a test');
+      await testInstance.temporal.workflow.getHandle(warehouseWorkflowId(destinationId)).terminate('a test');
     }
     gate.mode = 'open';
     expectEachOnce(await fills.rows(2, RECOVERY_MS), ids[0]);
@@ -197,7 +197,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('fails deliveries whose batch could not be written for long enough, or hands them to failover destinations', async () => {
-    await yard.startWorker({ HOOKYARD_WAREHOUSE_RETRY_SECONDS: '3' });
+    await testInstance.startWorker({ HOOKYARD_WAREHOUSE_RETRY_SECONDS: '3' });
     const endpoint = receiver.endpoint();
     const config = { bucket: 'no-such-bucket' };
     const alone = await line({ config });
@@ -214,19 +214,19 @@ describe('warehouses, cut off', function () {
     expect(first).to.include({ status: 'failed_over', destinationId: covered.destinationId });
     expect(second).to.include({ status: 'delivered', destinationId: standIn, failoverOf: first?.id });
     expect(endpoint.requests[0]?.headers).to.include({ 'x-hookyard-failure-reason': error });
-    const health = await yard.client.get(`/api/destinations/${alone.destinationId}/health`);
+    const health = await testInstance.client.get(`/api/destinations/${alone.destinationId}/health`);
     expect(health).to.include({ failedDeliveries: 1, successfulDeliveries: 0, status: 'failing' });
   });
 
   it('leaves out an event that is deleted while its batch waits, and refuses to cancel another of it', async () => {
-    await yard.startWorker();
+    await testInstance.startWorker();
     const pipe = await line();
     gate.mode = 'down';
     const [gone = '', kept = ''] = await pipe.send(bodies(2));
     const { id } = await tried(pipe);
-    await yard.client.delete(`${yard.base}/events/${gone}`);
+    await testInstance.client.delete(`${testInstance.base}/events/${gone}`);
     const [delivery] = await pipe.records.deliveries(kept);
-    const answer = await yard.client.request('POST', `/api/deliveries/${delivery?.id}/cancel`);
+    const answer = await testInstance.client.request('POST', `/api/deliveries/${delivery?.id}/cancel`);
     expect(answer.status).to.equal(409);
     expect(answer.body).to.include({ code: 'INVALID_STATE' });
     expect(answer.body.message).to.include(`it is part of batch ${id}`);
@@ -235,14 +235,14 @@ describe('warehouses, cut off', function () {
   });
 
   it('skips what waits when its destination is disabled, and cancels it when that is deleted', async () => {
-    await yard.startWorker();
+    await testInstance.startWorker();
     const [disabled, deleted] = await Promise.all([line(), line()]);
     gate.mode = 'down';
     const [[skipped = ''], [cancelled = '']] = await Promise.all([disabled.send(bodies(1)), deleted.send(bodies(1))]);
     await Promise.all([tried(disabled), tried(deleted)]);
     const [open = ''] = await disabled.send(bodies(1));
     await disabled.patch({ enabled: false });
-    await yard.client.delete(`/api/destinations/${deleted.destinationId}`);
+    await testInstance.client.delete(`/api/destinations/${deleted.destinationId}`);
     for (const id of [skipped, open]) {
       expect((await disabled.records.deliveryWith('skipped', id)).error).to.equal('The destination is disabled');
     }
@@ -250,7 +250,9 @@ describe('warehouses, cut off', function () {
     expect((await disabled.batches('failed'))[0]).to.include({ lastError: 'The destination is disabled' });
     await until('the workflows to end', async () => {
       for (const { destinationId } of [disabled, deleted]) {
-        const { status } = await yard.temporal.workflow.getHandle(warehouseWorkflowId(destinationId)).describe();
+        const { status } = await testInstance.temporal.workflow
+          .getHandle(warehouseWorkflowId(destinationId))
+          .describe();
         if (status.name !== 'COMPLETED') throw new Error(`one is ${status.name}`);
       }
       return true;

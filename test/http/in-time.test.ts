@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { inTime } from '../../activities/http/in-time.ts';
-import { createSender } from '../../activities/http/sender.ts';
+import { inTime } from '../../outbound/http/in-time.ts';
+import { createSender } from '../../outbound/http/sender.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 describe('an attempt and the time of its activity', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { MissingCredentialsError } from '../../activities/http/auth.ts';
-import { buildOutboundRequest, type OutboundInput } from '../../activities/http/outbound-request.ts';
+import { MissingCredentialsError } from '../../outbound/http/auth.ts';
+import { buildOutboundRequest, type OutboundInput } from '../../outbound/http/outbound-request.ts';
 import type { AuthType } from '../../core/auth-config.ts';
 
 const input = (

@@ -1,6 +1,6 @@
 // The address guard as a sender applies it (the guard alone: address-guard.test.ts).
 import { expect } from 'chai';
-import { createSender, type Sender } from '../../activities/http/sender.ts';
+import { createSender, type Sender } from '../../outbound/http/sender.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';
 import { httpServer, socketServer } from './servers.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { expect } from 'chai';
-import type { Resolve } from '../../activities/http/guarded-connect.ts';
+import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import * as certificate from './certificate.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';
 import { closeAll, httpServer, socketServer, tlsServer } from './servers.ts';

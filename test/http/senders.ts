@@ -1,12 +1,12 @@
 // Senders for tests, and requests they send.
-import type { Resolve } from '../../activities/http/guarded-connect.ts';
+import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import {
   createSender,
   type Sender,
   type SendRequest,
   type SendResponse,
   type SendResult,
-} from '../../activities/http/sender.ts';
+} from '../../outbound/http/sender.ts';
 import { closeAll } from './servers.ts';
 
 export type OpenSender = (options?: Partial<Parameters<typeof createSender>[0]>) => Sender;

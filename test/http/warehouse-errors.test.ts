@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { createWarehouses, type StoreResult, type Warehouses } from '../../activities/warehouses/index.ts';
-import type { StoreProblem } from '../../activities/warehouses/store.ts';
+import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
+import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import { until } from '../support/until.ts';
 import { type ProviderCase, providerCases, targetOf } from '../support/warehouse-targets.ts';
 

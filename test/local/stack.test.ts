@@ -1,7 +1,8 @@
 import { Connection } from '@temporalio/client';
 import { expect } from 'chai';
 import pg from 'pg';
-import { ensureNamespace, searchAttributes } from '../../temporal-config/namespace.ts';
+import { searchAttributeNames } from '../../core/search-attributes.ts';
+import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { restartPart, stackAddresses } from '../support/stack.ts';
 
 describe('the embedded stack', () => {
@@ -35,7 +36,7 @@ describe('the embedded stack', () => {
       const described = await connection.workflowService.describeNamespace({ namespace });
       expect(described.config?.workflowExecutionRetentionTtl?.seconds?.toNumber()).to.equal(3 * 24 * 3600);
       const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-      expect(Object.keys(customAttributes ?? {})).to.have.members([...searchAttributes]);
+      expect(Object.keys(customAttributes ?? {})).to.have.members(searchAttributeNames);
     } finally {
       await connection.close();
     }

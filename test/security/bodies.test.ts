@@ -1,7 +1,7 @@
 // Bodies that are small on the wire and large in memory, against the running API. Those that are many: crowded-bodies.test.ts.
 import { expect } from 'chai';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { createBodyRooms } from '../../api/body-room.ts';
+import { createBodyMemoryBudgets } from '../../api/body-memory-budget.ts';
 import { expectError } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/heap.ts';
@@ -89,7 +89,7 @@ describe('Bodies', () => {
   });
 
   it('take and give back room exactly', () => {
-    const open = createBodyRooms({ maxBytes: 100, maxRequestsPerSource: 2 });
+    const open = createBodyMemoryBudgets({ maxBytes: 100, maxRequestsPerSource: 2 });
     const [first, second, third] = [open(), open(), open()];
     expect([first.enter('a'), second.enter('a'), third.enter('a')]).to.deep.equal([true, true, false]);
     expect([first.take(50), first.take(1), second.take(1)]).to.deep.equal([true, false, false]);

@@ -133,35 +133,35 @@ describe('docker-compose.yml', () => {
 });
 
 describe('both roles, where nothing may be written', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let receiver: Receiver;
   before(async () => {
     // The image brings the bundle of the workflows.
     await bundleWorkflows(quietLogger);
     receiver = await startReceiver();
-    yard = await startHookyard(undefined, {
+    testInstance = await startHookyard(undefined, {
       HOOKYARD_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
       HOOKYARD_DATA_DIR: '/proc/no-such-folder',
       // Node's permission model: reading, threads and native modules, but no writing (Node documentation, "Permissions").
       NODE_OPTIONS: '--permission --allow-fs-read=* --allow-worker --allow-addons --allow-wasi',
     });
-    await yard.startWorker();
+    await testInstance.startWorker();
   });
   after(async () => {
     await receiver?.close();
-    await yard?.close();
+    await testInstance?.close();
   });
 
   it('deliver, transform and end in order', async () => {
-    const records = new Records(yard);
+    const records = new Records(testInstance);
     const endpoint = receiver.endpoint();
-    const { id: transformId } = await yard.client.create('/api/transforms', {
+    const { id: transformId } = await testInstance.client.create('/api/transforms', {
       ...{ name: 'T', type: 'jsonata', code: '{"changed": true}' },
     });
     await records.deliver(endpoint.url, '{"n":1}', 'delivered', { route: { transformId } });
     expect(endpoint.requests[0]?.body.toString()).to.equal('{"changed":true}');
-    expect(yard.logs()).to.not.include('ERR_ACCESS_DENIED');
-    for (const service of [yard.api, ...yard.workers]) expect(await service.stop()).to.equal(0);
+    expect(testInstance.logs()).to.not.include('ERR_ACCESS_DENIED');
+    for (const service of [testInstance.api, ...testInstance.workers]) expect(await service.stop()).to.equal(0);
   });
 
   it('would have been refused to write', async () => {

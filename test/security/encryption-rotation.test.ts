@@ -19,7 +19,7 @@ const SECRET = 'a secret that the provider knows';
 const MANY = 450;
 
 describe('rotation of encryption keys', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let receiver: Receiver;
   let records: Records;
   let endpoint: Endpoint;
@@ -29,9 +29,9 @@ describe('rotation of encryption keys', () => {
   let createdKey: unknown;
   before(async () => {
     receiver = await startReceiver();
-    yard = await startHookyard(undefined, { HOOKYARD_ENCRYPTION_KEYS: OLD });
-    await yard.startWorker();
-    records = new Records(yard);
+    testInstance = await startHookyard(undefined, { HOOKYARD_ENCRYPTION_KEYS: OLD });
+    await testInstance.startWorker();
+    records = new Records(testInstance);
     endpoint = receiver.endpoint();
     ({ source, destination } = await records.pipe(endpoint.url, {
       source: { verificationConfig: { type: 'github', secret: SECRET } },
@@ -41,7 +41,7 @@ describe('rotation of encryption keys', () => {
         signingSecret: `whsec_${randomBytes(24).toString('base64')}`,
       },
     }));
-    await yard.client.create('/api/destinations', {
+    await testInstance.client.create('/api/destinations', {
       name: 'Lake',
       type: 's3',
       config: { bucket: 'events', region: 'eu-central-1', accessKeyId: 'id', secretAccessKey: 'the-secret-key' },
@@ -54,13 +54,13 @@ describe('rotation of encryption keys', () => {
   });
   after(async () => {
     await receiver?.close();
-    await yard?.close();
+    await testInstance?.close();
   });
 
   /** Sent twice it must be answered the same, which takes the stored answer. */
   async function createKey(): Promise<unknown> {
     const options = { headers: { 'Idempotency-Key': 'rotation' } };
-    const answer = await yard.client.request('POST', '/api/api-keys', { name: 'Made once' }, options);
+    const answer = await testInstance.client.request('POST', '/api/api-keys', { name: 'Made once' }, options);
     expect(answer.status).to.equal(201);
     return answer.body;
   }
@@ -69,11 +69,11 @@ describe('rotation of encryption keys', () => {
     const [id = '', key = ''] = OLD.split(':');
     const box = new SecretBox([{ id, key: Buffer.from(key, 'base64') }]);
     const ids = Array.from({ length: count }, () => newId('src'));
-    await yard.pool.query(
+    await testInstance.pool.query(
       `insert into sources (id, organization_id, name, slug, verification, verification_secret)
        select id, $3, 'One of many', replace(id, '_', '-'), '{"type":"slack"}', sealed
        from unnest($1::text[], $2::text[]) as t (id, sealed)`,
-      [ids, ids.map((sourceId) => box.encrypt('secret', sourceId)), yard.organizationId],
+      [ids, ids.map((sourceId) => box.encrypt('secret', sourceId)), testInstance.organizationId],
     );
   }
 
@@ -108,16 +108,16 @@ describe('rotation of encryption keys', () => {
   }
 
   async function restartWith(keys: string): Promise<void> {
-    const before = [yard.api, ...yard.workers];
+    const before = [testInstance.api, ...testInstance.workers];
     await Promise.all(before.map((service) => service.stop()));
     const settings = { HOOKYARD_ENCRYPTION_KEYS: keys };
-    await Promise.all([yard.startApi(settings), yard.startWorker(settings)]);
+    await Promise.all([testInstance.startApi(settings), testInstance.startWorker(settings)]);
   }
 
   const refusedWith = (role: 'api' | 'worker', keys: string): Promise<Ended> =>
     runToEnd(role, {
-      DATABASE_URL: yard.databaseUrl,
-      TEMPORAL_NAMESPACE: yard.temporal.options.namespace,
+      DATABASE_URL: testInstance.databaseUrl,
+      TEMPORAL_NAMESPACE: testInstance.temporal.options.namespace,
       HOOKYARD_ENCRYPTION_KEYS: keys,
       LOG_LEVEL: 'error',
     });
@@ -125,7 +125,7 @@ describe('rotation of encryption keys', () => {
   /** The columns in which cipher texts are, whatever their names, and the ids of the keys that made them. */
   async function cipherTexts(): Promise<Map<string, Set<string>>> {
     const found = new Map<string, Set<string>>();
-    for (const { table, columns } of await wholeDatabase(yard.pool)) {
+    for (const { table, columns } of await wholeDatabase(testInstance.pool)) {
       for (const [column, text] of Object.entries(columns)) {
         const keyId = /^v1\.(first|second)\.[\w-]{30,}$/.exec(text ?? '')?.[1];
         if (keyId === undefined) continue;
@@ -173,7 +173,7 @@ describe('rotation of encryption keys', () => {
     await restartWith(`${NEW},${OLD}`);
     await deliver();
     const other = await records.source({ verificationConfig: { type: 'slack', secret: 'another' } });
-    const { rows } = await yard.pool.query<{ sealed: string }>(
+    const { rows } = await testInstance.pool.query<{ sealed: string }>(
       'select verification_secret as sealed from sources where id = $1',
       [other.id],
     );
@@ -181,13 +181,13 @@ describe('rotation of encryption keys', () => {
   });
 
   it('housekeeping encrypts the rest anew, changes nothing else, and says that the old key is needless', async () => {
-    const shown = () => yard.client.get(`/api/destinations/${destination.id}`);
+    const shown = () => testInstance.client.get(`/api/destinations/${destination.id}`);
     const before = await shown();
-    await keepHouse(yard);
+    await keepHouse(testInstance);
     for (const [column, keyIds] of await cipherTexts()) expect([...keyIds], column).to.deep.equal(['second']);
     expect(await shown()).to.deep.equal(before);
     const line = await until('the log to say so', () =>
-      yard
+      testInstance
         .logs()
         .split('\n')
         .find((text) => text.includes('encrypted with the first encryption key')),
@@ -202,7 +202,7 @@ describe('rotation of encryption keys', () => {
     await deliver();
     expect(await createKey()).to.deep.equal(createdKey);
     const [delivery] = await records.deliveries(waiting.eventId);
-    await yard.client.post(`/api/deliveries/${delivery?.id}/retry`);
+    await testInstance.client.post(`/api/deliveries/${delivery?.id}/retry`);
     await records.deliveryWith('delivered', waiting.eventId);
     const basic = `Basic ${Buffer.from('hookyard:the-password').toString('base64')}`;
     expect(waiting.endpoint.requests.map(({ headers }) => headers.authorization)).to.deep.equal([basic, basic]);
@@ -214,32 +214,32 @@ describe('rotation of encryption keys', () => {
   it('credentials that are replaced are used by the next attempt of a delivery that waits', async () => {
     const { eventId, endpoint: failing } = await failOnce();
     const [delivery] = await records.deliveries(eventId);
-    await yard.client.patch(`/api/destinations/${delivery?.destinationId}`, {
+    await testInstance.client.patch(`/api/destinations/${delivery?.destinationId}`, {
       authConfig: { username: 'hookyard', password: 'the-next-password' },
     });
-    await yard.client.post(`/api/deliveries/${delivery?.id}/retry`);
+    await testInstance.client.post(`/api/deliveries/${delivery?.id}/retry`);
     await records.deliveryWith('delivered', eventId);
     const next = `Basic ${Buffer.from('hookyard:the-next-password').toString('base64')}`;
     expect(failing.requests.at(-1)?.headers.authorization).to.equal(next);
-    await yard.client.patch(`/api/destinations/${destination.id}`, { authConfig: { token: 'the-next-token' } });
+    await testInstance.client.patch(`/api/destinations/${destination.id}`, { authConfig: { token: 'the-next-token' } });
     await deliver('the-next-token');
   });
 
   it('a record that no key opens is named in the log, and hinders no other', async () => {
     const id = newId('src');
-    await yard.pool.query(
+    await testInstance.pool.query(
       `insert into sources (id, organization_id, name, slug, verification, verification_secret)
        values ($1, $2, 'Broken', 'broken', '{"type":"slack"}', $3)`,
-      [id, yard.organizationId, `v1.second.${randomBytes(40).toString('base64url')}`],
+      [id, testInstance.organizationId, `v1.second.${randomBytes(40).toString('base64url')}`],
     );
     const third = `third:${newKey()}`;
     await restartWith(`${third},${NEW}`);
-    await keepHouse(yard);
-    const { rows } = await yard.pool.query<{ id: string }>(
+    await keepHouse(testInstance);
+    const { rows } = await testInstance.pool.query<{ id: string }>(
       `select id from sources where verification_secret like 'v1.second.%'`,
     );
     expect(rows.map((row) => row.id)).to.deep.equal([id]);
-    expect(yard.logs()).to.include('does not open what its keys should have encrypted').and.include(id);
+    expect(testInstance.logs()).to.include('does not open what its keys should have encrypted').and.include(id);
     await deliver('the-next-token');
   });
 }).timeout(150_000);

@@ -2,8 +2,8 @@
 // names, addresses, transforms or mails, and not through spellings that a receiver takes for another header.
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { buildOutboundRequest, type OutboundInput } from '../../activities/http/outbound-request.ts';
-import { createMailer } from '../../activities/mail.ts';
+import { buildOutboundRequest, type OutboundInput } from '../../outbound/http/outbound-request.ts';
+import { createMailer } from '../../outbound/mail.ts';
 import { isMediaType } from '../../core/headers.ts';
 import { asError, asResponse, closedAfterEach, request } from '../http/senders.ts';
 import { httpServer, socketServer } from '../http/servers.ts';
@@ -165,18 +165,18 @@ describe('Header injection', () => {
   });
 
   describe('into what is stored and delivered', () => {
-    let yard: Hookyard;
+    let testInstance: Hookyard;
     let receiver: Receiver;
     let records: Records;
     before(async () => {
-      [yard, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-      records = new Records(yard);
+      [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+      records = new Records(testInstance);
     });
-    after(() => Promise.all([yard.close(), receiver.close()]));
+    after(() => Promise.all([testInstance.close(), receiver.close()]));
 
     it('is refused when a destination is made', async () => {
       const create = (changes: object) =>
-        yard.client.request('POST', '/api/destinations', { name: 'D', url: 'https://d.example', ...changes });
+        testInstance.client.request('POST', '/api/destinations', { name: 'D', url: 'https://d.example', ...changes });
       for (const value of EVIL_VALUES) {
         expectError(await create({ headers: { 'X-A': value } }), 400, 'VALIDATION_ERROR');
         expectError(await create({ authType: 'bearer', authConfig: { token: value } }), 400, 'VALIDATION_ERROR');
@@ -206,11 +206,11 @@ describe('Header injection', () => {
       const endpoint = receiver.endpoint(200);
       const { destination } = await records.pipe(endpoint.url);
       for (const value of EVIL_VALUES.filter((text) => !text.includes('\0'))) {
-        await yard.pool.query('update destinations set headers = $2 where id = $1', [
+        await testInstance.pool.query('update destinations set headers = $2 where id = $1', [
           destination.id,
           JSON.stringify({ 'X-A': value }),
         ]);
-        const answer = await yard.client.post(`/api/destinations/${destination.id}/test`, {});
+        const answer = await testInstance.client.post(`/api/destinations/${destination.id}/test`, {});
         expect(answer, printable(value)).to.include({ success: false });
       }
       expect(endpoint.requests).to.deep.equal([]);

@@ -1,8 +1,8 @@
 // Everything that connects to an address somebody else chose, as tests call it: one row a caller. All of them go through the
 // address guard (docs/security.md, "Network out").
-import { createSender } from '../../activities/http/sender.ts';
-import { type Resolve, systemResolve } from '../../activities/http/guarded-connect.ts';
-import { createWarehouses } from '../../activities/warehouses/index.ts';
+import { createSender } from '../../outbound/http/sender.ts';
+import { type Resolve, systemResolve } from '../../outbound/http/guarded-connect.ts';
+import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import { request } from '../http/senders.ts';
 import { providerCases, targetOf } from '../support/warehouse-targets.ts';
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createWarehouses } from '../../activities/warehouses/index.ts';
+import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import { warehouseConfigSchemas } from '../../core/warehouse/config.ts';
 import { resolveTo } from '../http/senders.ts';
 import { closeAll, httpServer, socketServer } from '../http/servers.ts';
@@ -246,7 +246,7 @@ describe('Network out: the API', () => {
 });
 
 describe('Network out: with proxies in the environment', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let receiver: Receiver;
   let connections = 0;
 
@@ -256,21 +256,26 @@ describe('Network out: with proxies in the environment', () => {
       socket.destroy();
     });
     receiver = await startReceiver();
-    yard = await startHookyard(undefined, hostileEnvironment(proxy));
-    await yard.startWorker();
+    testInstance = await startHookyard(undefined, hostileEnvironment(proxy));
+    await testInstance.startWorker();
   });
   after(async () => {
-    await yard?.close();
+    await testInstance?.close();
     await receiver?.close();
     await closeAll();
   });
 
   it('reaches PostgreSQL, Temporal and destinations directly', async () => {
-    await until('the API to reach both', async () => (await yard.client.request('GET', '/readyz?deep')).status === 200);
+    await until(
+      'the API to reach both',
+      async () => (await testInstance.client.request('GET', '/readyz?deep')).status === 200,
+    );
     const endpoint = receiver.endpoint(200);
-    const records = new Records(yard);
+    const records = new Records(testInstance);
     const { destination } = await records.deliver(endpoint.url, '{"a":1}', 'delivered');
-    expect(await yard.client.post(`/api/destinations/${destination.id}/test`, {})).to.include({ success: true });
+    expect(await testInstance.client.post(`/api/destinations/${destination.id}/test`, {})).to.include({
+      success: true,
+    });
     expect(endpoint.requests).to.have.length(2);
     expect(connections).to.equal(0);
   });
@@ -307,7 +312,7 @@ describe('Network out: the list of callers', () => {
         .filter((name) => connects(readFileSync(join(project, name), 'utf8'))),
     );
     const text = readFileSync(join(project, 'docs', 'security.md'), 'utf8');
-    expect(found).to.include('activities/http/pools.ts').and.include('activities/mail.ts');
+    expect(found).to.include('outbound/http/pools.ts').and.include('outbound/mail.ts');
     expect(found.filter((name) => !text.includes(`\`${name}\``))).to.deep.equal([]);
   });
 });

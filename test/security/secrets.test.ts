@@ -28,7 +28,7 @@ describe('secrets', () => {
     this.timeout(240_000);
     run = await SecretRun.start();
     await run.everything();
-    const database = new URL(run.yard.databaseUrl).password;
+    const database = new URL(run.testInstance.databaseUrl).password;
     all = { ...SECRETS, database, ...Object.fromEntries(run.createdTokens.map((token, n) => [`created ${n}`, token])) };
   });
   after(() => run?.close());
@@ -41,10 +41,10 @@ describe('secrets', () => {
   const withContent = () => ({ ...all, ...SHOWN, payload: PAYLOAD });
 
   it('are in no log of API and workers, nor is anything of a payload', () => {
-    const logs = run.yard.logs().split('\n');
+    const logs = run.testInstance.logs().split('\n');
     const places = logs.map((text) => ({ name: text.slice(0, 300), text }));
-    expectClean(places, run.yard.organizationId, withContent());
-    expect(run.yard.logs(), 'they are at their most talkative').to.include('LOG_LEVEL=trace');
+    expectClean(places, run.testInstance.organizationId, withContent());
+    expect(run.testInstance.logs(), 'they are at their most talkative').to.include('LOG_LEVEL=trace');
   });
 
   it('are in no log of PostgreSQL and Temporal', () => {
@@ -56,7 +56,7 @@ describe('secrets', () => {
 
   it('are not in what Temporal knows of any workflow, nor is anything of a payload', async () => {
     const places = await until('every workflow to be listed', async () => {
-      const found = await temporalPlaces(run.yard.temporal);
+      const found = await temporalPlaces(run.testInstance.temporal);
       const types = new Set(found.map(({ name }) => name.split(' ')[1]));
       return (
         ['delivery', 'notify', 'warehouseFlush', 'circuit', 'maintenance', 'replay'].every((type) => types.has(type)) &&
@@ -64,7 +64,7 @@ describe('secrets', () => {
       );
     });
     expect(places.length).to.be.greaterThan(15);
-    expectClean(places, run.yard.organizationId, withContent());
+    expectClean(places, run.testInstance.organizationId, withContent());
   });
 
   it('are not in what the API answered, but for what it is to show once', () => {
@@ -74,7 +74,7 @@ describe('secrets', () => {
       .filter((answer) => !shown(answer))
       .map(({ method, url, text }) => ({ name: `${method} ${url}`, text }));
     expect(places.length).to.be.greaterThan(100);
-    expectClean(places, run.yard.organizationId, all);
+    expectClean(places, run.testInstance.organizationId, all);
     const refusals = places.filter(({ text }) => text.includes('"error":"Bad Request"'));
     expect(refusals.length, 'refusals that had a secret to quote').to.be.greaterThan(15);
     const tokens = run.answers.filter(shown).map(({ url, text }) => ({ name: url, text }));
@@ -87,11 +87,11 @@ describe('secrets', () => {
   });
 
   it('are in no row of the database', async () => {
-    const rows = await wholeDatabase(run.yard.pool);
+    const rows = await wholeDatabase(run.testInstance.pool);
     const places = rows.flatMap(({ table, columns }) =>
       Object.entries(columns).map(([column, text]) => ({ name: `${table}.${column}`, text: withDecoded(text ?? '') })),
     );
-    expectClean(places, run.yard.organizationId, all);
+    expectClean(places, run.testInstance.organizationId, all);
     const found = new Set(leaks(places, { ...SHOWN, payload: PAYLOAD }).map((leak) => leak.split(':')[0]));
     expect([...found].filter((name) => ![...CONTENT, ...SHOWN_COLUMNS].includes(name ?? ''))).to.deep.equal([]);
     expect([...found]).to.include.members(['event_payloads.body', 'deliveries.error', ...SHOWN_COLUMNS]);

@@ -42,25 +42,25 @@ function payloadsOf(value: unknown): FoundPayload[] {
 }
 
 describe('the codec of Temporal payloads', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let receiver: Receiver;
   let records: Records;
   before(async () => {
     const settings = { HOOKYARD_ENCRYPTION_KEYS: text(first) };
     receiver = await startReceiver();
-    yard = await startHookyard(undefined, settings);
-    records = new Records(yard);
-    await yard.startWorker();
+    testInstance = await startHookyard(undefined, settings);
+    records = new Records(testInstance);
+    await testInstance.startWorker();
   });
   after(async () => {
     await receiver?.close();
-    await yard?.close();
+    await testInstance?.close();
   });
 
   async function restartWith(mode: CodecMode, keys = text(first)): Promise<void> {
-    await Promise.all([yard.api, ...yard.workers].map((service) => service.stop()));
+    await Promise.all([testInstance.api, ...testInstance.workers].map((service) => service.stop()));
     const settings = { HOOKYARD_TEMPORAL_CODEC: mode, HOOKYARD_ENCRYPTION_KEYS: keys };
-    await Promise.all([yard.startApi(settings), yard.startWorker(settings)]);
+    await Promise.all([testInstance.startApi(settings), testInstance.startWorker(settings)]);
   }
 
   /** A delivery whose first attempt has failed and whose second one is an hour away. */
@@ -72,12 +72,12 @@ describe('the codec of Temporal payloads', () => {
     return { ...delivery, endpoint };
   }
   async function finish({ id, eventId }: DeliveryView): Promise<void> {
-    await yard.client.post(`/api/deliveries/${id}/retry`);
+    await testInstance.client.post(`/api/deliveries/${id}/retry`);
     await records.deliveryWith('delivered', eventId);
     await records.workflowsEnd([id]);
   }
   const historyOf = async (workflowId: string) =>
-    JSON.parse(historyToJSON(await yard.temporal.workflow.getHandle(workflowId).fetchHistory())) as unknown;
+    JSON.parse(historyToJSON(await testInstance.temporal.workflow.getHandle(workflowId).fetchHistory())) as unknown;
   const payloads = async (workflowId: string) => payloadsOf(await historyOf(workflowId));
   // The SDK's core writes its own notes on local activities itself: number, name, time. What follows shows that no id is in them.
   const isOfCore = ({ encoding, data }: FoundPayload) => encoding === 'json/plain' && /^\{"seq":\d+,/.test(data);
@@ -87,7 +87,7 @@ describe('the codec of Temporal payloads', () => {
 
   /** Temporal as whoever has the keys sees it. */
   function withKeys(mode: CodecMode = 'decode'): Client {
-    const { connection, options } = yard.temporal;
+    const { connection, options } = testInstance.temporal;
     const dataConverter = temporalDataConverter(mode, [third, second, first]);
     return new Client({ connection, namespace: options.namespace, dataConverter });
   }
@@ -121,11 +121,13 @@ describe('the codec of Temporal payloads', () => {
     const failed = await records.deliveryWith('failed', eventId);
     await keepHouse({ temporal: withKeys() });
     // The workflow of the failed delivery is told by a signal that it was replayed.
-    await yard.client.post(`/api/deliveries/${failed.id}/replay`);
+    await testInstance.client.post(`/api/deliveries/${failed.id}/replay`);
     await records.eventWith('delivered', eventId);
-    const replay = await yard.client.post<{ id: string }>(`${yard.base}/events/replay`, { sourceId: pipe.source.id });
+    const replay = await testInstance.client.post<{ id: string }>(`${testInstance.base}/events/replay`, {
+      sourceId: pipe.source.id,
+    });
     await until('the replay to be made', async () => {
-      const { status } = await yard.client.get(`${yard.base}/events/replays/${replay.id}`);
+      const { status } = await testInstance.client.get(`${testInstance.base}/events/replays/${replay.id}`);
       return status === 'completed';
     });
     const deliveries = await until('what was replayed', async () => {
@@ -136,7 +138,7 @@ describe('the codec of Temporal payloads', () => {
     await records.workflowsEnd(deliveries.map(({ id }) => id));
 
     const ids = [
-      yard.organizationId,
+      testInstance.organizationId,
       eventId,
       pipe.source.id,
       pipe.destination.id,
@@ -162,7 +164,7 @@ describe('the codec of Temporal payloads', () => {
         .describe()
         .then((each) => each.staticSummary()),
     ).to.include('Orders');
-    const unread = await yard.temporal.workflow
+    const unread = await testInstance.temporal.workflow
       .getHandle(id)
       .query(statusQuery)
       .then(
@@ -177,7 +179,7 @@ describe('the codec of Temporal payloads', () => {
   it('histories replay with the keys', async () => {
     const delivery = await waitingDelivery();
     await finish(delivery);
-    const history = await yard.temporal.workflow.getHandle(delivery.id).fetchHistory();
+    const history = await testInstance.temporal.workflow.getHandle(delivery.id).fetchHistory();
     const workflowBundle = await bundleWorkflows(quietLogger);
     const dataConverter = temporalDataConverter('decode', [first]);
     await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, delivery.id);
@@ -194,8 +196,10 @@ describe('the codec of Temporal payloads', () => {
   it('a worker without the key says so and loses nothing: what waits goes on when the key is back', async () => {
     const delivery = await waitingDelivery();
     await restartWith('on', text(third));
-    await yard.client.post(`/api/deliveries/${delivery.id}/retry`);
-    await until('the log to name the key', () => /encrypted with the key \W*second\W*, which/.test(yard.logs()));
+    await testInstance.client.post(`/api/deliveries/${delivery.id}/retry`);
+    await until('the log to name the key', () =>
+      /encrypted with the key \W*second\W*, which/.test(testInstance.logs()),
+    );
     expect(delivery.endpoint.requests).to.have.length(1);
     await restartWith('on', keysAtLast);
     // Temporal waits longer and longer before it gives the task to a worker again.

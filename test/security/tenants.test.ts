@@ -14,7 +14,7 @@ const THEIRS = 'kestrelworks';
 const NO_COUNTS = ['ratePerSecond', 'page', 'pageSize'];
 
 describe('Tenant separation', () => {
-  let yard: OwnHookyard;
+  let testInstance: OwnHookyard;
   let mine: TestOrganization;
   let theirs: TestOrganization;
   let own: TenantRecords;
@@ -22,14 +22,14 @@ describe('Tenant separation', () => {
   let untouched: string[];
   before(async () => {
     // Without a worker, so that no row changes by itself.
-    yard = await startHookyard();
-    const on = { service: yard.api, pool: yard.pool };
+    testInstance = await startHookyard();
+    const on = { service: testInstance.api, pool: testInstance.pool };
     [mine, theirs] = await Promise.all([createOrganization(on), createOrganization(on)]);
     own = await makeTenantRecords(mine, 'ownbakery');
     other = await makeTenantRecords(theirs, THEIRS);
     untouched = await theirRows();
   });
-  after(() => yard?.close());
+  after(() => testInstance?.close());
 
   const theirIds = () => Object.values({ ...other, words: [] }).flat();
   const holds = ({ columns }: TableRow, texts: string[]): boolean => {
@@ -39,7 +39,7 @@ describe('Tenant separation', () => {
   /** Every row, in whatever table, that belongs to the other organization or names a record of it. */
   async function theirRows(): Promise<string[]> {
     const marks = [...theirIds(), THEIRS];
-    const rows = (await wholeDatabase(yard.pool)).filter((row) => holds(row, marks) && !holds(row, [mine.id]));
+    const rows = (await wholeDatabase(testInstance.pool)).filter((row) => holds(row, marks) && !holds(row, [mine.id]));
     // Noted when it has been answered, by a request of its owner.
     const steady = rows.map(({ table, columns: { last_used_at: _, ...columns } }) => ({ table, columns }));
     return steady.map((row) => JSON.stringify(row)).toSorted();
@@ -47,7 +47,7 @@ describe('Tenant separation', () => {
   /** Rows of the caller that name a record of the other organization. */
   async function crossings(): Promise<TableRow[]> {
     const ids = theirIds().filter((id) => !other.organizationSlug.includes(id));
-    return (await wholeDatabase(yard.pool)).filter(
+    return (await wholeDatabase(testInstance.pool)).filter(
       // What a replay was asked for is kept as it was asked; it has found nothing.
       (row) =>
         row.table !== 'event_replays' &&
@@ -111,9 +111,9 @@ describe('Tenant separation', () => {
     expect(changed).to.not.deep.equal(untouched);
     untouched = changed;
     expect(await crossings()).to.deep.equal([]);
-    await yard.pool.query('update routes set filter_id = $1 where id = $2', [other.filter[0], own.route[0]]);
+    await testInstance.pool.query('update routes set filter_id = $1 where id = $2', [other.filter[0], own.route[0]]);
     expect((await crossings()).map(({ table }) => table)).to.deep.equal(['routes']);
-    await yard.pool.query('update routes set filter_id = $1 where id = $2', [own.filter[0], own.route[0]]);
+    await testInstance.pool.query('update routes set filter_id = $1 where id = $2', [own.filter[0], own.route[0]]);
   });
 
   it('was refused for the ids alone: the same bodies with ids of its own are taken', async () => {

@@ -25,16 +25,16 @@ export async function pauseHousekeeping({ temporal }: Hookyard): Promise<void> {
 
 /** Stores an event that came some days ago, with a delivery to the destination of the pipe that is still to be made. */
 export async function storeAged(
-  yard: Hookyard,
+  testInstance: Hookyard,
   { source, route, destination }: Pipe,
   daysAgo: number,
   body = '{"aged":true}',
 ): Promise<StoredEvent> {
   const receivedAt = new Date(Date.now() - daysAgo * DAY_MS);
-  await ensurePartitions(yard.pool, receivedAt.getTime());
-  const owner: HistoryOwner = { organizationId: yard.organizationId, routes: [] };
+  await ensurePartitions(testInstance.pool, receivedAt.getTime());
+  const owner: HistoryOwner = { organizationId: testInstance.organizationId, routes: [] };
   const way = { id: route.id, sourceId: source.id, destinationIds: [destination.id], failoverId: '' };
-  return storeEvent(yard.pool, owner, way, { receivedAt, statuses: ['pending'], body });
+  return storeEvent(testInstance.pool, owner, way, { receivedAt, statuses: ['pending'], body });
 }
 
 const DANGLING: [what: string, statement: string][] = [

@@ -1,5 +1,5 @@
 // The circuits of routes, as tests open, watch and reset them; and destinations that fail as long as a test wants.
-import { circuitWorkflowId } from '../../workflows/messages.ts';
+import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import type { Hookyard } from './hookyard.ts';
 import type { Answer, Endpoint, Receiver } from './receiver.ts';
 import { onceMore, type Records, type RouteView } from './records.ts';
@@ -49,24 +49,24 @@ export const breaker = (fields: Record<string, unknown> = {}) => ({
 });
 
 export class Circuits {
-  readonly #yard: Hookyard;
+  readonly #testInstance: Hookyard;
   readonly #records: Records;
 
-  constructor(yard: Hookyard, records: Records) {
-    this.#yard = yard;
+  constructor(testInstance: Hookyard, records: Records) {
+    this.#testInstance = testInstance;
     this.#records = records;
   }
 
   status(route: RouteView): Promise<CircuitStatus> {
-    return this.#yard.client.get(`/api/routes/${route.id}/circuit-status`);
+    return this.#testInstance.client.get(`/api/routes/${route.id}/circuit-status`);
   }
 
   configure(route: RouteView, fields: Record<string, unknown>): Promise<unknown> {
-    return this.#yard.client.patch(`/api/routes/${route.id}/circuit-config`, fields);
+    return this.#testInstance.client.patch(`/api/routes/${route.id}/circuit-config`, fields);
   }
 
   reset(route: RouteView): Promise<unknown> {
-    return this.#yard.client.post(`/api/routes/${route.id}/reset-circuit`);
+    return this.#testInstance.client.post(`/api/routes/${route.id}/reset-circuit`);
   }
 
   untilState(route: RouteView, state: string, deadlineMs?: number): Promise<CircuitStatus> {
@@ -92,7 +92,7 @@ export class Circuits {
 
   /** Of the workflow of a circuit. @throws when it has none */
   async workflowStatus(route: RouteView): Promise<string> {
-    const { status } = await this.#yard.temporal.workflow.getHandle(circuitWorkflowId(route.id)).describe();
+    const { status } = await this.#testInstance.temporal.workflow.getHandle(circuitWorkflowId(route.id)).describe();
     return status.name;
   }
 

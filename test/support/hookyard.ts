@@ -90,11 +90,11 @@ export async function startHookyard(
     started.push(service);
     return service;
   };
-  const yard: OwnHookyard = {
+  const testInstance: OwnHookyard = {
     api: await start('api'),
     workers: [],
     get client() {
-      return createClient(yard.api.url, token);
+      return createClient(testInstance.api.url, token);
     },
     organizationId: '',
     base: '',
@@ -103,12 +103,12 @@ export async function startHookyard(
     logs: () => started.map((service) => service.output()).join('\n'),
     databaseUrl,
     async startApi(settings) {
-      yard.api = await start('api', settings);
-      return yard.api;
+      testInstance.api = await start('api', settings);
+      return testInstance.api;
     },
     async startWorker(settings) {
       const worker = await start('worker', settings);
-      yard.workers.push(worker);
+      testInstance.workers.push(worker);
       return worker;
     },
     async close() {
@@ -118,10 +118,10 @@ export async function startHookyard(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  const me = await yard.client.get<{ organization: { id: string } }>('/api/auth/me');
-  yard.organizationId = me.organization.id;
-  yard.base = `/api/organizations/${yard.organizationId}`;
-  return yard;
+  const me = await testInstance.client.get<{ organization: { id: string } }>('/api/auth/me');
+  testInstance.organizationId = me.organization.id;
+  testInstance.base = `/api/organizations/${testInstance.organizationId}`;
+  return testInstance;
 }
 
 /** An empty database beside another one, by default the stack's own, and how to remove it. */

@@ -33,33 +33,33 @@ export interface Waiting {
 }
 
 export class NotifiedRoutes {
-  readonly yard: OwnHookyard;
+  readonly testInstance: OwnHookyard;
   readonly records: Records;
   readonly receiver: Receiver;
   server: MailServer;
   #count = 0;
 
-  private constructor(yard: OwnHookyard, receiver: Receiver, server: MailServer) {
-    this.yard = yard;
-    this.records = new Records(yard);
+  private constructor(testInstance: OwnHookyard, receiver: Receiver, server: MailServer) {
+    this.testInstance = testInstance;
+    this.records = new Records(testInstance);
     this.receiver = receiver;
     this.server = server;
   }
 
   static async start(): Promise<NotifiedRoutes> {
-    const [yard, receiver, server] = await Promise.all([startHookyard(), startReceiver(), startMailServer()]);
-    const routes = new NotifiedRoutes(yard, receiver, server);
+    const [testInstance, receiver, server] = await Promise.all([startHookyard(), startReceiver(), startMailServer()]);
+    const routes = new NotifiedRoutes(testInstance, receiver, server);
     await routes.startWorker();
     return routes;
   }
 
   async close(): Promise<void> {
-    await this.yard.close();
+    await this.testInstance.close();
     await Promise.all([this.receiver.close(), this.server.close()]);
   }
 
   startWorker(): Promise<Service> {
-    return this.yard.startWorker({
+    return this.testInstance.startWorker({
       SMTP_URL: this.server.url,
       HOOKYARD_NOTIFY_FROM: FROM,
       HOOKYARD_SHUTDOWN_SECONDS: '2',
@@ -108,7 +108,7 @@ export class NotifiedRoutes {
 
   /** What waits for a route; undefined when nothing was ever noted. */
   async waiting(routeId: string, kind: Kind): Promise<Waiting | undefined> {
-    const { rows } = await this.yard.pool.query<Waiting>(
+    const { rows } = await this.testInstance.pool.query<Waiting>(
       `select count, mail, round(extract(epoch from due_at - since))::int as waits,
               round(extract(epoch from due_at - sent_at))::int as quiet
        from route_notifications where route_id = $1 and kind = $2`,
@@ -119,7 +119,7 @@ export class NotifiedRoutes {
 
   /** How many rows a route has in both tables. */
   async written(routeId: string): Promise<number> {
-    const { rows } = await this.yard.pool.query<{ count: number }>(
+    const { rows } = await this.testInstance.pool.query<{ count: number }>(
       `select (select count(*) from route_notifications where route_id = $1)
             + (select count(*) from failing_destinations where route_id = $1) as count`,
       [routeId],
@@ -137,15 +137,15 @@ export class NotifiedRoutes {
 
   /** Makes due what waits for a route. */
   async letTimePass(routeId: string, kind: Kind): Promise<void> {
-    await this.yard.pool.query('update route_notifications set due_at = now() where route_id = $1 and kind = $2', [
-      routeId,
-      kind,
-    ]);
+    await this.testInstance.pool.query(
+      'update route_notifications set due_at = now() where route_id = $1 and kind = $2',
+      [routeId, kind],
+    );
   }
 
   /** The workflow that sends a route's mails of a kind. */
   workflow(routeId: string, kind: Kind): WorkflowHandle {
-    return this.yard.temporal.workflow.getHandle(`notify:${routeId}:${kind}`);
+    return this.testInstance.temporal.workflow.getHandle(`notify:${routeId}:${kind}`);
   }
 }
 

@@ -93,22 +93,32 @@ export const onceMore = (maxRetries: number, delay = 10) => ({
 
 /** Makes records of a Hookyard and waits for what becomes of events. */
 export class Records {
-  readonly #yard: Hookyard;
-  constructor(yard: Hookyard) {
-    this.#yard = yard;
+  readonly #testInstance: Hookyard;
+  constructor(testInstance: Hookyard) {
+    this.#testInstance = testInstance;
   }
 
   source(fields: Record<string, unknown> = {}): Promise<SourceView> {
     const slug = newId('src').slice(-20);
-    return this.#yard.client.create(`${this.#yard.base}/sources`, { name: 'Orders', slug, ...fields });
+    return this.#testInstance.client.create(`${this.#testInstance.base}/sources`, { name: 'Orders', slug, ...fields });
   }
 
   destination(url: string, fields: Record<string, unknown> = {}): Promise<DestinationView> {
-    return this.#yard.client.create('/api/destinations', { name: 'CRM', url, retryPolicy: onceMore(0), ...fields });
+    return this.#testInstance.client.create('/api/destinations', {
+      name: 'CRM',
+      url,
+      retryPolicy: onceMore(0),
+      ...fields,
+    });
   }
 
   route(sourceId: string, destinationIds: string[], fields: Record<string, unknown> = {}): Promise<RouteView> {
-    return this.#yard.client.create('/api/routes', { name: 'Orders to CRM', sourceId, destinationIds, ...fields });
+    return this.#testInstance.client.create('/api/routes', {
+      name: 'Orders to CRM',
+      sourceId,
+      destinationIds,
+      ...fields,
+    });
   }
 
   /** A source with one route to one destination. */
@@ -143,7 +153,7 @@ export class Records {
   ): Promise<HttpAnswer<Accepted>> {
     // webhookUrl names localhost, the API listens on 127.0.0.1 only; and after a restart it has another port.
     const { pathname } = new URL(source.webhookUrl);
-    return send<Accepted>(method, `${this.#yard.client.url}${pathname}`, headers, body);
+    return send<Accepted>(method, `${this.#testInstance.client.url}${pathname}`, headers, body);
   }
 
   /** Sends a webhook that must be accepted; returns the event's id. */
@@ -154,16 +164,16 @@ export class Records {
   }
 
   event(id: string, query = 'includeDeliveries=true'): Promise<EventView> {
-    return this.#yard.client.get(`${this.#yard.base}/events/${id}?${query}`);
+    return this.#testInstance.client.get(`${this.#testInstance.base}/events/${id}?${query}`);
   }
 
   delivery(id: string): Promise<DeliveryView> {
-    return this.#yard.client.get(`/api/deliveries/${id}`);
+    return this.#testInstance.client.get(`/api/deliveries/${id}`);
   }
 
   /** The deliveries of an event, oldest first, each with its attempts. */
   async deliveries(eventId: string): Promise<DeliveryView[]> {
-    const { data } = await this.#yard.client.list<DeliveryView>(`/api/deliveries?eventId=${eventId}`);
+    const { data } = await this.#testInstance.client.list<DeliveryView>(`/api/deliveries?eventId=${eventId}`);
     return Promise.all(data.toReversed().map(({ id }) => this.delivery(id)));
   }
 
@@ -198,7 +208,7 @@ export class Records {
   /** The status of a delivery's workflow; null when there is none, which only the express lane allows. */
   async workflowStatus(deliveryId: string): Promise<string | null> {
     try {
-      return (await this.#yard.temporal.workflow.getHandle(deliveryId).describe()).status.name;
+      return (await this.#testInstance.temporal.workflow.getHandle(deliveryId).describe()).status.name;
     } catch (error) {
       if (inExpressLane && error instanceof WorkflowNotFoundError) return null;
       throw error;
@@ -207,16 +217,16 @@ export class Records {
 
   /** Rows that wait for a first attempt. */
   async queued(): Promise<number> {
-    const { rows } = await this.#yard.pool.query<{ count: number }>(
+    const { rows } = await this.#testInstance.pool.query<{ count: number }>(
       'select count(*) from outbox where organization_id = $1',
-      [this.#yard.organizationId],
+      [this.#testInstance.organizationId],
     );
     return rows[0]?.count ?? 0;
   }
 
   /** Events stored for a source, read past the API. */
   async storedEvents(sourceId: string): Promise<number> {
-    const { rows } = await this.#yard.pool.query<{ count: number }>(
+    const { rows } = await this.#testInstance.pool.query<{ count: number }>(
       'select count(*) from events where source_id = $1',
       [sourceId],
     );

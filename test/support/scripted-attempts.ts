@@ -22,13 +22,10 @@ import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import type { circuit } from '../../workflows/circuit.ts';
 import type { delivery } from '../../workflows/delivery.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
-import { circuitWorkflowId, type DeliveryInput } from '../../workflows/messages.ts';
+import type { DeliveryInput } from '../../workflows/messages.ts';
+import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import type { reconcile } from '../../workflows/reconcile.ts';
-import {
-  destinationIdAttribute,
-  eventIdAttribute,
-  organizationIdAttribute,
-} from '../../workflows/search-attributes.ts';
+import { destinationIdAttribute, eventIdAttribute, organizationIdAttribute } from '../../core/search-attributes.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';
 

@@ -4,7 +4,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import type { NotificationOutcome, NotificationRequest, NotifyActivities } from '../../activities/types.ts';
 import { newId } from '../../core/ids.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
-import { mailTaskQueue } from '../../workflows/messages.ts';
+import { mailTaskQueue } from '../../core/workflow-names.ts';
 import type { notify } from '../../workflows/notify.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';

@@ -5,7 +5,8 @@ import type { ReplayActivities, ReplayReference } from '../../activities/types.t
 import type { ReplayProgress } from '../../core/event-replay.ts';
 import { newId } from '../../core/ids.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
-import { type ReplayInput, replayTaskQueue } from '../../workflows/messages.ts';
+import type { ReplayInput } from '../../workflows/messages.ts';
+import { replayTaskQueue } from '../../core/workflow-names.ts';
 import type { replay } from '../../workflows/replay.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';

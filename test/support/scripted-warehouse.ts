@@ -2,9 +2,11 @@
 import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { BatchReference, UploadOutcome, WarehouseActivities, WarehouseAdvice } from '../../activities/types.ts';
-import { newId, warehouseWorkflowId } from '../../core/ids.ts';
+import { newId } from '../../core/ids.ts';
+import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
-import { type WarehouseInput, warehouseTaskQueue } from '../../workflows/messages.ts';
+import type { WarehouseInput } from '../../workflows/messages.ts';
+import { warehouseTaskQueue } from '../../core/workflow-names.ts';
 import type { warehouseFlush } from '../../workflows/warehouse-flush.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';

@@ -9,8 +9,8 @@ import { until } from './until.ts';
 export const PLANTED = 'planted-7f3a91c2';
 
 /** Log lines of all processes that hold a marker. */
-export function leakedLines(yard: Hookyard, marker: string = PLANTED): string[] {
-  return yard
+export function leakedLines(testInstance: Hookyard, marker: string = PLANTED): string[] {
+  return testInstance
     .logs()
     .split('\n')
     .filter((line) => line.includes(marker));
@@ -20,12 +20,12 @@ export function leakedLines(yard: Hookyard, marker: string = PLANTED): string[] 
  * Looks through the histories of the organization's workflows, payloads decoded.
  * @returns how many were read, and the ids of those that hold a marker
  */
-export async function searchHistories(yard: Hookyard, marker: string = PLANTED) {
+export async function searchHistories(testInstance: Hookyard, marker: string = PLANTED) {
   const leaking: string[] = [];
   let searched = 0;
-  const query = `OrganizationId = "${yard.organizationId}"`;
-  for await (const { workflowId, runId } of yard.temporal.workflow.list({ query })) {
-    const history = await yard.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+  const query = `OrganizationId = "${testInstance.organizationId}"`;
+  for await (const { workflowId, runId } of testInstance.temporal.workflow.list({ query })) {
+    const history = await testInstance.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
     searched += 1;
     if (decoded(historyToJSON(history)).includes(marker)) leaking.push(workflowId);
   }
@@ -41,23 +41,23 @@ function decoded(json: string): string {
 }
 
 /** Tests, to be put last in a file, that nothing marked is in the logs or histories that its other tests left. */
-export function describeNoTraces(yardOf: () => Hookyard): void {
+export function describeNoTraces(instanceOf: () => Hookyard): void {
   // A suite of its own: mocha runs suites after the tests beside them.
   describe('afterwards', () => {
     it('no payload and no secret is in the logs', () => {
-      const yard = yardOf();
-      expect(leakedLines(yard)).to.deep.equal([]);
-      expect(leakedLines(yard, yard.organizationId), 'a marker would be found').to.not.deep.equal([]);
+      const testInstance = instanceOf();
+      expect(leakedLines(testInstance)).to.deep.equal([]);
+      expect(leakedLines(testInstance, testInstance.organizationId), 'a marker would be found').to.not.deep.equal([]);
     });
 
     it('no payload and no secret is in the histories of workflows', async () => {
-      const yard = yardOf();
+      const testInstance = instanceOf();
       const { leaking, searched } = await until('histories to be listed', async () => {
-        const found = await searchHistories(yard);
+        const found = await searchHistories(testInstance);
         return found.searched >= (inExpressLane ? 0 : 6) && found;
       });
       expect(leaking).to.deep.equal([]);
-      const control = await searchHistories(yard, yard.organizationId);
+      const control = await searchHistories(testInstance, testInstance.organizationId);
       expect(control.leaking.length, 'a marker would be found in each').to.be.at.least(searched);
     });
   });

@@ -14,7 +14,7 @@ import { until } from './until.ts';
 const body = (n: number) => JSON.stringify({ n, marker: PAYLOAD });
 
 export class SecretRun {
-  readonly yard: OwnHookyard;
+  readonly testInstance: OwnHookyard;
   readonly receiver: Receiver;
   readonly mail: MailServer;
   readonly records: Records;
@@ -27,15 +27,15 @@ export class SecretRun {
   readonly destinationIds: string[] = [];
 
   private constructor(
-    yard: OwnHookyard,
+    testInstance: OwnHookyard,
     receiver: Receiver,
     mail: MailServer,
     recording: ReturnType<typeof recordAnswers>,
   ) {
-    this.yard = yard;
+    this.testInstance = testInstance;
     this.receiver = receiver;
     this.mail = mail;
-    this.records = new Records(yard);
+    this.records = new Records(testInstance);
     this.answers = recording.answers;
     this.stopRecording = recording.stop;
   }
@@ -45,7 +45,7 @@ export class SecretRun {
     const receiver = await startReceiver();
     const recording = recordAnswers();
     try {
-      const yard = await startHookyard(undefined, {
+      const testInstance = await startHookyard(undefined, {
         HOOKYARD_API_KEY: SECRETS.apiKey,
         HOOKYARD_ENCRYPTION_KEYS: `k1:${SECRETS.encryption}`,
         // The wrong password: the mail server says so in its own words.
@@ -54,8 +54,8 @@ export class SecretRun {
         R2_SECRET_ACCESS_KEY: SECRETS.r2,
         LOG_LEVEL: 'trace',
       });
-      await yard.startWorker();
-      return new SecretRun(yard, receiver, mail, recording);
+      await testInstance.startWorker();
+      return new SecretRun(testInstance, receiver, mail, recording);
     } catch (error) {
       recording.stop();
       await Promise.all([mail.close(), receiver.close()]);
@@ -65,7 +65,7 @@ export class SecretRun {
 
   async close(): Promise<void> {
     this.stopRecording();
-    await this.yard.close();
+    await this.testInstance.close();
     await this.receiver.close();
     await this.mail.close();
   }
@@ -78,7 +78,7 @@ export class SecretRun {
     await this.exchange();
     await this.refusals();
     await this.commands();
-    await keepHouse(this.yard);
+    await keepHouse(this.testInstance);
   }
 
   /** Each way of verification, with a right and a wrong signature. */
@@ -112,7 +112,7 @@ export class SecretRun {
       const json = { 'content-type': 'application/json' };
       expectStatus(await this.records.post(source, text, { ...json, ...headers(secret) }), 200);
       expectStatus(await this.records.post(source, text, { ...json, ...headers('another') }), 401);
-      await this.yard.client.get(`${this.yard.base}/sources/${source.id}`);
+      await this.testInstance.client.get(`${this.testInstance.base}/sources/${source.id}`);
     }
   }
 
@@ -128,7 +128,7 @@ export class SecretRun {
 
   /** Each way of authentication: tested, delivered to, replaced, replayed. */
   async credentials(): Promise<void> {
-    const { client, base } = this.yard;
+    const { client, base } = this.testInstance;
     const ways: [string, object][] = [
       ['bearer', { token: SECRETS.bearer }],
       ['basic', { username: 'hookyard', password: SECRETS.password }],
@@ -171,7 +171,7 @@ export class SecretRun {
       );
       return { source, eventId };
     };
-    const { client } = this.yard;
+    const { client } = this.testInstance;
     await to(this.receiver.endpoint(500, 200).url, 'delivered', { destination: { retryPolicy: onceMore(2) } });
     await to(this.receiver.endpoint(500).url, 'failed');
     await to('http://127.0.0.1:1/', 'failed');
@@ -197,7 +197,7 @@ export class SecretRun {
   async #throwingTransform(): Promise<string> {
     const code = 'export default (event) => { throw new Error(JSON.stringify(event)) }';
     const name = `Throws ${randomUUID()}`;
-    return (await this.yard.client.create('/api/transforms', { name, type: 'javascript', code })).id;
+    return (await this.testInstance.client.create('/api/transforms', { name, type: 'javascript', code })).id;
   }
 
   /** Warehouses that cannot be reached: tested, and written to. */
@@ -209,7 +209,7 @@ export class SecretRun {
       ['gcs', { bucket: 'events', projectId: 'project', serviceAccountKey: account, endpoint }],
       ['azure_blob', { ...azureConfig(SECRETS.azure), endpoint }],
     ];
-    const { client } = this.yard;
+    const { client } = this.testInstance;
     const ids: string[] = [];
     for (const [type, config] of configs) {
       const { id } = await client.create('/api/destinations', {
@@ -239,7 +239,7 @@ export class SecretRun {
   }
 
   async exchange(): Promise<void> {
-    const { client } = this.yard;
+    const { client } = this.testInstance;
     for (const kind of ['destinations', 'routes']) {
       const file = await client.get(`/api/${kind}/export`);
       for (const conflictStrategy of ['skip', 'rename', 'overwrite']) {
@@ -258,7 +258,7 @@ export class SecretRun {
 
   /** Secrets where they are refused: the message must not quote them. */
   async refusals(): Promise<void> {
-    const { client, base } = this.yard;
+    const { client, base } = this.testInstance;
     const url = 'https://receiver.example/';
     const secret = SECRETS.refused;
     const destination = (fields: object) => ({ name: 'x', url, ...fields });
@@ -302,7 +302,7 @@ export class SecretRun {
   }
 
   async commands(): Promise<void> {
-    const { run } = commandLine({ api: this.yard.client, token: SECRETS.apiKey });
+    const { run } = commandLine({ api: this.testInstance.client, token: SECRETS.apiKey });
     const [id = ''] = this.destinationIds;
     for (const args of [
       ['destinations', 'list'],

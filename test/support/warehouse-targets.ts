@@ -1,7 +1,7 @@
 // Warehouse destinations for tests, by provider: how its server is started and prepared, and what a destination there looks like.
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
-import type { WarehouseTarget } from '../../activities/warehouses/index.ts';
+import type { WarehouseTarget } from '../../outbound/warehouses/index.ts';
 import { type WarehouseType, warehouseConfigSchemas } from '../../core/warehouse/config.ts';
 import * as stores from './object-stores.ts';
 

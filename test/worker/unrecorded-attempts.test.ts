@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { type AttemptDeps, attemptDelivery } from '../../activities/attempt.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
-import { createSender } from '../../activities/http/sender.ts';
-import { Openings } from '../../activities/openings.ts';
+import { createSender } from '../../outbound/http/sender.ts';
+import { PendingOpenings } from '../../activities/pending-openings.ts';
 import { recordAttempt } from '../../activities/record-attempt.ts';
 import { createContextLoader, createResultRecorder } from '../../activities/results.ts';
-import { createTransforms } from '../../activities/transforms/index.ts';
+import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
 import { readSettings } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
@@ -52,7 +52,7 @@ describe('an attempt whose result the database does not take', () => {
     log,
     awaitRecordMs,
     results: createResultRecorder(recordingPool, log),
-    openings: new Openings(),
+    pendingOpenings: new PendingOpenings(),
     onSlot: () => {},
     observeLatency: () => {},
     onAnswered: () => {},

@@ -281,7 +281,7 @@ describe('delivery workflow', () => {
     await delivery.handle.signal(retryNow);
     running.resolve(retrying(HOUR_MS));
     await until('the second attempt', () => delivery.attempts.length === 2);
-    await until('one wait for one wish', async () => (await delivery.handle.query(status)).attempts === 2);
+    await until('one wait for one request', async () => (await delivery.handle.query(status)).attempts === 2);
     expect(await delivery.handle.query(status)).to.include({ status: 'retrying' });
     await delivery.handle.signal(cancel);
     expect(await delivery.handle.result()).to.deep.equal({ status: 'cancelled', attempts: 2 });

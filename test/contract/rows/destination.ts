@@ -142,7 +142,7 @@ export const destinationRows = [
       authenticated(w, 'custom_header', { headerName: 'X-Own', headerValue: 'value-12345' }, 'x-own', 'value-12345'),
     'Credentials are encrypted at rest with AES-256-GCM': async (w) => {
       const { id } = await w.destination({ authType: 'bearer', authConfig: { token: 'at-rest-token' } });
-      const { rows } = await w.yard.pool.query('select * from destinations where id = $1', [id]);
+      const { rows } = await w.testInstance.pool.query('select * from destinations where id = $1', [id]);
       expect(JSON.stringify(rows[0])).to.not.include('at-rest-token');
       // version, key id, and 12 bytes IV + cipher text + 16 bytes tag
       const sealed = Buffer.from(String(rows[0].auth_config).split('.')[2] ?? '', 'base64url');

@@ -191,7 +191,7 @@ export const eventRows = [
       await w.api.delete(path);
       expectError(await w.api.request('GET', `/api/deliveries/${delivery.id}`), 404, 'RESOURCE_NOT_FOUND');
       expectError(await w.api.request('GET', `${path}/payload`), 404, 'RESOURCE_NOT_FOUND');
-      const { rows } = await w.yard.pool.query('select 1 from event_payloads where event_id = $1', [eventId]);
+      const { rows } = await w.testInstance.pool.query('select 1 from event_payloads where event_id = $1', [eventId]);
       expect(rows).to.deep.equal([]);
     },
   }),
@@ -199,7 +199,7 @@ export const eventRows = [
     '| 410 | Gone | PAYLOAD_EXPIRED |': async (w) => {
       const { path, eventId } = await w.deliver();
       // As the retention does it.
-      await w.yard.pool.query('delete from event_payloads where event_id = $1', [eventId]);
+      await w.testInstance.pool.query('delete from event_payloads where event_id = $1', [eventId]);
       for (const [method, rest] of [
         ['GET', '/payload'],
         ['GET', '?includePayload=true'],

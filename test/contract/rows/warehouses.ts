@@ -183,7 +183,7 @@ export const warehouseRows = [
     },
     'Warehouse credentials are encrypted at rest and redacted in responses': async (w) => {
       const { id } = await make(w, 's3');
-      const { rows } = await w.yard.pool.query('select * from destinations where id = $1', [id]);
+      const { rows } = await w.testInstance.pool.query('select * from destinations where id = $1', [id]);
       expect(JSON.stringify(rows)).to.not.include('contract-secret');
       expect(JSON.stringify(await w.api.get(`${PATH}/${id}`))).to.not.include('contract-secret');
       expect(JSON.stringify(await w.api.list(PATH))).to.not.include('contract-secret');

@@ -1,7 +1,7 @@
 // The options of the command line.
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { LANES, type Lane } from '../core/lane.ts';
+import { LANES, type Lane } from '../../core/lane.ts';
 
 export interface TortureOptions {
   /** Longest time for faults and load; what is not done by then is left out, and the report says so. */

@@ -1,14 +1,14 @@
 // Open deliveries whose workflow should go on with them and does not: it is unknown to Temporal, or was ended there, or waits for
 // something that will not come because this database was restored from a backup and is older than the workflow.
 import type { Client } from '@temporalio/client';
-import { isWarehouseId } from '../../core/ids.ts';
-import type { Log } from '../../core/log.ts';
-import { endDeliveries } from '../../db/delivery-commands.ts';
-import { type OutboxRow, removeQueued } from '../../db/hot-path/claim.ts';
-import type { Pool } from '../../db/pool.ts';
-import { isOpen, type OverdueDelivery, requeueDeliveries } from '../../db/reconciliation.ts';
-import { signalWorkflow } from '../delivery-signals.ts';
-import { type Knowledge, lookUp } from './engine.ts';
+import { isWarehouseId } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import { endDeliveries } from '../db/delivery-commands.ts';
+import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
+import type { Pool } from '../db/pool.ts';
+import { isOpen, type OverdueDelivery, requeueDeliveries } from '../db/reconciliation.ts';
+import { signalWorkflow } from './workflow-signals.ts';
+import { type Knowledge, lookUp } from './workflow-state.ts';
 
 export interface RepairDeps {
   pool: Pool;

@@ -1,8 +1,8 @@
 // The processes that are tortured: each can be killed, frozen and started again, and one that ends by itself is started again
 // as a supervisor would do it, and counted.
 import { setTimeout as pause } from 'node:timers/promises';
-import { oneLine } from '../local/errors.ts';
-import type { Service } from '../local/process.ts';
+import { oneLine } from '../../local/errors.ts';
+import type { Service } from '../../local/process.ts';
 
 const LOOK_EVERY_MS = 500;
 const START_AGAIN_MS = 500;

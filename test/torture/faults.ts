@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createRandom } from './random.ts';
 import type { Receiver } from './receivers.ts';
 import type { Fault, FaultKind } from './schedule.ts';
-import type { Yard } from './yard.ts';
+import type { Instance } from './instance.ts';
 
 // The server allows 200; whoever comes later is refused, as if all were taken.
 const MOST_CONNECTIONS = 250;
@@ -12,36 +12,36 @@ const LATEST_ANSWER_MS = 6500;
 
 /** What faults are done to. */
 export interface Victims {
-  yard: Yard;
+  instance: Instance;
   /** By name. */
   receivers: Map<string, Receiver>;
 }
 
 /** Both may fail only when the run itself is broken. `undo` may be called at any time after `begin` was. */
-interface Deed {
+interface FaultAction {
   begin(): Promise<void>;
   undo(): Promise<void>;
 }
 
 /** What is to be done for a fault; nothing has been done yet. */
-export function deedOf(fault: Fault, victims: Victims): Deed {
+export function faultAction(fault: Fault, victims: Victims): FaultAction {
   if (fault.kind.startsWith('receiver')) return receiverDeed(fault, victims);
   switch (fault.kind) {
     case 'PostgreSQL backend killed':
-      return atOnce(() => killBackend(victims.yard.databaseUrl, fault.seconds));
+      return atOnce(() => killBackend(victims.instance.databaseUrl, fault.seconds));
     case 'PostgreSQL connections used up':
-      return connectionsDeed(victims.yard.databaseUrl);
+      return connectionsDeed(victims.instance.databaseUrl);
     case 'leases expired':
-      return atOnce(() => expireLeases(victims.yard.databaseUrl));
+      return atOnce(() => expireLeases(victims.instance.databaseUrl));
     default:
-      return processDeed(fault, victims.yard);
+      return processDeed(fault, victims.instance);
   }
 }
 
-const atOnce = (begin: () => Promise<void>): Deed => ({ begin, undo: async () => {} });
+const atOnce = (begin: () => Promise<void>): FaultAction => ({ begin, undo: async () => {} });
 
-function processDeed({ kind, target }: Fault, yard: Yard): Deed {
-  const part = yard.parts.get(target);
+function processDeed({ kind, target }: Fault, instance: Instance): FaultAction {
+  const part = instance.parts.get(target);
   if (!part) throw new Error(`there is no process ${target}`);
   const undo = () => part.start();
   const how = kind.split(' ').slice(1).join(' ');
@@ -50,12 +50,12 @@ function processDeed({ kind, target }: Fault, yard: Yard): Deed {
   // PostgreSQL's immediate shutdown: no checkpoint, the next start replays the log.
   if (how === 'shut down at once') return { begin: () => part.end('SIGQUIT'), undo };
   return {
-    begin: async () => part.freeze(target === 'postgres' ? await backends(yard.databaseUrl) : []),
+    begin: async () => part.freeze(target === 'postgres' ? await backends(instance.databaseUrl) : []),
     undo: async () => part.thaw(),
   };
 }
 
-function receiverDeed({ kind, target, seconds }: Fault, { receivers }: Victims): Deed {
+function receiverDeed({ kind, target, seconds }: Fault, { receivers }: Victims): FaultAction {
   const receiver = receivers.get(target);
   if (!receiver) throw new Error(`there is no receiver ${target}`);
   const ways: Partial<Record<FaultKind, () => Promise<void> | void>> = {
@@ -104,7 +104,7 @@ async function expireLeases(databaseUrl: string): Promise<void> {
 }
 
 /** Takes every connection the server has left, each in a transaction that does nothing. */
-function connectionsDeed(databaseUrl: string): Deed {
+function connectionsDeed(databaseUrl: string): FaultAction {
   const clients: pg.Client[] = [];
   const take = async (): Promise<boolean> => {
     const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 });

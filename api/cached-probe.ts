@@ -4,7 +4,7 @@
 const KEPT_MS = 500;
 
 /** One question at a time, however many want to know; its finding holds for a moment. */
-export class Look {
+export class CachedProbe {
   readonly #ask: () => Promise<string | null>;
   #found: { problem: string | null; at: number } | undefined;
   #underWay: Promise<void> | undefined;

@@ -7,7 +7,7 @@ const REST = 19;
 const SHORT_REST = 4;
 const SHORTEST_REST_MS = 50;
 
-export interface LookSchedule {
+export interface AdaptivePoll {
   /** Brings the next look forward, as far as its rest allows. Does nothing while a look is under way. */
   hurry(): void;
   /** Ends it; resolves when no look is under way. */
@@ -15,7 +15,7 @@ export interface LookSchedule {
 }
 
 /** Looks once, then again and again. @param look never rejects @returns after the first look */
-export async function scheduleLooks(look: () => Promise<void>): Promise<LookSchedule> {
+export async function startAdaptivePoll(look: () => Promise<void>): Promise<AdaptivePoll> {
   let closed = false;
   let underWay: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;

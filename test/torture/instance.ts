@@ -1,20 +1,20 @@
 // Hookyard as it is tortured: PostgreSQL, Temporal, two API and two worker processes, all on free ports of this machine.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type ManagementCall, managementCaller } from '../bench/support/call.ts';
-import { readSettings } from '../core/config.ts';
-import { newToken, prepareDatabase } from '../db/prepare.ts';
-import { freePorts } from '../local/ports.ts';
-import { startService } from '../local/process.ts';
-import { launchRole } from '../local/role.ts';
-import { type Stack, startStack } from '../local/stack.ts';
+import { type ManagementCall, managementCaller } from '../../bench/support/call.ts';
+import { readSettings } from '../../core/config.ts';
+import { newToken, prepareDatabase } from '../../db/prepare.ts';
+import { freePorts } from '../../local/ports.ts';
+import { startService } from '../../local/process.ts';
+import { launchRole } from '../../local/role.ts';
+import { type Stack, startStack } from '../../local/stack.ts';
 import { Part } from './parts.ts';
 
 // An attempt may take 15 s to end, and what it leaves a little more.
 const STOP_GRACE_MS = 20_000;
 const ENCRYPTION_KEY_BYTES = 32;
 
-export interface Yard {
+export interface Instance {
   /** By name: api-1, api-2, worker-1, worker-2, temporal, postgres. */
   parts: Map<string, Part>;
   urls: string[];
@@ -31,7 +31,11 @@ export interface Yard {
  * Starts everything.
  * @throws StartupError; what was started has ended then
  */
-export async function startYard(dataDir: string, signal: AbortSignal, log: (line: string) => void): Promise<Yard> {
+export async function startInstance(
+  dataDir: string,
+  signal: AbortSignal,
+  log: (line: string) => void,
+): Promise<Instance> {
   const stack = await startStack({ dataDir, postgresPort: 0, temporalPort: 0, uiPort: null, signal, log: () => {} });
   const parts = new Map<string, Part>();
   const stop = async () => {

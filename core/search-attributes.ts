@@ -10,3 +10,13 @@ export const routeIdAttribute = keyword('RouteId');
 export const destinationIdAttribute = keyword('DestinationId');
 export const eventIdAttribute = keyword('EventId');
 export const deliveryStatusAttribute = keyword('DeliveryStatus');
+
+/** What a namespace must have, all of type Keyword. */
+export const searchAttributeNames = [
+  organizationIdAttribute,
+  sourceIdAttribute,
+  routeIdAttribute,
+  destinationIdAttribute,
+  eventIdAttribute,
+  deliveryStatusAttribute,
+].map(({ name }) => name);

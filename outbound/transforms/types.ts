@@ -1,5 +1,5 @@
 // What transforms take and give, as the attempt and the API see it.
-import type { TransformType } from '../../db/entities.ts';
+import type { TransformType } from '../../core/transform-types.ts';
 
 /** Code to run. `key` names it in the caches of warm sandboxes (id and version); null for code that is not stored. */
 export interface TransformCode {

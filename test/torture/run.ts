@@ -1,7 +1,7 @@
 // The run: load, rounds of faults, and how long the flow took to recover after each.
 import { setTimeout as pause } from 'node:timers/promises';
-import { oneLine } from '../local/errors.ts';
-import { deedOf, type Victims } from './faults.ts';
+import { oneLine } from '../../local/errors.ts';
+import { faultAction, type Victims } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Fault, Round } from './schedule.ts';
 
@@ -47,11 +47,11 @@ export async function tortureRounds(options: RunOptions): Promise<FaultRecord[]>
 
 async function torture(fault: Fault, began: number, { victims, ledger, signal }: RunOptions): Promise<FaultRecord> {
   await rest(fault.afterSeconds, signal);
-  const deed = deedOf(fault, victims);
+  const action = faultAction(fault, victims);
   const startedAt = performance.now();
   let problem: string | null = null;
   try {
-    await deed.begin();
+    await action.begin();
     await rest(fault.seconds, signal);
   } catch (error) {
     problem = oneLine(error);
@@ -60,7 +60,7 @@ async function torture(fault: Fault, began: number, { victims, ledger, signal }:
   // The flow may be well before a process that was killed is: both APIs, and both workers, do the same.
   const [recoveredMs] = await Promise.all([
     recovery(endedAt, fault, victims, ledger, signal),
-    deed.undo().catch((error: unknown) => {
+    action.undo().catch((error: unknown) => {
       problem = oneLine(error);
     }),
   ]);

@@ -2,9 +2,9 @@
 // at any moment, and shows that every acknowledged event is delivered or visibly failed. docs/torture.md says what is done.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { onEndRequest } from '../core/end-request.ts';
-import { oneLine } from '../local/errors.ts';
-import { stopLeftovers } from '../local/leftovers.ts';
+import { onEndRequest } from '../../core/end-request.ts';
+import { oneLine } from '../../local/errors.ts';
+import { stopLeftovers } from '../../local/leftovers.ts';
 import { readOptions, type TortureOptions } from './options.ts';
 import { reportLines } from './report.ts';
 import { torture } from './torture.ts';
@@ -12,7 +12,7 @@ import { torture } from './torture.ts';
 const ENDED_BY_REQUEST = 130;
 
 const options = readOptionsOrExit();
-const parent = join(import.meta.dirname, '..', '.test-data');
+const parent = join(import.meta.dirname, '..', '..', '.test-data');
 mkdirSync(parent, { recursive: true });
 const dataDir = mkdtempSync(join(parent, 'torture-'));
 const ending = new AbortController();

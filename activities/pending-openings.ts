@@ -12,7 +12,7 @@ interface Streak {
 // Routes that fail at the same time and are remembered; beyond that all are forgotten, and attempts wait for nothing.
 const MAX_ROUTES = 10_000;
 
-export class Openings {
+export class PendingOpenings {
   readonly #streaks = new Map<string, Streak>();
 
   /** Notes that an attempt of a primary delivery succeeded. */

@@ -33,7 +33,7 @@ let made = 0;
 
 /** A source with a route to a warehouse destination, with a folder of its own in the store. */
 export class WarehousePipe {
-  readonly #yard: Hookyard;
+  readonly #testInstance: Hookyard;
   readonly store: Store;
   readonly records: Records;
   readonly prefix: string;
@@ -41,13 +41,13 @@ export class WarehousePipe {
   readonly destinationId: string;
   readonly routeId: string;
   private constructor(
-    yard: Hookyard,
+    testInstance: Hookyard,
     store: Store,
     made: { prefix: string; source: SourceView; destinationId: string; routeId: string },
   ) {
-    this.#yard = yard;
+    this.#testInstance = testInstance;
     this.store = store;
-    this.records = new Records(yard);
+    this.records = new Records(testInstance);
     this.prefix = made.prefix;
     this.source = made.source;
     this.destinationId = made.destinationId;
@@ -56,7 +56,7 @@ export class WarehousePipe {
 
   /** @param fields of the destination's config, of the destination and of the route */
   static async make(
-    yard: Hookyard,
+    testInstance: Hookyard,
     store: Store,
     fields: {
       config?: Record<string, unknown>;
@@ -65,11 +65,11 @@ export class WarehousePipe {
     } = {},
   ): Promise<WarehousePipe> {
     made += 1;
-    const records = new Records(yard);
+    const records = new Records(testInstance);
     const prefix = `test-${process.pid}-${Date.now()}-${made}`;
     const { type } = store.provider;
     const config = { ...store.provider.config(store.url), prefix, batchWindowSeconds: 2, ...fields.config };
-    const destination = await yard.client.create('/api/destinations', {
+    const destination = await testInstance.client.create('/api/destinations', {
       name: `Lake ${made}`,
       type,
       config,
@@ -77,7 +77,7 @@ export class WarehousePipe {
     });
     const source = await records.source();
     const { id: routeId } = await records.route(source.id, [destination.id], fields.route);
-    return new WarehousePipe(yard, store, { prefix, source, destinationId: destination.id, routeId });
+    return new WarehousePipe(testInstance, store, { prefix, source, destinationId: destination.id, routeId });
   }
 
   /** Sends webhooks; @returns the ids of the events, in the order in which they were sent */
@@ -94,12 +94,12 @@ export class WarehousePipe {
   async batches(status?: string): Promise<BatchView[]> {
     const query = status === undefined ? '' : `&status=${status}`;
     const path = `/api/destinations/${this.destinationId}/batches?pageSize=100${query}`;
-    return (await this.#yard.client.list<BatchView>(path)).data;
+    return (await this.#testInstance.client.list<BatchView>(path)).data;
   }
 
   /** Changes the destination. */
   patch(fields: Record<string, unknown>): Promise<unknown> {
-    return this.#yard.client.patch(`/api/destinations/${this.destinationId}`, fields);
+    return this.#testInstance.client.patch(`/api/destinations/${this.destinationId}`, fields);
   }
 
   objects(): Promise<WrittenObject[]> {
@@ -111,7 +111,7 @@ export class WarehousePipe {
     await until(
       `${count} deliveries to be ${status}`,
       async () => {
-        const { rows } = await this.#yard.pool.query<{ status: string; count: number }>(
+        const { rows } = await this.#testInstance.pool.query<{ status: string; count: number }>(
           'select status, count(*)::int as count from deliveries where destination_id = $1 group by status',
           [this.destinationId],
         );

@@ -1,8 +1,8 @@
 // One run from start to end: everything is started, tortured, judged, and ended again.
 import { Client, Connection } from '@temporalio/client';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPool } from '../db/pool.ts';
-import { phase } from '../local/errors.ts';
+import { createPool } from '../../db/pool.ts';
+import { phase } from '../../local/errors.ts';
 import { judgeArrivals } from './checks/arrivals.ts';
 import { type Problem, problems } from './checks/problems.ts';
 import { untilQuiet } from './checks/quiet.ts';
@@ -14,7 +14,7 @@ import { type Outcome, progressLine } from './report.ts';
 import { type FaultRecord, tortureRounds } from './run.ts';
 import { planRounds } from './schedule.ts';
 import { type Load, startLoad } from './sender.ts';
-import { startYard, type Yard } from './yard.ts';
+import { startInstance, type Instance } from './instance.ts';
 
 // After the last fault: attempts that were lost with their worker are noticed after 15 s, own-side waits grow to 30 s.
 const QUIET_DEADLINE_MS = 300_000;
@@ -29,30 +29,30 @@ export async function torture(
   log: (line: string) => void,
 ): Promise<Outcome> {
   const ledger = new Ledger();
-  const yard = await phase(log, 'PostgreSQL, Temporal, two API and two worker processes are ready', () =>
-    startYard(dataDir, signal, log),
+  const instance = await phase(log, 'PostgreSQL, Temporal, two API and two worker processes are ready', () =>
+    startInstance(dataDir, signal, log),
   );
   let pipes: Pipe[] = [];
   let load: Load | undefined;
   try {
-    pipes = await createPipes({ ...options, ...yard, onArrival: ({ body }) => ledger.arrived(body) });
+    pipes = await createPipes({ ...options, ...instance, onArrival: ({ body }) => ledger.arrived(body) });
     const began = performance.now();
-    load = startLoad({ ...yard, ...options, pipes, ledger });
-    const run: Run = { options, yard, pipes, ledger, load, signal, log };
+    load = startLoad({ ...instance, ...options, pipes, ledger });
+    const run: Run = { options, instance, pipes, ledger, load, signal, log };
     const records = await underLoad(run);
     signal.throwIfAborted();
     const seconds = (performance.now() - began) / 1000;
     return { options, seconds, records, ledger, ...(await judgeAll(run, records)) };
   } finally {
     await load?.close();
-    await yard.stop();
+    await instance.stop();
     await Promise.all(pipes.flatMap(({ receivers }) => [...receivers.values()].map((receiver) => receiver.close())));
   }
 }
 
 interface Run {
   options: TortureOptions;
-  yard: Yard;
+  instance: Instance;
   pipes: Pipe[];
   ledger: Ledger;
   load: Load;
@@ -61,13 +61,13 @@ interface Run {
 }
 
 /** Load and faults, until both are as many as asked for or the time is over. */
-async function underLoad({ options, yard, pipes, ledger, load, signal, log }: Run): Promise<FaultRecord[]> {
+async function underLoad({ options, instance, pipes, ledger, load, signal, log }: Run): Promise<FaultRecord[]> {
   const all = pipes.flatMap((pipe) => [...pipe.receivers.values()]);
   const arrived = () => all.reduce((sum, receiver) => sum + receiver.arrivals.length, 0);
   const until = performance.now() + options.minutes * 60_000;
   const records = await tortureRounds({
     rounds: planRounds(options.seed, options.faults, receiversToDisturb(pipes)),
-    victims: { yard, receivers: new Map(all.map((receiver) => [receiver.name, receiver])) },
+    victims: { instance, receivers: new Map(all.map((receiver) => [receiver.name, receiver])) },
     ledger,
     until,
     signal,
@@ -85,12 +85,12 @@ async function underLoad({ options, yard, pipes, ledger, load, signal, log }: Ru
 }
 
 async function judgeAll(
-  { yard, pipes, ledger, load, signal, log }: Run,
+  { instance, pipes, ledger, load, signal, log }: Run,
   records: FaultRecord[],
 ): Promise<Pick<Outcome, 'quietSeconds' | 'arrived' | 'problems' | 'endedByThemselves'>> {
-  const pool = createPool(yard.databaseUrl, { max: 3, statementTimeoutMs: 60_000, onError: () => {} });
-  const connection = Connection.lazy({ address: yard.temporal.address });
-  const temporal = new Client({ connection, namespace: yard.temporal.namespace });
+  const pool = createPool(instance.databaseUrl, { max: 3, statementTimeoutMs: 60_000, onError: () => {} });
+  const connection = Connection.lazy({ address: instance.temporal.address });
+  const temporal = new Client({ connection, namespace: instance.temporal.namespace });
   let told = performance.now();
   const onWait = (what: string) => {
     if (performance.now() - told < PROGRESS_EVERY_MS) return;
@@ -111,7 +111,7 @@ async function judgeAll(
     signal.throwIfAborted();
     const quietSeconds = (performance.now() - began) / 1000;
     const arrived = await judgeArrivals(pool, pipes, ledger);
-    const ended = [...yard.parts.values()].filter((part) => part.endedByItself > 0);
+    const ended = [...instance.parts.values()].filter((part) => part.endedByItself > 0);
     return {
       quietSeconds,
       arrived,
@@ -121,7 +121,7 @@ async function judgeAll(
         ...stuck,
         ...refusedForGood(ledger, records),
         ...(await recordsThatDisagree(pool)),
-        ...(await apiThatDisagrees(yard.call, yard.organizationId, pipes, ledger)),
+        ...(await apiThatDisagrees(instance.call, instance.organizationId, pipes, ledger)),
       ],
     };
   } finally {

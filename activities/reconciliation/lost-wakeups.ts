@@ -5,25 +5,25 @@ import {
   wakeForgottenBatches,
   wakeForgottenHolds,
   wakeForgottenMails,
-} from '../../db/sleepers.ts';
-import { circuitWorkflowId } from '../../workflows/messages.ts';
-import { lookUp } from './engine.ts';
-import type { RepairDeps } from './open-deliveries.ts';
+} from '../../db/lost-wakeups.ts';
+import { circuitWorkflowId } from '../../core/workflow-names.ts';
+import { lookUp } from '../../temporal-config/workflow-state.ts';
+import type { RepairDeps } from '../../temporal-config/open-deliveries.ts';
 
 const PAGE_SIZE = 100;
 
 /** @returns what was woken, by kind */
-export async function wakeSleepers(deps: RepairDeps): Promise<Record<string, string[]>> {
+export async function repairLostWakeups(deps: RepairDeps): Promise<Record<string, string[]>> {
   const { pool } = deps;
   return {
-    circuits: [...(await wakeLostCircuits(deps)), ...(await wakeForgottenHolds(pool))],
+    circuits: [...(await repairLostWakeupsCircuits(deps)), ...(await wakeForgottenHolds(pool))],
     warehouses: await wakeForgottenBatches(pool),
     notifications: await wakeForgottenMails(pool),
   };
 }
 
 /** A half-open circuit waits for the next delivery, and has no time at which it is woken: its workflow has to be there. */
-async function wakeLostCircuits({ pool, client }: RepairDeps): Promise<string[]> {
+async function repairLostWakeupsCircuits({ pool, client }: RepairDeps): Promise<string[]> {
   const woken: string[] = [];
   for (let after: string | undefined = ''; after !== undefined; ) {
     const asleep: string[] = await sleepingCircuits(pool, after, PAGE_SIZE);

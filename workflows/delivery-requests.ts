@@ -1,50 +1,58 @@
 // What people, the API and the route's circuit ask of a delivery while it runs. Descriptions are what the Temporal UI shows
 // where a signal is chosen.
 import { CancellationScope, setHandler } from '@temporalio/workflow';
-import { cancel, type DeliveryStatusView, release, replay, retryNow, status, type Wishes } from './messages.ts';
+import {
+  cancel,
+  type DeliveryStatusView,
+  release,
+  replay,
+  retryNow,
+  status,
+  type DeliveryRequests,
+} from './messages.ts';
 
 /**
- * Sets the handlers of all signals and of the query; a cancellation request is a wish like the signal `cancel`.
- * @param before what is left of the wishes of the run before, when this one goes on for it
+ * Sets the handlers of all signals and of the query; a cancellation request counts as the signal `cancel`.
+ * @param before what is left of the requests of the run before, when this one continues it
  * @returns what has been asked for so far
  */
-export function listen(view: DeliveryStatusView, before?: Wishes): Wishes {
-  const wishes: Wishes = { retry: false, cancel: false, replay: false, release: false, ...before };
+export function listen(view: DeliveryStatusView, before?: DeliveryRequests): DeliveryRequests {
+  const requests: DeliveryRequests = { retry: false, cancel: false, replay: false, release: false, ...before };
   setHandler(status, () => view, { description: 'What the delivery has come to and what it waits for' });
   setHandler(
     retryNow,
     () => {
-      wishes.retry = true;
+      requests.retry = true;
     },
     { description: 'Makes the next attempt now, during the wait for a retry' },
   );
   setHandler(
     cancel,
     () => {
-      wishes.cancel = true;
+      requests.cancel = true;
     },
     { description: 'Ends the delivery: no further attempt is made' },
   );
   setHandler(
     replay,
     (replayedAs) => {
-      wishes.replay = true;
+      requests.replay = true;
       // Anything else was typed into the Temporal UI and names no delivery; the workflow then creates one.
-      wishes.replayedAs = isDeliveryId(replayedAs) ? replayedAs : undefined;
+      requests.replayedAs = isDeliveryId(replayedAs) ? replayedAs : undefined;
     },
     { description: 'Delivers a failed delivery again, as a new delivery; leave Data empty' },
   );
   setHandler(
     release,
     () => {
-      wishes.release = true;
+      requests.release = true;
     },
     { description: "Sent by Hookyard when the route's circuit lets the delivery go on; not needed by hand" },
   );
   CancellationScope.current().cancelRequested.catch(() => {
-    wishes.cancel = true;
+    requests.cancel = true;
   });
-  return wishes;
+  return requests;
 }
 
 function isDeliveryId(data: unknown): data is string {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Openings } from '../../activities/openings.ts';
+import { PendingOpenings } from '../../activities/pending-openings.ts';
 
 const THRESHOLD = 3;
 
@@ -11,19 +11,19 @@ describe('circuits that are about to open', () => {
   }
 
   function failing(times: number) {
-    const openings = new Openings();
+    const pendingOpenings = new PendingOpenings();
     const results = Array.from({ length: times }, unrecorded);
-    for (const { promise } of results) openings.failed('rte_1', promise);
-    return { openings, results };
+    for (const { promise } of results) pendingOpenings.failed('rte_1', promise);
+    return { pendingOpenings, results };
   }
 
   it('are waited for from the failure that reaches the threshold until all failures are recorded', async () => {
-    const { openings, results } = failing(THRESHOLD - 1);
-    expect(openings.awaited('rte_1', THRESHOLD), 'before').to.equal(undefined);
+    const { pendingOpenings, results } = failing(THRESHOLD - 1);
+    expect(pendingOpenings.awaited('rte_1', THRESHOLD), 'before').to.equal(undefined);
     const last = unrecorded();
-    openings.failed('rte_1', last.promise);
+    pendingOpenings.failed('rte_1', last.promise);
     let over = false;
-    const awaited = openings.awaited('rte_1', THRESHOLD)?.then(() => {
+    const awaited = pendingOpenings.awaited('rte_1', THRESHOLD)?.then(() => {
       over = true;
     });
     last.settle();
@@ -32,20 +32,20 @@ describe('circuits that are about to open', () => {
     results[0]?.settle();
     results[1]?.fail();
     await awaited;
-    expect(openings.awaited('rte_1', THRESHOLD), 'afterwards').to.equal(undefined);
+    expect(pendingOpenings.awaited('rte_1', THRESHOLD), 'afterwards').to.equal(undefined);
   });
 
   it('are those of one route', () => {
-    const { openings } = failing(THRESHOLD);
-    expect(openings.awaited('rte_1', THRESHOLD)).to.be.a('promise');
-    expect(openings.awaited('rte_2', THRESHOLD)).to.equal(undefined);
+    const { pendingOpenings } = failing(THRESHOLD);
+    expect(pendingOpenings.awaited('rte_1', THRESHOLD)).to.be.a('promise');
+    expect(pendingOpenings.awaited('rte_2', THRESHOLD)).to.equal(undefined);
   });
 
   it('are not waited for after a success, or when they have turned out to be closed', () => {
-    const succeeded = failing(THRESHOLD).openings;
+    const succeeded = failing(THRESHOLD).pendingOpenings;
     succeeded.succeeded('rte_1');
     expect(succeeded.awaited('rte_1', THRESHOLD)).to.equal(undefined);
-    const closed = failing(THRESHOLD).openings;
+    const closed = failing(THRESHOLD).pendingOpenings;
     closed.forget('rte_1');
     expect(closed.awaited('rte_1', THRESHOLD)).to.equal(undefined);
   });

@@ -4,7 +4,7 @@
 import type { AppContext, Next } from './context.ts';
 
 /** What one request holds of it. */
-export interface BodyRoom {
+export interface BodyMemoryBudget {
   /**
    * Counts the request for a source. A source may hold half of the memory, so that one under attack leaves room for others.
    * @returns false when the source has as many under way as it may; then the request counts for nothing
@@ -24,7 +24,7 @@ export interface RoomLimits {
 }
 
 /** @returns makes the room of one request */
-export function createBodyRooms({ maxBytes, maxRequestsPerSource }: RoomLimits): () => BodyRoom {
+export function createBodyMemoryBudgets({ maxBytes, maxRequestsPerSource }: RoomLimits): () => BodyMemoryBudget {
   let used = 0;
   const sources = new Map<string, { requests: number; bytes: number }>();
 
@@ -68,7 +68,7 @@ export function createBodyRooms({ maxBytes, maxRequestsPerSource }: RoomLimits):
 
 /** Middleware: gives every request its room, and takes it back when the request has been handled. */
 export function bodyRooms(limits: RoomLimits): (ctx: AppContext, next: Next) => Promise<void> {
-  const open = createBodyRooms(limits);
+  const open = createBodyMemoryBudgets(limits);
   return async (ctx, next) => {
     const room = open();
     ctx.state.room = room;

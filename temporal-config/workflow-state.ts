@@ -1,6 +1,6 @@
 // What Temporal knows of a workflow, in the terms of the reconciliation.
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
-import { deliveryStatusAttribute } from '../../workflows/search-attributes.ts';
+import { deliveryStatusAttribute } from '../core/search-attributes.ts';
 
 const DEADLINE_MS = 5000;
 

@@ -1,0 +1,46 @@
+// Which folder may import which others: the table in README.md is the rule.
+import { expect } from 'chai';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const ROW = /^\| `([a-z-]+)\/` \|.*\| ([^|]*) \|$/gm;
+const IMPORT = /^(?:import|export) (type )?[^;]*?from '(\.[^']*)'|(?:import|new URL)\('(\.[^']*\.ts)'/gm;
+const TYPES = 'types of ';
+
+const rules = new Map(
+  [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(ROW)].map(([, folder = '', may = '']) => [
+    folder,
+    may.replaceAll('`', '').split(', '),
+  ]),
+);
+const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] };
+
+function isAllowed(folder: string, target: string, isType: boolean): boolean {
+  const may = rules.get(folder) ?? [];
+  return may.includes(target) || may.includes('anything') || (isType && may.includes(TYPES + target));
+}
+
+describe('the folders', () => {
+  it('that hold code are all in the table of the README', () => {
+    expect([...rules.keys()]).to.include.members(include);
+  });
+
+  it('import only what the table of the README allows', () => {
+    const found: string[] = [];
+    for (const file of globSync(
+      include.map((folder) => `${folder}/**/*.ts`),
+      { cwd: ROOT },
+    )) {
+      const [folder = ''] = file.split('/');
+      for (const [, type, from, url] of readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT)) {
+        const path = join(dirname(file), from ?? url ?? '');
+        const [target = ''] = path.split('/');
+        if (target !== folder && path.endsWith('.ts') && !isAllowed(folder, target, Boolean(type))) {
+          found.push(`${file} imports ${path}`);
+        }
+      }
+    }
+    expect(found).to.deep.equal([]);
+  });
+});
