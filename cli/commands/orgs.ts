@@ -16,8 +16,8 @@ export function addOrganizations(program: Command): void {
     .addHelpText(
       'after',
       `
-The API has no such operation: whoever has a key is in one organization. This command needs the service's database instead:
-that of DATABASE_URL, or the one that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data of Hookyard's folder).`,
+The API cannot create organizations, because a key belongs to one. This command works on the service's database:
+DATABASE_URL, or the database that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data).`,
     )
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
