@@ -135,7 +135,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
     if (name.startsWith('HOOKYARD_') && !(name in variables) && !NOT_OURS.includes(name)) {
-      problems.push(`${name} is not a setting of Hookyard; remove it, or see the configuration table in README.md`);
+      problems.push(`${name} is not a setting of Hookyard; remove it, or see docs/configuration.md`);
     }
   }
   const values: Record<string, unknown> = {};

@@ -19,7 +19,7 @@ const notifyEmails = z
     const addresses = text.split(',').map((address) => address.trim());
     const wrong = addresses.find((address) => !email.safeParse(address).success);
     if (wrong !== undefined && text.trim() !== '') {
-      refuse(context, undefined, `must be comma-separated e-mail addresses; "${wrong}" is none`);
+      refuse(context, undefined, `must be comma-separated e-mail addresses; "${wrong}" is not one`);
     } else if (addresses.length > MAX_EMAILS) {
       refuse(context, undefined, `must be at most ${MAX_EMAILS} e-mail addresses`);
     }

@@ -44,7 +44,7 @@ export function addExchange(program: Command): void {
     );
   program
     .command('import')
-    .description('read what export has written; all of it or nothing')
+    .description('read a file that export wrote')
     .addArgument(kind())
     .argument('<file>', '- reads stdin')
     .addOption(

@@ -1,4 +1,4 @@
-// What housekeeping could not do: counted by part, so that a part that fails time and again is seen (docs/operating.md).
+// What housekeeping could not do: counted by part, so that a part that fails time and again is seen (docs/retention.md).
 import { errorText } from '../../core/clean-text.ts';
 import type { Queryable } from '../pool.ts';
 
