@@ -22,7 +22,7 @@ const problems = contractProblems(pages, rules, titles);
 for (const problem of problems) console.log(problem);
 const byRows = new Set(titles.flatMap(idsIn)).size;
 console.log(
-  `${rules.length} rules: ${byRows} shown by ${rows.length} rows, ${rules.length - byRows} by other tests alone; ` +
+  `${rules.length} rules: ${byRows} shown by ${rows.length} rows, ${rules.length - byRows} by other tests alone; ${rules.filter(({ id }) => code.has(id)).length} named in the code; ` +
     `${problems.length === 0 ? 'nothing is missing' : `${problems.length} problems`}`,
 );
 process.exitCode = problems.length === 0 ? 0 : 1;
