@@ -1,4 +1,5 @@
 // The transform of a delivery's route: what is sent instead of the received bytes.
+// Rules: TFM-01, TFM-08.
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { ConfigCache } from './config-cache.ts';
 import type { Transforms, TransformOutput, TransformProblem } from '../outbound/transforms/index.ts';

@@ -1,5 +1,6 @@
 // Destinations and routes as attempts need them, cached by id and version: the version comes with every delivery that
 // is loaded, so a changed record is read again at once and an unchanged one never.
+// Rules: DLV-26.
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import {
   type DestinationRow,

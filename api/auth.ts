@@ -1,4 +1,5 @@
-// API keys: who a request comes from and what it may do (decisions, "Credentials, organizations, plans").
+// API keys: who a request comes from and what it may do.
+// Rules: HTTP-04, AUTH-01 to AUTH-05, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../db/entities.ts';
 import { findKey, noteUse } from '../db/management/api-keys.ts';

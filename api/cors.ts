@@ -1,4 +1,5 @@
 // Cross-origin requests of browsers to the management API (Fetch standard, "CORS protocol"), off unless origins are set.
+// Rules: HTTP-27.
 import type { AppContext, Next } from './context.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 

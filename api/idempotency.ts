@@ -1,4 +1,5 @@
 // `Idempotency-Key` on the POST requests of the management API: a repeat gets the answer of the first one, and does nothing.
+// Rules: HTTP-29 to HTTP-32, ERR-29.
 import { createHash } from 'node:crypto';
 import { DecryptionError } from '../db/encryption/secret-box.ts';
 import {

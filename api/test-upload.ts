@@ -1,4 +1,5 @@
-// Test files to a warehouse (interface.md, "Destinations, flat family", rules 3 and 4).
+// Test files to a warehouse.
+// Rules: ERR-06, DEST-46, WH-28.
 import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
 import { newId } from '../core/ids.ts';
 import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';

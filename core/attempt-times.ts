@@ -1,7 +1,7 @@
 // How long an attempt may take, of which the workflow and the activity must think alike: the activity never outlives its time, or
 // the attempt would be made a second time while the first is under way.
 
-/** The longest deadline that a destination can have (docs/interface.md), ms. */
+/** The longest deadline that a destination can have (DEST-12), ms. */
 export const LONGEST_TIMEOUT_MS = 60_000;
 /** Loading, the transform, the wait for a near slot: an attempt that is not sent by then is given up, and made anew. */
 const PREPARING_MS = 30_000;

@@ -167,7 +167,7 @@ export function describeSettings(settings: Settings): string[] {
     .map(([name, row]) => `${name}=${row.secret ? '****' : String(settings[name as keyof Settings])}`);
 }
 
-/** The base of every `webhookUrl`: `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */
+/** The base of every `webhookUrl` (HTTP-01): `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */
 export function publicUrl(settings: Settings, boundPort: number = settings.HOOKYARD_PORT): string {
   return (settings.HOOKYARD_PUBLIC_URL ?? `http://localhost:${boundPort}`).replace(/\/+$/, '');
 }

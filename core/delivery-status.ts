@@ -1,7 +1,7 @@
 /** The statuses of a delivery that has not ended. */
 export const OPEN_STATUSES = ['pending', 'retrying', 'circuit_open'] as const;
 
-/** All statuses of a delivery (decisions, "Deliveries"). */
+/** All statuses of a delivery (DLV-04 to DLV-12). */
 export const DELIVERY_STATUSES = [
   ...OPEN_STATUSES,
   'delivered',

@@ -1,4 +1,5 @@
-// How secrets are shown (interface.md, "Credential redaction") and how a shown one that comes back is recognised.
+// How secrets are shown and how a shown one that comes back is recognised.
+// Rules: AUTH-14, AUTH-15.
 import type { AuthType } from './auth-config.ts';
 
 const BULLETS = '••••';

@@ -1,4 +1,5 @@
-// What an attempt's answer means for its delivery (decisions, "Deliveries").
+// What an attempt's answer means for its delivery.
+// Rules: DLV-19, DLV-20, DLV-22.
 import { parseHttpDate, parseRetryAfter, waitBeforeRetry } from './backoff.ts';
 import { errorText } from './clean-text.ts';
 import { type ExpectedResponse, isSuccess } from './response-check.ts';

@@ -1,4 +1,5 @@
 // What every start does to the database before anything serves: migrate, check the keys, make the first organization.
+// Rules: AUTH-06, AUTH-07.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 // Writes the object of a batch. Every try writes the same key, and the same bytes unless an event of it was deleted or a
 // transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object is
 // halved.
+// Rules: WH-21, WH-24, WH-26.
 import { errorText } from '../../core/clean-text.ts';
 import { MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';

@@ -1,4 +1,5 @@
 // What exports and imports have in common: the envelope of a file, how an import is read and checked, and its transaction.
+// Rules: ERR-07, EXP-06 to EXP-09.
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { DeadlockException } from '@mikro-orm/core';
 import { z } from 'zod';
@@ -10,7 +11,7 @@ import { within } from '../ignored.ts';
 import { violates } from '../records.ts';
 import { check } from '../validation.ts';
 
-/** Stands for credentials that a file does not hold (interface.md, "Destination export item"). */
+/** Stands for credentials that a file does not hold (EXP-11). */
 export const REDACTED = '***REDACTED***';
 
 const VERSION = '1.0';

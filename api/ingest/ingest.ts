@@ -1,4 +1,5 @@
-// The public ingest endpoint: verify, route, store, answer after the commit (decisions, "Ingest").
+// The public ingest endpoint: verify, route, store, answer after the commit.
+// Rules: INGEST-01 to INGEST-11, ERR-19, ERR-22.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';

@@ -1,5 +1,6 @@
 // What an ingest request needs to know of a source, cached in the process. A cached copy is used to accept only in the
 // statement that checks its version (db/hot-path/store-events.ts), and to refuse only after its version was looked up.
+// Rules: ROUTE-11, ROUTE-49.
 import type { VerificationConfig } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';

@@ -1,4 +1,5 @@
 // Batches of a warehouse destination: which files were written, which are on their way, and why one is not.
+// Rules: WH-25.
 import { z } from 'zod';
 import { type BatchRecord, listBatches } from '../../db/history/warehouse-batches.ts';
 import type { BatchStatus } from '../../db/warehouse/batches.ts';

@@ -1,6 +1,6 @@
-// Many destinations or routes in one request (interface.md, "Destinations, flat family" and "Routes (flat family)").
-// Each request is one transaction and counts what existed; ids of nothing, and of other organizations, are passed over
-// (decisions, "Bulk and import limits").
+// Many destinations or routes in one request. Each request is one transaction and counts what existed; ids of nothing, and of other
+// organizations, are passed over.
+// Rules: DEST-33, ROUTE-37, ROUTE-38, ROUTE-46, ROUTE-47.
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/ids.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';

@@ -1,4 +1,5 @@
 // Deliveries: what happened to an event on its way to one destination, and what people do about it.
+// Rules: DLV-13 to DLV-17, ERR-27.
 import { z } from 'zod';
 import { isId } from '../../core/ids.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';

@@ -1,4 +1,5 @@
-// Deliveries and attempts as the API shows them (decisions, "Deliveries").
+// Deliveries and attempts as the API shows them.
+// Rules: DLV-02 to DLV-12.
 import { idTime, isId } from '../../core/ids.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';

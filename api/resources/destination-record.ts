@@ -1,4 +1,5 @@
-// What both destination families do to the one store behind them (decisions, "The two destination families").
+// What both destination families do to the one store behind them.
+// Rules: DEST-21, DEST-28, DEST-32, DEST-35.
 import { type AuthType, authConfigSchemas } from '../../core/auth-config.ts';
 import type { RetryPolicy } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';

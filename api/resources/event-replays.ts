@@ -1,4 +1,5 @@
 // Replays of events chosen by the filters of the event list: counted in advance, started, watched and cancelled.
+// Rules: RPL-05 to RPL-13, ERR-17, ERR-28.
 import { z } from 'zod';
 import { MAX_OPEN_REPLAYS, REPLAY_RATE } from '../../core/event-replay.ts';
 import { Destination, EventReplay } from '../../db/entities.ts';

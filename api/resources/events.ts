@@ -1,4 +1,5 @@
-// Events (interface.md, "Events (organization-scoped)"); replays are in replays.ts.
+// Events: list, get, payload, timeline, delete. Replays are in replays.ts.
+// Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, ERR-30.
 import { z } from 'zod';
 import { idTime } from '../../core/ids.ts';
 import { viewPayload } from '../../core/payload.ts';

@@ -1,4 +1,5 @@
 // Probes for whoever runs the service: `/healthz` says that this process answers, `/readyz` that webhooks should be sent to it.
+// Rules: HTTP-33, HTTP-34.
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { type Pool, takesWrites } from '../../db/pool.ts';

@@ -1,4 +1,5 @@
-// Replays of events, one or many (interface.md, "Events (organization-scoped)").
+// Replays of events, one or many.
+// Rules: RPL-01, RPL-02.
 import { z } from 'zod';
 import { isId } from '../../core/ids.ts';
 import { existingEventIds } from '../../db/history/events.ts';

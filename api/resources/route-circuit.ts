@@ -1,4 +1,5 @@
-// A route's circuit breaker and statistics (interface.md, "Circuit status object", "Route statistics object").
+// A route's circuit breaker and statistics.
+// Rules: ROUTE-39 to ROUTE-42.
 import { z } from 'zod';
 import { loadCircuits, resetCircuit as closeCircuit } from '../../db/circuits/circuits.ts';
 import { lastAttempts, routeStatistics } from '../../db/history/statistics.ts';

@@ -1,4 +1,5 @@
-// What a route may hold (interface.md, "Route"; decisions, "Routes, filters, transforms, schemas").
+// What a route may hold.
+// Rules: ROUTE-01 to ROUTE-24.
 import { z } from 'zod';
 import { LANES } from '../../core/lane.ts';
 import { refuse } from '../validation.ts';

@@ -1,4 +1,5 @@
-// Sources (interface.md, "Sources (organization-scoped)").
+// Sources: list, create, get, update, delete.
+// Rules: SRC-01 to SRC-11, SRC-18 to SRC-27.
 import { z } from 'zod';
 import { parsePath } from '../../core/dotted-path.ts';
 import { checkHeaderName } from '../../core/headers.ts';
@@ -120,7 +121,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   }
   ctx.status = 201;
   const shown = await showOne(ctx, deps, source);
-  // Interface: the answer to a create returns only the type of verificationConfig.
+  // Only the type (SRC-18).
   ctx.body = { ...shown, verificationConfig: { type: verification.type } };
 }
 

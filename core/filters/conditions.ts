@@ -1,4 +1,5 @@
 // One condition of a filter: what it may be, and what it becomes when it is compiled.
+// Rules: FLT-03, FLT-06 to FLT-08.
 import { isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
 import { compilePattern, PatternError } from '../linear-regex.ts';
 import { TimeLimitError, withinTime } from '../time-limit.ts';

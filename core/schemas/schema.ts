@@ -1,4 +1,5 @@
 // JSON Schemas of users: checked when they are stored, compiled once for each version, evaluated within bounds.
+// Rules: SCH-03, SCH-04.
 import type { Ajv, ValidateFunction } from 'ajv';
 import { PatternError } from '../linear-regex.ts';
 import { TimeLimitError, withinTime } from '../time-limit.ts';

@@ -226,7 +226,7 @@ export async function electProbe(
   return circuits.get(routeId);
 }
 
-/** Closes the circuit of a route (interface, "Circuit breaker"); what it holds is released by its workflow. */
+/** Closes the circuit of a route (CIRC-06); what it holds is released by its workflow. */
 export async function resetCircuit(db: Queryable, routeId: string): Promise<void> {
   await changeCircuits(db, [routeId], ({ circuit }) =>
     circuit.state === 'closed' && circuit.failureCount === 0 ? [] : [{ type: 'reset' }],

@@ -1,4 +1,5 @@
 // Deliveries that a circuit keeps from being attempted: handed to a failover destination, or held until it closes.
+// Rules: ROUTE-52, CIRC-02, CIRC-07.
 import { newId, shardOf } from '../../core/ids.ts';
 import { electProbe } from './circuits.ts';
 import { jsonParameter } from '../parameters.ts';

@@ -1,5 +1,6 @@
 // What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
 // statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
+// Rules: DEST-37.
 import { errorText } from '../../core/clean-text.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
@@ -29,7 +30,7 @@ export interface EndSelection {
 }
 
 // A delivery is ended once: its status is checked again under the row lock, so of a cancel and a result that meet,
-// exactly one counts in the event's totals. A skipped delivery stops counting at all (decisions, "Events").
+// exactly one counts in the event's totals. A skipped delivery stops counting at all (EVT-10).
 const END = `
 with ended as (
   update deliveries d
@@ -173,7 +174,7 @@ export async function removeSource(db: Queryable, organizationId: string, source
 
 /**
  * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history is kept
- * (interface, "Destinations, flat family", rule 2). Of very many open deliveries, and when the database is busy, some are left
+ * (DEST-37). Of very many open deliveries, and when the database is busy, some are left
  * to the background; those in a file that is being written end with that.
  * @returns the ids that existed, and the deliveries that were cancelled
  */

@@ -1,4 +1,5 @@
 // Notifications of routes: noted where deliveries end, claimed when due, frozen while they are sent (migration 0006).
+// Rules: NOTE-01 to NOTE-04.
 import type { Queryable } from '../pool.ts';
 
 export type NotificationKind = 'failure' | 'recovery' | 'success';

@@ -1,4 +1,5 @@
 // Rate limits per destination, kept in PostgreSQL so that they hold across all workers, for retries and replays too.
+// Rules: DEST-13, DLV-25.
 import { shardOf } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
 import type { Queryable } from '../pool.ts';

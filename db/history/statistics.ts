@@ -1,6 +1,7 @@
 // Reads the roll-ups of migration 0003: totals of all time are in the bucket 'epoch', windows are sums of buckets: of 5 minutes
 // inside the last day, of an hour before (merge-buckets.ts). What a destination never saw (`unsent`, migration 0010) is a
 // failure of the route alone. What people cancelled is neither a success nor a failure.
+// Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
 import type { Queryable } from '../pool.ts';
 import { ALL_TIME } from '../sql-rules.ts';
 
@@ -89,7 +90,7 @@ export async function destinationTotals(
   );
 }
 
-/** The health object of the interface; times as Dates. Without recent deliveries the figures are 0. */
+/** The health of a destination as the API shows it; times as Dates. Without recent deliveries the figures are 0. */
 export interface DestinationHealth {
   successRate: number;
   avgLatency: number;
@@ -165,7 +166,7 @@ export async function destinationHealth(
   };
 }
 
-/** Interface, "Destination health status". */
+/** HEALTH-06 to HEALTH-09 */
 function healthStatus(succeeded: number, failed: number): DestinationHealth['status'] {
   const finished = succeeded + failed;
   if (finished === 0) return 'unknown';

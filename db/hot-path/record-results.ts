@@ -1,4 +1,5 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
+// Rules: EVT-13.
 import { errorText } from '../../core/clean-text.ts';
 import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';

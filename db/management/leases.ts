@@ -1,4 +1,5 @@
 // Leases: sources, destinations and routes that are removed when whoever made them renews them no more.
+// Rules: LEASE-04.
 import { isStatementTimeout, isTransientDatabaseError, isWriteConflict } from '../database-errors.ts';
 import { removeDestinations, removeSource } from '../delivery/delivery-commands.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';

@@ -1,5 +1,6 @@
 // Replays of events chosen by a filter: asked for, counted, cancelled, and found by workers. event-replay-pages.ts makes
 // their pages.
+// Rules: RPL-12, RPL-13.
 import { errorText } from '../../core/clean-text.ts';
 import { MAX_OPEN_REPLAYS } from '../../core/event-replay.ts';
 import { idTime, isId, newId } from '../../core/ids.ts';

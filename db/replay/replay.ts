@@ -1,4 +1,5 @@
 // Replays: new deliveries of events that are already stored.
+// Rules: EVT-15, RPL-03, RPL-04.
 import { newId, shardOf } from '../../core/ids.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';

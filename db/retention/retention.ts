@@ -1,5 +1,6 @@
 // What ends before its partition is dropped, so that nothing acknowledged vanishes unseen and nothing refers to what is gone:
 // deliveries that are still open, and deliveries that are younger than their event (activities/retention.ts).
+// Rules: EVT-24.
 import { idFloor, idTime } from '../../core/ids.ts';
 import { endDeliveries, removeAttempts } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';

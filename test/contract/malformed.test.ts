@@ -1,5 +1,5 @@
-// Thousands of requests that are wrong in every way we could think of: each is refused in the error's shape (interface.md,
-// "Errors"), none is an unexpected failure, and none leaves anything behind in memory.
+// Thousands of requests that are wrong in every way we could think of: each is refused in the shape of an error (ERR-01), none is an
+// unexpected failure, and none leaves anything behind in memory.
 import { Agent, request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { makePipeline } from '../support/api-records.ts';
@@ -76,7 +76,7 @@ describe('Malformed requests', () => {
 
   /** What is wrong with an answer, or null. */
   function problemOf({ method, path }: Pick<Malformed, 'method' | 'path'>, { status, body }: Refusal): string | null {
-    // An import of items that cannot be used tells so in its result (interface.md, "Errors", rule 2).
+    // An import of items that cannot be used tells so in its result (ERR-07).
     if (status === 200 && path.endsWith('/import') && hasProblems(body)) return null;
     if (status < 400 || status >= 500) return `answered ${status}`;
     return method === 'HEAD' ? null : shapeProblem(body);
