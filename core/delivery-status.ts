@@ -1,17 +1,6 @@
 /** The statuses of a delivery that has not ended. */
 export const OPEN_STATUSES = ['pending', 'retrying', 'circuit_open'] as const;
 
-/** All statuses of a delivery (decisions, "Deliveries"). */
-export const DELIVERY_STATUSES = [
-  ...OPEN_STATUSES,
-  'delivered',
-  'failed',
-  'failed_over',
-  'schema_failed',
-  'skipped',
-  'cancelled',
-] as const;
-
 const open = new Set<string>(OPEN_STATUSES);
 
 /** Whether a delivery with this status has not ended. */

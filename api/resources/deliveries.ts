@@ -10,8 +10,7 @@ import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { choiceParam, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
-import { showAttempt, showDelivery } from './delivery-view.ts';
-import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
+import { DELIVERY_STATUSES, showAttempt, showDelivery } from './delivery-view.ts';
 import { payloadExpired } from './events.ts';
 
 export const listSchema = z.object({

@@ -1,9 +1,20 @@
 // Deliveries and attempts as the API shows them (decisions, "Deliveries").
+import { OPEN_STATUSES } from '../../core/delivery-status.ts';
 import { idTime, isId } from '../../core/ids.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
 import { isoTime } from '../records.ts';
+
+export const DELIVERY_STATUSES = [
+  ...OPEN_STATUSES,
+  'delivered',
+  'failed',
+  'failed_over',
+  'schema_failed',
+  'skipped',
+  'cancelled',
+] as const;
 
 // These ended before they began, or wait for their route's circuit to close.
 const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'circuit_open', 'failed_over'];
