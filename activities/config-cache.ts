@@ -1,5 +1,6 @@
 // Destinations and routes as attempts need them, cached by id and version: the version comes with every delivery that
 // is loaded, so a changed record is read again at once and an unchanged one never.
+import { LRUCache } from 'lru-cache';
 import type { AuthType } from '../core/auth-config.ts';
 import type { FailoverRule } from '../core/failover.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
@@ -62,9 +63,10 @@ export interface ConfigCache {
   transform(id: string, version: number): Promise<TransformConfig | null>;
 }
 
-export function createConfigCache(pool: Pool, secretBox: SecretBox): ConfigCache {
+/** @param maxRecords how many of each kind are kept; the one used longest ago goes first */
+export function createConfigCache(pool: Pool, secretBox: SecretBox, maxRecords: number = MAX_CACHED): ConfigCache {
   return {
-    destination: byVersion(async (id) => {
+    destination: byVersion(maxRecords, async (id) => {
       const { rows } = await pool.query<Omit<DestinationConfig, 'authConfig'> & { authConfig: string | null }>({
         name: 'destination-config',
         text: DESTINATION,
@@ -72,11 +74,11 @@ export function createConfigCache(pool: Pool, secretBox: SecretBox): ConfigCache
       });
       return rows[0] ? openSecrets(rows[0], secretBox) : null;
     }),
-    route: byVersion(async (id) => {
+    route: byVersion(maxRecords, async (id) => {
       const { rows } = await pool.query<RouteConfig>({ name: 'route-config', text: ROUTE, values: [id] });
       return rows[0] ?? null;
     }),
-    transform: byVersion(async (id) => {
+    transform: byVersion(maxRecords, async (id) => {
       const { rows } = await pool.query<TransformConfig>({ name: 'transform-config', text: TRANSFORM, values: [id] });
       return rows[0] ?? null;
     }),
@@ -96,13 +98,13 @@ function openSecrets(
 
 /** A look-up that keeps what it found until a newer version is asked for; concurrent look-ups share one query. */
 function byVersion<T extends { version: number }>(
+  max: number,
   load: (id: string) => Promise<T | null>,
 ): (id: string, version: number) => Promise<T | null> {
-  const cached = new Map<string, { version: number; value: Promise<T | null> }>();
+  const cached = new LRUCache<string, { version: number; value: Promise<T | null> }>({ max });
   return (id, version) => {
     const known = cached.get(id);
     if (known && known.version >= version) return known.value;
-    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value ?? '');
     const value = load(id);
     cached.set(id, { version, value });
     // Failure policy: a failed load is not kept; the attempt fails on our own side and is made again.
