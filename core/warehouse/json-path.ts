@@ -11,7 +11,7 @@ type Expression = InstanceType<typeof expressions.FilterExpression>;
 type Selector = InstanceType<typeof selectors.JSONPathSelector>;
 
 /** The longest expression, in characters. */
-export const MAX_PATH_LENGTH = 512;
+const MAX_PATH_LENGTH = 512;
 
 /** The expression cannot be used; the message says why, as the end of a sentence that starts with its name. */
 export class JsonPathError extends Error {

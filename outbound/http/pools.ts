@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type buildConnector, Pool } from 'undici';
 
 /** An address that cannot be requested; a retry would fail the same way. */
-export class InvalidUrlError extends Error {
+class InvalidUrlError extends Error {
   readonly code = 'INVALID_URL';
   constructor(url: string) {
     super(`The URL ${url} cannot be used: it must be an absolute http or https address`);

@@ -12,7 +12,7 @@ import { openR2, openS3 } from './s3.ts';
 import type { Environment, ObjectHead, ObjectStore, OpenStore, StoredObject, StoreProblem } from './store.ts';
 
 /** One line a provider; its SDK is loaded by `open`, when a destination of the type is first used. */
-export const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<WarehouseConfig<Type>> } } = {
+const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<WarehouseConfig<Type>> } } = {
   s3: { title: 'S3', open: openS3 },
   r2: { title: 'R2', open: openR2 },
   gcs: { title: 'Google Cloud Storage', open: openGcs },
