@@ -3,9 +3,9 @@
 import type { Destination } from '../../db/entities.ts';
 import type { ApiDeps } from '../context.ts';
 import { type DestinationInput, openAuthConfig, openSigningSecret } from '../resources/destination-record.ts';
-import { createDestinationSchema, requirePlan, typeSchema } from '../resources/destination-schema.ts';
+import { createDestinationSchema, requirePlan, typeSchema } from '../members/destinations.ts';
 import { isWarehouse } from '../resources/destination-warehouse.ts';
-import * as field from '../resources/fields.ts';
+import * as field from '../members/fields.ts';
 import { check } from '../validation.ts';
 import { isObject, REDACTED } from './exchange.ts';
 import { exportWarehouse, readWarehouseItem, type WarehouseItem } from './warehouse-item.ts';

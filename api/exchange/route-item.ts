@@ -3,8 +3,8 @@
 // `expectedResponse` and (when set) `lane`, without which it would not be the same route.
 import { z } from 'zod';
 import type { Route } from '../../db/entities.ts';
-import * as field from '../resources/fields.ts';
-import { destinationList, failoverList, routeDefaults, routeSettings } from '../resources/route-schema.ts';
+import * as field from '../members/fields.ts';
+import { destinationList, failoverList, routeDefaults, routeSettings } from '../members/routes.ts';
 import { check, refuse } from '../validation.ts';
 
 /** Slugs of what routes name, by id; ids are unique across the kinds. */

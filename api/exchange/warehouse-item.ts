@@ -3,7 +3,7 @@
 import { WAREHOUSE_SECRET_FIELD, type WarehouseType } from '../../core/warehouse/config.ts';
 import { openWarehouseConfig } from '../../db/warehouse-config.ts';
 import type { ApiDeps } from '../context.ts';
-import { createDestinationSchema, createWarehouseSchema } from '../resources/destination-schema.ts';
+import { createDestinationSchema, createWarehouseSchema } from '../members/destinations.ts';
 import {
   changedWarehouse,
   checkConfig,
@@ -12,7 +12,7 @@ import {
   type Warehouse,
   type WarehouseInput,
 } from '../resources/destination-warehouse.ts';
-import * as field from '../resources/fields.ts';
+import * as field from '../members/fields.ts';
 import { check } from '../validation.ts';
 import { isObject, REDACTED } from './exchange.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as apiKeys from '../resources/api-keys.ts';
 import { readySchema } from '../resources/health.ts';
-import { idOf, listOf, text, timestamp } from './members.ts';
+import { idOf, listOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
 const scopes = z.array(z.enum(['read', 'write'])).meta({ examples: [['read', 'write']] });

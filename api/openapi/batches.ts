@@ -1,7 +1,7 @@
 // Batches of warehouses in the API's description; their handler is in ../resources/batches.ts.
 import { z } from 'zod';
 import { BATCH_STATUSES, batchListSchema } from '../resources/batches.ts';
-import { count, idOf, listOf, text, timestamp } from './members.ts';
+import { count, idOf, listOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
 const batch = z

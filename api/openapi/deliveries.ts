@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { LANES } from '../../core/lane.ts';
 import * as deliveries from '../resources/deliveries.ts';
 import { DELIVERY_STATUSES } from '../resources/delivery-view.ts';
-import { count, headers, idOf, latency, listOf, text, timestamp } from './members.ts';
+import { count, headers, idOf, latency, listOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
 const statusCode = z

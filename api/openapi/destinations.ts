@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { AUTH_TYPES, authConfigSchemas } from '../../core/auth-config.ts';
 import * as bulk from '../resources/bulk.ts';
 import { listSchema } from '../resources/destination-record.ts';
-import { createDestinationSchema, updateDestinationSchema } from '../resources/destination-schema.ts';
+import { createDestinationSchema, updateDestinationSchema } from '../members/destinations.ts';
 import * as destinations from '../resources/destinations.ts';
 import {
   count,
@@ -18,7 +18,7 @@ import {
   stamps,
   text,
   timestamp,
-} from './members.ts';
+} from '../members/values.ts';
 import { NO_CODE } from './errors.ts';
 import type { Operation } from './operation.ts';
 import {
@@ -28,7 +28,7 @@ import {
   uploadResults,
   warehouseExample,
   warehouseMembers,
-} from './warehouses.ts';
+} from '../members/warehouses.ts';
 
 export const retryPolicy = z
   .object({

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { ignoredNames, requestId } from './members.ts';
+import { ignoredNames, requestId } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
 /** Stands for an error without a code: the interface names none for it. */

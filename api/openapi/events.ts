@@ -5,7 +5,7 @@ import * as eventReplays from '../resources/event-replays.ts';
 import * as events from '../resources/events.ts';
 import * as replays from '../resources/replays.ts';
 import { attemptMembers, delivery } from './deliveries.ts';
-import { count, flag, headers, idOf, latency, listOf, named, text, timestamp } from './members.ts';
+import { count, flag, headers, idOf, latency, listOf, named, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
 const status = z.enum(['pending', 'delivered', 'partial', 'failed']).meta({ examples: ['delivered'] });

@@ -8,10 +8,10 @@ import { itemSchema as routeItemSchema } from '../exchange/route-item.ts';
 import { itemSchema as warehouseItemSchema } from '../exchange/warehouse-item.ts';
 import * as routes from '../exchange/routes.ts';
 import { httpMembers } from './destinations.ts';
-import { count, flag, idOf, text, timestamp } from './members.ts';
+import { count, flag, idOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 import { sharedSettings } from './routes.ts';
-import { shownConfig, shownFieldMapping } from './warehouses.ts';
+import { shownConfig, shownFieldMapping } from '../members/warehouses.ts';
 
 const destinationItem = z
   .object({

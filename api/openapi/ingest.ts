@@ -1,7 +1,7 @@
 // The address to which providers send, in the API's description; its handler is ../ingest/ingest.ts.
 import { z } from 'zod';
 import { INGEST_METHODS } from '../ingest/ingest.ts';
-import { idOf } from './members.ts';
+import { idOf } from '../members/values.ts';
 import type { Method, Operation } from './operation.ts';
 
 const accepted = z

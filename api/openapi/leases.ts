@@ -1,7 +1,7 @@
 // Leases in the API's description; the handler is in ../resources/leases.ts.
 import { z } from 'zod';
 import { leaseSchema } from '../resources/leases.ts';
-import { idOf, timestamp } from './members.ts';
+import { idOf, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
 const ids = z.array(idOf('rte', 'dst', 'dst_wh', 'src')).meta({ description: 'Of those that there are.' });

@@ -6,7 +6,7 @@ import * as filters from '../resources/filters.ts';
 import { listSchema } from '../resources/named-records.ts';
 import * as schemas from '../resources/schemas.ts';
 import * as transforms from '../resources/transforms.ts';
-import { count, flag, idOf, listOf, stamps, text } from './members.ts';
+import { count, flag, idOf, listOf, stamps, text } from '../members/values.ts';
 import type { Operation, RequestBody, Tag } from './operation.ts';
 
 const operator = z.enum(OPERATOR_NAMES as [string, ...string[]]).meta({ examples: ['equals'] });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { type ErrorCodes, errorResponses, isRepeatable, managementErrors } from './errors.ts';
-import { idempotencyKey, idempotentReplayed, ignoredNames, pathParameter, requestId } from './members.ts';
+import { idempotencyKey, idempotentReplayed, ignoredNames, pathParameter, requestId } from '../members/values.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 

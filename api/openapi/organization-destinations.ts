@@ -1,10 +1,10 @@
 // Destinations of the organization-scoped family in the API's description; their handlers are in
 // ../resources/organization-destinations.ts.
 import { listSchema } from '../resources/destination-record.ts';
-import { updateDestinationSchema } from '../resources/destination-schema.ts';
+import { updateDestinationSchema } from '../members/destinations.ts';
 import { createHttpBody, health, httpDestination, httpSummary } from './destinations.ts';
 import { NO_CODE } from './errors.ts';
-import { listOf } from './members.ts';
+import { listOf } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
 const base = '/api/organizations/{orgId}/destinations';

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { LANES } from '../../core/lane.ts';
 import * as bulk from '../resources/bulk.ts';
 import * as circuit from '../resources/route-circuit.ts';
-import { circuitConfigSchema, createRouteSchema, updateRouteSchema } from '../resources/route-schema.ts';
+import { circuitConfigSchema, createRouteSchema, updateRouteSchema } from '../members/routes.ts';
 import * as routes from '../resources/routes.ts';
 import { filterConditions, filterLogic } from './named-records.ts';
-import { count, flag, idOf, latency, listOf, named, stamps, text, timestamp } from './members.ts';
+import { count, flag, idOf, latency, listOf, named, stamps, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
 const circuitState = z.enum(['closed', 'open', 'half_open']);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { verificationConfigSchema } from '../../core/signatures/index.ts';
 import * as sources from '../resources/sources.ts';
-import { count, flag, idOf, listOf, stamps, text, timestamp } from './members.ts';
+import { count, flag, idOf, listOf, stamps, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
 const verificationConfig = z

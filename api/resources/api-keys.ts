@@ -17,7 +17,7 @@ import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { parseTime } from '../query.ts';
 import { isoTime, requireId } from '../records.ts';
 import { parseBody, parseQuery, refuse } from '../validation.ts';
-import * as field from './fields.ts';
+import * as field from '../members/fields.ts';
 
 const SCOPES: [Scope, Scope] = ['read', 'write'];
 

@@ -26,10 +26,10 @@ import {
   UNCHANGEABLE,
   updateDestinationSchema,
   updateWarehouseSchema,
-} from './destination-schema.ts';
+} from '../members/destinations.ts';
 import { showDestination } from './destination-view.ts';
 import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, testWarehouse } from './destination-warehouse.ts';
-import * as field from './fields.ts';
+import * as field from '../members/fields.ts';
 
 export const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
 

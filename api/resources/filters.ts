@@ -6,7 +6,7 @@ import { compileFilter, type FilterLogic } from '../../core/filters/filter.ts';
 import { Filter } from '../../db/entities.ts';
 import type { ApiDeps, ApiRouter, Context } from '../context.ts';
 import { parseBody } from '../validation.ts';
-import { conditions, logic } from './filter-conditions.ts';
+import { conditions, logic } from '../members/filter-conditions.ts';
 import { namedMembers, NamedRecords } from './named-records.ts';
 
 const someConditions = conditions.min(1);

@@ -11,7 +11,7 @@ import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { containsPattern, textParam } from '../query.ts';
 import { isoTime, requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
-import * as field from './fields.ts';
+import * as field from '../members/fields.ts';
 import { requireUnused, routeCounts, type RouteReference } from './route-references.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 

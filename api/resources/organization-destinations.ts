@@ -15,10 +15,10 @@ import {
   storeDestination,
   updateDestination,
 } from './destination-record.ts';
-import { createDestinationSchema, updateDestinationSchema } from './destination-schema.ts';
+import { createDestinationSchema, updateDestinationSchema } from '../members/destinations.ts';
 import { showDestination } from './destination-view.ts';
 import { refuseConfig } from './destination-warehouse.ts';
-import * as field from './fields.ts';
+import * as field from '../members/fields.ts';
 
 export function mountOrganizationDestinations(router: ApiRouter, deps: ApiDeps): void {
   const base = '/api/organizations/:orgId/destinations';

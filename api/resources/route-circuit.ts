@@ -7,8 +7,8 @@ import { notFound } from '../errors.ts';
 import { findRoute, isoTime } from '../records.ts';
 import { choiceParam } from '../query.ts';
 import { parseBody, parseQuery } from '../validation.ts';
-import * as field from './fields.ts';
-import { circuitConfigSchema } from './route-schema.ts';
+import * as field from '../members/fields.ts';
+import { circuitConfigSchema } from '../members/routes.ts';
 
 const PERIOD_HOURS = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 export const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });

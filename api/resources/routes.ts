@@ -13,9 +13,9 @@ import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { booleanParam, textParam } from '../query.ts';
 import { findRoute, isoTime, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
-import * as field from './fields.ts';
+import * as field from '../members/fields.ts';
 import { referenceNames, requireReferences } from './route-references.ts';
-import { createRouteSchema, oneFilter, routeDefaults, updateRouteSchema } from './route-schema.ts';
+import { createRouteSchema, oneFilter, routeDefaults, updateRouteSchema } from '../members/routes.ts';
 
 export const listSchema = z.object({
   ...pageParams,

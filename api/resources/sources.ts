@@ -26,7 +26,7 @@ import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { findSource, isoTime, requireId, violates } from '../records.ts';
 import { check, parseBody, parseQuery } from '../validation.ts';
-import * as field from './fields.ts';
+import * as field from '../members/fields.ts';
 
 const MAX_WINDOW_SECONDS = 604_800;
 

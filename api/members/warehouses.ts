@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { warehouseConfigSchemas, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import { COLUMN_TYPES } from '../../core/warehouse/convert.ts';
 import { fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
-import { createWarehouseSchema, updateWarehouseSchema } from '../resources/destination-schema.ts';
-import { count, latency, text } from './members.ts';
+import { createWarehouseSchema, updateWarehouseSchema } from './destinations.ts';
+import { count, latency, text } from './values.ts';
 
 // The handlers check config and fieldMapping by these same schemas, over what is stored (destination-warehouse.ts).
 const mapping = fieldMappingSchema
