@@ -16,7 +16,7 @@ export const description = z
   .nullable()
   .meta({ examples: ['Orders of the shop'] });
 
-export const enabled = z.boolean();
+export const enabled = z.boolean().meta({ examples: [true] });
 
 const MAX_URL_LENGTH = 2048;
 

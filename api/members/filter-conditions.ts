@@ -1,32 +1,37 @@
-// Conditions as clients send them, inline in a route or in a filter; what cannot work is 400 INVALID_FILTER.
+// The conditions of a filter, or of a route that has them inline.
 import { z } from 'zod';
 import { OPERATOR_NAMES } from '../../core/filters/conditions.ts';
-import { filterProblems, hasTooManyPatterns, MAX_CONDITIONS, MAX_PATTERNS } from '../../core/filters/filter.ts';
+import {
+  FILTER_LOGICS,
+  filterProblems,
+  hasTooManyPatterns,
+  MAX_CONDITIONS,
+  MAX_PATTERNS,
+} from '../../core/filters/filter.ts';
 import { refuse } from '../validation.ts';
 
 const MAX_FIELD_LENGTH = 1024;
 const MAX_CONDITIONS_BYTES = 64 * 1024;
 
-const condition = z
-  .object({
-    field: z
-      .string()
-      .min(1)
-      .max(MAX_FIELD_LENGTH)
-      .meta({
-        description: '`payload.<path>`, `headers.<name>`, `query.<name>` or `method`',
-        examples: ['payload.kind'],
-      }),
-    operator: z.string().meta({ override: { enum: [...OPERATOR_NAMES] }, examples: ['equals'] }),
-    value: z
-      .unknown()
-      .optional()
-      .meta({ examples: ['order.paid'] }),
-  })
-  .meta({ id: 'FilterConditionInput' });
+export const conditionMembers = {
+  field: z
+    .string()
+    .min(1)
+    .max(MAX_FIELD_LENGTH)
+    .meta({
+      description: '`payload.<path>`, `headers.<name>`, `query.<name>` or `method`',
+      examples: ['payload.kind'],
+    }),
+  operator: z.string().meta({ override: { enum: [...OPERATOR_NAMES] }, examples: ['equals'] }),
+  value: z
+    .unknown()
+    .optional()
+    .meta({ examples: ['order.paid'] }),
+};
 
+/** As clients send them; what cannot work is 400 INVALID_FILTER. */
 export const conditions = z
-  .array(condition)
+  .array(z.object(conditionMembers).meta({ id: 'FilterConditionInput' }))
   .max(MAX_CONDITIONS)
   .superRefine((given, context) => {
     for (const { index, error } of filterProblems(given)) {
@@ -40,4 +45,10 @@ export const conditions = z
     }
   });
 
-export const logic = z.enum(['AND', 'OR']);
+/** As answers and files show them. */
+export const shownConditions = z
+  .array(z.object(conditionMembers).meta({ id: 'FilterCondition' }))
+  .max(MAX_CONDITIONS)
+  .meta({ id: 'FilterConditions' });
+
+export const logic = z.enum(FILTER_LOGICS).meta({ description: 'Whether all conditions must be met, or one.' });

@@ -10,7 +10,7 @@ import * as routes from '../exchange/routes.ts';
 import { httpMembers } from './destinations.ts';
 import { count, flag, idOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
-import { sharedSettings } from './routes.ts';
+import { routeFileItem } from '../members/routes.ts';
 import { shownConfig, shownFieldMapping } from '../members/warehouses.ts';
 
 const destinationItem = z
@@ -46,23 +46,6 @@ const importedDestination = z
     warehouseItemSchema.extend({ type: z.enum(WAREHOUSE_TYPES) }),
   ])
   .meta({ id: 'DestinationImportItem' });
-
-const slug = text('crm').nullable();
-const routeItem = z
-  .object({
-    name: text('Orders to the CRM'),
-    ...sharedSettings,
-    sourceSlug: text('orders').nullable(),
-    destinationSlug: slug.meta({ description: 'The first of `destinationSlugs`.' }),
-    destinationSlugs: z.array(text('crm')),
-    filterSlug: slug.meta({ examples: [null] }),
-    transformSlug: slug.meta({ examples: [null] }),
-    schemaSlug: slug.meta({ examples: [null] }),
-    failoverDestinationSlugs: z.array(text('crm-2')),
-    failureThreshold: z.int().meta({ description: 'The same as `circuitFailureThreshold`.', examples: [5] }),
-    isActive: flag(true),
-  })
-  .meta({ id: 'RouteExportItem' });
 
 const envelope = {
   version: text('1.0'),
@@ -156,7 +139,7 @@ export const exchangeOperations: Operation[] = [
     answer: {
       status: 200,
       description: 'The file; what routes name is named by slug.',
-      schema: z.object({ ...envelope, routes: z.array(routeItem) }),
+      schema: z.object({ ...envelope, routes: z.array(routeFileItem) }),
     },
   },
   {

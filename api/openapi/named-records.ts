@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { TRANSFORM_TYPES } from '../../core/transform-types.ts';
 import { OPERATOR_NAMES } from '../../core/filters/conditions.ts';
+import { logic, shownConditions } from '../members/filter-conditions.ts';
 import * as filters from '../resources/filters.ts';
 import { listSchema } from '../resources/named-records.ts';
 import * as schemas from '../resources/schemas.ts';
@@ -10,22 +11,6 @@ import { count, flag, idOf, listOf, stamps, text } from '../members/values.ts';
 import type { Operation, RequestBody, Tag } from './operation.ts';
 
 const operator = z.enum(OPERATOR_NAMES as [string, ...string[]]).meta({ examples: ['equals'] });
-
-export const filterConditions = z
-  .array(
-    z
-      .object({
-        field: text('payload.kind'),
-        operator,
-        value: z
-          .unknown()
-          .optional()
-          .meta({ examples: ['order.paid'] }),
-      })
-      .meta({ id: 'FilterCondition' }),
-  )
-  .meta({ id: 'FilterConditions' });
-export const filterLogic = z.enum(['AND', 'OR']).meta({ description: 'Whether all conditions must be met, or one.' });
 
 /** The members that all three kinds have. */
 function record(prefix: string, name: string, own: z.ZodRawShape) {
@@ -44,7 +29,7 @@ const version = z
   .min(1)
   .meta({ description: 'Grows with every change.', examples: [1] });
 
-const filter = record('flt', 'Paid orders', { conditions: filterConditions, logic: filterLogic }).meta({
+const filter = record('flt', 'Paid orders', { conditions: shownConditions, logic }).meta({
   id: 'Filter',
 });
 const transform = record('tfm', 'To the CRM', {

@@ -1,89 +1,22 @@
 // Routes in the API's description; their handlers are in ../resources/routes.ts and ../resources/route-circuit.ts.
 import { z } from 'zod';
-import { LANES } from '../../core/lane.ts';
+import { CIRCUIT_STATES } from '../../core/circuit.ts';
 import * as bulk from '../resources/bulk.ts';
 import * as circuit from '../resources/route-circuit.ts';
-import { circuitConfigSchema, createRouteSchema, updateRouteSchema } from '../members/routes.ts';
+import {
+  circuitConfigAnswer,
+  circuitConfigSchema,
+  createRouteSchema,
+  routeAnswer,
+  updateRouteSchema,
+} from '../members/routes.ts';
 import * as routes from '../resources/routes.ts';
-import { filterConditions, filterLogic } from './named-records.ts';
-import { count, flag, idOf, latency, listOf, named, stamps, text, timestamp } from '../members/values.ts';
+import { count, flag, latency, listOf, named, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
-
-const circuitState = z.enum(['closed', 'open', 'half_open']);
-
-export const expectedResponse = z
-  .object({
-    statusCodes: z.array(z.int()).optional(),
-    bodyContains: z.string().optional(),
-  })
-  .nullable()
-  .meta({
-    description: "What of the destination's answer counts as success; null: any 2xx.",
-    examples: [{ statusCodes: [200, 202], bodyContains: 'ok' }],
-  });
-
-const circuitSettings = {
-  circuitCooldownSeconds: z
-    .int()
-    .min(1)
-    .meta({ examples: [300] }),
-  circuitFailureThreshold: z
-    .int()
-    .min(1)
-    .meta({ examples: [5] }),
-  circuitProbeSuccessThreshold: z
-    .int()
-    .min(1)
-    .meta({ examples: [2] }),
-};
-
-/** Members of a route and of its item in an export file. */
-export const sharedSettings = {
-  description: text('Orders of the shop').nullable(),
-  priority: z.int().meta({ description: 'Higher values run first.', examples: [0] }),
-  filterConditions: filterConditions.nullable(),
-  filterLogic,
-  failoverAfterAttempts: z
-    .int()
-    .min(1)
-    .meta({ examples: [3] }),
-  ...circuitSettings,
-  notifyOnFailure: flag(true),
-  notifyOnSuccess: flag(false),
-  notifyOnRecovery: flag(true),
-  notifyEmails: text('ops@example.com, team@example.com', 'Separated by commas.').nullable(),
-  expectedResponse,
-  lane: z.enum(LANES).optional().meta({ description: 'Only there when it is set for this route.' }),
-};
-
-const destinationId = idOf('dst', 'dst_wh');
-const route = z
-  .object({
-    id: idOf('rte'),
-    name: text('Orders to the CRM'),
-    ...sharedSettings,
-    sourceId: idOf('src'),
-    destinationIds: z.array(destinationId),
-    transformId: idOf('tfm').nullable(),
-    filterId: idOf('flt').nullable(),
-    schemaId: idOf('sch').nullable(),
-    failoverDestinationIds: z.array(destinationId).max(3),
-    circuitState,
-    enabled: flag(true),
-    source: named('src', 'Orders'),
-    destinations: z.array(named('dst', 'CRM', 'dst_wh')),
-    transform: named('tfm', 'To XML').nullable(),
-    filter: named('flt', 'Paid orders').nullable(),
-    schema: named('sch', 'Order').nullable(),
-    eventsRouted: count,
-    lastEventAt: timestamp.nullable(),
-    ...stamps,
-  })
-  .meta({ id: 'Route' });
 
 const circuitStatus = z
   .object({
-    circuitState,
+    circuitState: z.enum(CIRCUIT_STATES),
     failureCount: count.meta({ description: 'Failed attempts in a row.', examples: [0] }),
     failureThreshold: z.int().meta({ examples: [5] }),
     cooldownSeconds: z.int().meta({ examples: [300] }),
@@ -127,7 +60,7 @@ export const routeOperations: Operation[] = [
     operationId: 'listRoutes',
     summary: 'List routes',
     query: routes.listSchema,
-    answer: { status: 200, description: 'One page, newest first.', schema: listOf(route) },
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(routeAnswer) },
   },
   {
     ...common,
@@ -151,7 +84,7 @@ export const routeOperations: Operation[] = [
         },
       },
     },
-    answer: { status: 201, description: 'The route.', schema: route, leadsTo },
+    answer: { status: 201, description: 'The route.', schema: routeAnswer, leadsTo },
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
   },
   {
@@ -160,7 +93,7 @@ export const routeOperations: Operation[] = [
     path: `${base}/{id}`,
     operationId: 'getRoute',
     summary: 'Get a route',
-    answer: { status: 200, description: 'The route.', schema: route },
+    answer: { status: 200, description: 'The route.', schema: routeAnswer },
   },
   {
     ...common,
@@ -173,7 +106,7 @@ export const routeOperations: Operation[] = [
       schema: updateRouteSchema,
       examples: { pause: { enabled: false }, 'take the transform out': { transformId: null } },
     },
-    answer: { status: 200, description: 'The route as it is now.', schema: route },
+    answer: { status: 200, description: 'The route as it is now.', schema: routeAnswer },
     // INVALID_SOURCE: the source was deleted at the same moment.
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
   },
@@ -229,7 +162,7 @@ export const routeOperations: Operation[] = [
     answer: {
       status: 200,
       description: 'The settings as they are now.',
-      schema: z.object({ ...circuitSettings, message: text('Circuit breaker configuration updated') }),
+      schema: z.object({ ...circuitConfigAnswer, message: text('Circuit breaker configuration updated') }),
     },
   },
   {

@@ -11,11 +11,12 @@ import { type ApiDeps, type ApiRouter, type Context, entityManager, organization
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { booleanParam, textParam } from '../query.ts';
-import { findRoute, isoTime, requireId } from '../records.ts';
+import { findRoute, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import * as field from '../members/fields.ts';
 import { referenceNames, requireReferences } from './route-references.ts';
-import { createRouteSchema, oneFilter, routeDefaults, updateRouteSchema } from '../members/routes.ts';
+import { createRouteSchema, oneFilter, routeDefaults, routeMembers, updateRouteSchema } from '../members/routes.ts';
+import { toAnswer } from '../members/table.ts';
 
 export const listSchema = z.object({
   ...pageParams,
@@ -174,40 +175,14 @@ async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
 function show(route: Route, names: Map<string, string>, totals: IngestTotals, circuitState: CircuitState) {
   const expand = (id: string) => ({ id, name: names.get(id) ?? '' });
   const expandIfAny = (id: string | null | undefined) => (id ? expand(id) : null);
-  return {
-    id: route.id,
-    name: route.name,
-    description: route.description ?? null,
-    sourceId: route.sourceId,
-    destinationIds: route.destinationIds,
-    transformId: route.transformId ?? null,
-    filterId: route.filterId ?? null,
-    schemaId: route.schemaId ?? null,
-    priority: route.priority,
-    filterConditions: route.filterConditions ?? null,
-    filterLogic: route.filterLogic,
-    failoverDestinationIds: route.failoverDestinationIds,
-    failoverAfterAttempts: route.failoverAfterAttempts,
+  return toAnswer(routeMembers, route, {
     circuitState,
-    circuitCooldownSeconds: route.circuitCooldownSeconds,
-    circuitFailureThreshold: route.circuitFailureThreshold,
-    circuitProbeSuccessThreshold: route.circuitProbeSuccessThreshold,
-    notifyOnFailure: route.notifyOnFailure,
-    notifyOnSuccess: route.notifyOnSuccess,
-    notifyOnRecovery: route.notifyOnRecovery,
-    notifyEmails: route.notifyEmails ?? null,
-    expectedResponse: route.expectedResponse ?? null,
-    // Not part of the contract, so only there when it is set.
-    ...(route.lane && { lane: route.lane }),
-    enabled: route.enabled,
     source: expand(route.sourceId),
     destinations: route.destinationIds.map(expand),
     transform: expandIfAny(route.transformId),
     filter: expandIfAny(route.filterId),
     schema: expandIfAny(route.schemaId),
     eventsRouted: totals.events,
-    lastEventAt: isoTime(totals.lastEventAt),
-    createdAt: isoTime(route.createdAt),
-    updatedAt: isoTime(route.updatedAt),
-  };
+    lastEventAt: totals.lastEventAt,
+  });
 }
