@@ -357,12 +357,19 @@ export type Route = {
     id: string;
     name: string;
     description: string | null;
+    sourceId: string;
+    destinationIds: Array<string>;
+    transformId: string | null;
+    filterId: string | null;
+    schemaId: string | null;
     /** Higher values run first. */
     priority: number;
     filterConditions: FilterConditions | null;
     /** Whether all conditions must be met, or one. */
     filterLogic: 'AND' | 'OR';
+    failoverDestinationIds: Array<string>;
     failoverAfterAttempts: number;
+    circuitState: 'closed' | 'open' | 'half_open';
     circuitCooldownSeconds: number;
     circuitFailureThreshold: number;
     circuitProbeSuccessThreshold: number;
@@ -377,13 +384,6 @@ export type Route = {
     } | null;
     /** Only there when it is set for this route. */
     lane?: 'workflow' | 'express';
-    sourceId: string;
-    destinationIds: Array<string>;
-    transformId: string | null;
-    filterId: string | null;
-    schemaId: string | null;
-    failoverDestinationIds: Array<string>;
-    circuitState: 'closed' | 'open' | 'half_open';
     enabled: boolean;
     source: {
         id: string;
@@ -412,6 +412,7 @@ export type Route = {
 };
 export type FilterConditions = Array<FilterCondition>;
 export type FilterCondition = {
+    /** `payload.<path>`, `headers.<name>`, `query.<name>` or `method` */
     field: string;
     operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'matches' | 'exists' | 'not_exists' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'not_in' | 'regex' | 'greater_than' | 'less_than';
     value?: unknown;
@@ -488,11 +489,17 @@ export type DestinationImportResult = {
 export type RouteExportItem = {
     name: string;
     description: string | null;
+    sourceSlug: string | null;
+    destinationSlugs: Array<string>;
+    transformSlug: string | null;
+    filterSlug: string | null;
+    schemaSlug: string | null;
     /** Higher values run first. */
     priority: number;
     filterConditions: FilterConditions | null;
     /** Whether all conditions must be met, or one. */
     filterLogic: 'AND' | 'OR';
+    failoverDestinationSlugs: Array<string>;
     failoverAfterAttempts: number;
     circuitCooldownSeconds: number;
     circuitFailureThreshold: number;
@@ -508,17 +515,11 @@ export type RouteExportItem = {
     } | null;
     /** Only there when it is set for this route. */
     lane?: 'workflow' | 'express';
-    sourceSlug: string | null;
+    isActive: boolean;
     /** The first of `destinationSlugs`. */
     destinationSlug: string | null;
-    destinationSlugs: Array<string>;
-    filterSlug: string | null;
-    transformSlug: string | null;
-    schemaSlug: string | null;
-    failoverDestinationSlugs: Array<string>;
     /** The same as `circuitFailureThreshold`. */
     failureThreshold: number;
-    isActive: boolean;
 };
 export type RouteImportResult = {
     imported: number;
@@ -1195,12 +1196,18 @@ export interface Operations {
     createRoute(input: {
         body: {
             name: string;
+            description?: string | null;
             sourceId: string;
             destinationIds: Array<string>;
-            description?: string | null;
+            transformId?: string | null;
+            filterId?: string | null;
+            schemaId?: string | null;
+            /** Higher values run first. */
             priority?: number;
             filterConditions?: Array<FilterConditionInput> | null;
+            /** Whether all conditions must be met, or one. */
             filterLogic?: 'AND' | 'OR';
+            failoverDestinationIds?: Array<string>;
             failoverAfterAttempts?: number;
             circuitCooldownSeconds?: number;
             circuitFailureThreshold?: number;
@@ -1209,15 +1216,12 @@ export interface Operations {
             notifyOnSuccess?: boolean;
             notifyOnRecovery?: boolean;
             notifyEmails?: string | null;
+            /** What of the destination's answer counts as success; null: any 2xx. */
             expectedResponse?: {
                 statusCodes?: Array<number>;
                 bodyContains?: string;
             } | null;
             lane?: 'workflow' | 'express' | null;
-            transformId?: string | null;
-            filterId?: string | null;
-            schemaId?: string | null;
-            failoverDestinationIds?: Array<string>;
             enabled?: boolean;
         };
     }, options?: CallOptions): Promise<Route>;
@@ -1230,12 +1234,18 @@ export interface Operations {
         id: string;
         body: {
             name?: string;
+            description?: string | null;
             sourceId?: string;
             destinationIds?: Array<string>;
-            description?: string | null;
+            transformId?: string | null;
+            filterId?: string | null;
+            schemaId?: string | null;
+            /** Higher values run first. */
             priority?: number;
             filterConditions?: Array<FilterConditionInput> | null;
+            /** Whether all conditions must be met, or one. */
             filterLogic?: 'AND' | 'OR';
+            failoverDestinationIds?: Array<string>;
             failoverAfterAttempts?: number;
             circuitCooldownSeconds?: number;
             circuitFailureThreshold?: number;
@@ -1244,15 +1254,12 @@ export interface Operations {
             notifyOnSuccess?: boolean;
             notifyOnRecovery?: boolean;
             notifyEmails?: string | null;
+            /** What of the destination's answer counts as success; null: any 2xx. */
             expectedResponse?: {
                 statusCodes?: Array<number>;
                 bodyContains?: string;
             } | null;
             lane?: 'workflow' | 'express' | null;
-            transformId?: string | null;
-            filterId?: string | null;
-            schemaId?: string | null;
-            failoverDestinationIds?: Array<string>;
             enabled?: boolean;
         };
     }, options?: CallOptions): Promise<Route>;
@@ -1360,19 +1367,18 @@ export interface Operations {
             version?: unknown;
             routes: Array<{
                 name: string;
-                sourceSlug: string;
-                destinationSlug?: string | null;
-                destinationSlugs?: Array<string>;
-                filterSlug?: string | null;
-                transformSlug?: string | null;
-                schemaSlug?: string | null;
-                failoverDestinationSlugs?: Array<string>;
-                failureThreshold?: unknown;
-                isActive?: boolean;
                 description?: string | null;
+                sourceSlug: string;
+                destinationSlugs?: Array<string>;
+                transformSlug?: string | null;
+                filterSlug?: string | null;
+                schemaSlug?: string | null;
+                /** Higher values run first. */
                 priority?: number;
                 filterConditions?: Array<FilterConditionInput> | null;
+                /** Whether all conditions must be met, or one. */
                 filterLogic?: 'AND' | 'OR';
+                failoverDestinationSlugs?: Array<string>;
                 failoverAfterAttempts?: number;
                 circuitCooldownSeconds?: number;
                 circuitFailureThreshold?: number;
@@ -1381,11 +1387,15 @@ export interface Operations {
                 notifyOnSuccess?: boolean;
                 notifyOnRecovery?: boolean;
                 notifyEmails?: string | null;
+                /** What of the destination's answer counts as success; null: any 2xx. */
                 expectedResponse?: {
                     statusCodes?: Array<number>;
                     bodyContains?: string;
                 } | null;
                 lane?: 'workflow' | 'express' | null;
+                isActive?: boolean;
+                destinationSlug?: string | null;
+                failureThreshold?: unknown;
             }>;
         };
     }, options?: CallOptions): Promise<RouteImportResult>;
@@ -1422,6 +1432,7 @@ export interface Operations {
             slug?: string;
             description?: string | null;
             conditions: Array<FilterConditionInput>;
+            /** Whether all conditions must be met, or one. */
             logic?: 'AND' | 'OR';
         };
     }, options?: CallOptions): Promise<Filter>;
@@ -1438,6 +1449,7 @@ export interface Operations {
             slug?: string;
             description?: string | null;
             conditions?: Array<FilterConditionInput>;
+            /** Whether all conditions must be met, or one. */
             logic?: 'AND' | 'OR';
         };
     }, options?: CallOptions): Promise<Filter>;
@@ -1453,6 +1465,7 @@ export interface Operations {
             query?: Record<string, string> | string;
             method?: string;
             conditions: Array<FilterConditionInput>;
+            /** Whether all conditions must be met, or one. */
             logic?: 'AND' | 'OR';
         };
     }, options?: CallOptions): Promise<FilterResult>;
