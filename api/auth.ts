@@ -1,6 +1,6 @@
 // API keys: who a request comes from and what it may do (decisions, "Credentials, organizations, plans").
 import { timingSafeEqual } from 'node:crypto';
-import type { Scope } from '../db/entities.ts';
+import type { Scope } from '../core/access.ts';
 import type { Pool } from '../db/pool.ts';
 import { hashToken } from '../db/prepare.ts';
 import { type Caller, callerOf, type Context, type Next, param } from './context.ts';

@@ -1,6 +1,7 @@
 // The public ingest endpoint: verify, route, store, answer after the commit (decisions, "Ingest").
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
+import { METHODS } from '../../core/methods.ts';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
@@ -16,7 +17,7 @@ import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
-export const INGEST_METHODS = ['POST', 'PUT', 'PATCH'];
+export const INGEST_METHODS: readonly string[] = METHODS;
 // A configuration may change again while an event is routed anew; after this many changes in a row the sender retries.
 const MAX_ROUTINGS = 5;
 

@@ -2,8 +2,8 @@
 // (interface.md, "Destination (flat family)" and "Destination (organization-scoped family)").
 import { z } from 'zod';
 import { AUTH_TYPES } from '../../core/auth-config.ts';
-import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
-import type { DestinationType } from '../../db/entities.ts';
+import { METHODS } from '../../core/methods.ts';
+import { DESTINATION_TYPES, type DestinationType, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import { ApiError } from '../errors.ts';
 import * as field from './fields.ts';
 
@@ -15,7 +15,7 @@ export const UNCHANGEABLE = 'cannot be changed after creation';
 const changeable = {
   description: field.description.optional(),
   slug: field.slug.optional(),
-  method: z.enum(['POST', 'PUT', 'PATCH']).optional(),
+  method: z.enum(METHODS).optional(),
   headers: field.headers.optional(),
   authType: z.enum(AUTH_TYPES).optional(),
   // Its shape depends on authType, which an update may leave out: checked when the record is at hand.
@@ -27,7 +27,7 @@ const changeable = {
   enabled: field.enabled.optional(),
 };
 /** The member by which the create endpoint tells which other members there are. */
-export const typeSchema = z.looseObject({ type: z.enum(['http', ...WAREHOUSE_TYPES]).default('http') });
+export const typeSchema = z.looseObject({ type: z.enum(DESTINATION_TYPES).default('http') });
 export const createDestinationSchema = z.object({
   name: field.name,
   url: field.url,

@@ -68,6 +68,11 @@ export function computed(answer: z.ZodType) {
   return { answer, isStored: false as const };
 }
 
+/** The type of a member that is stored with its default filled in. */
+export function withoutDefault(type: z.ZodType): z.ZodType {
+  return type instanceof z.ZodDefault ? (type.unwrap() as z.ZodType) : type;
+}
+
 export type Table = Readonly<Record<string, Row>>;
 
 // These every record has, and no answer shows them unless its table says so.

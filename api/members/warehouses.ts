@@ -1,9 +1,15 @@
 // What is special about warehouses among the destinations, in the API's description: config and field mapping.
 import { z } from 'zod';
-import { warehouseConfigSchemas, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import {
+  WAREHOUSE_SECRET_FIELD,
+  WAREHOUSE_TYPES,
+  type WarehouseType,
+  warehouseConfigSchemas,
+} from '../../core/warehouse/config.ts';
 import { COLUMN_TYPES } from '../../core/warehouse/convert.ts';
 import { fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
 import { createWarehouseSchema, updateWarehouseSchema } from './destinations.ts';
+import { withoutDefault } from './table.ts';
 import { count, latency, text } from './values.ts';
 
 // The handlers check config and fieldMapping by these same schemas, over what is stored (destination-warehouse.ts).
@@ -12,13 +18,11 @@ const mapping = fieldMappingSchema
   .optional()
   .meta({ examples: [[{ source: '$.payload.order.id', target: 'order_id', type: 'number' }]] });
 
-const CONFIG_IDS = { s3: 'S3Config', r2: 'R2Config', gcs: 'GcsConfig', azure_blob: 'AzureBlobConfig' } as const;
-
 /** The body of a create, for each type. */
 export const createWarehouseBodies = WAREHOUSE_TYPES.map((type) =>
   createWarehouseSchema.extend({
     type: z.literal(type),
-    config: warehouseConfigSchemas[type].meta({ id: CONFIG_IDS[type] }),
+    config: warehouseConfigSchemas[type],
     fieldMapping: mapping,
   }),
 );
@@ -33,42 +37,32 @@ export const updateWarehouseBody = updateWarehouseSchema.extend({
   fieldMapping: mapping,
 });
 
-const optional = (example: string, description?: string) => text(example, description).optional();
-const masked = (description: string) => optional('••••wxyz', description);
+/** A config as answers show it: the members of its type, all optional here; the secret is masked. */
+export const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) => shownMembers(type)))).meta({
+  id: 'WarehouseConfig',
+  description: 'The members of the type; its secret is shown as •••• and the last four.',
+  examples: [
+    {
+      bucket: 'acme-events',
+      region: 'eu-central-1',
+      accessKeyId: 'AKIAEXAMPLE',
+      secretAccessKey: '••••wxyz',
+      prefix: 'webhooks',
+      fileFormat: 'jsonl',
+      partitionBy: 'date',
+      batchSize: 1000,
+      batchWindowSeconds: 60,
+    },
+  ],
+});
 
-/** A config as answers show it. */
-export const shownConfig = z
-  .object({
-    bucket: optional('acme-events'),
-    region: optional('eu-central-1'),
-    accessKeyId: text('AKIAEXAMPLE')
-      .optional()
-      .meta({ examples: ['AKIAEXAMPLE'] }),
-    secretAccessKey: masked('Of s3 and r2; masked.'),
-    accountId: z.string().optional(),
-    projectId: z.string().optional(),
-    serviceAccountKey: z.string().optional().meta({ description: 'Of gcs; masked.' }),
-    accountName: z.string().optional(),
-    accountKey: z.string().optional().meta({ description: 'Of azure_blob; masked.' }),
-    containerName: z.string().optional(),
-    endpoint: z.string().optional(),
-    forcePathStyle: z.boolean().optional(),
-    prefix: optional('webhooks'),
-    fileFormat: z.enum(['jsonl', 'json']).optional(),
-    partitionBy: z.enum(['date', 'hour', 'source']).optional(),
-    batchSize: z
-      .int()
-      .optional()
-      .meta({ description: 'Events.', examples: [1000] }),
-    batchWindowSeconds: z
-      .int()
-      .optional()
-      .meta({ examples: [60] }),
-  })
-  .meta({
-    id: 'WarehouseConfig',
-    description: 'The members of the type; its secret is shown as •••• and the last four.',
-  });
+function shownMembers(type: WarehouseType): [name: string, type: z.ZodType][] {
+  const masked = z.string().optional().meta({ description: 'Masked.' });
+  return Object.entries<z.ZodType>(warehouseConfigSchemas[type].shape).map(([name, member]) => [
+    name,
+    name === WAREHOUSE_SECRET_FIELD[type] ? masked : withoutDefault(member).optional(),
+  ]);
+}
 
 export const shownFieldMapping = z.array(
   z

@@ -1,11 +1,12 @@
 // API keys, the caller, the probes and this description itself, in the API's description.
 import { z } from 'zod';
+import { PLANS, SCOPES } from '../../core/access.ts';
 import * as apiKeys from '../resources/api-keys.ts';
 import { readySchema } from '../resources/health.ts';
 import { idOf, listOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
-const scopes = z.array(z.enum(['read', 'write'])).meta({ examples: [['read', 'write']] });
+const scopes = z.array(z.enum(SCOPES)).meta({ examples: [['read', 'write']] });
 
 const keyMembers = {
   id: idOf('key'),
@@ -23,7 +24,7 @@ const caller = z
       id: idOf('org'),
       name: text('Acme'),
       slug: text('acme'),
-      plan: z.enum(['free', 'pro', 'business']).meta({ examples: ['business'] }),
+      plan: z.enum(PLANS).meta({ examples: ['business'] }),
     }),
     key: z.object({ id: idOf('key'), name: text('Deployment'), scopes }),
   })

@@ -2,6 +2,8 @@
 // ../resources/destination-record.ts. What is special about warehouses is in warehouses.ts.
 import { z } from 'zod';
 import { AUTH_TYPES, authConfigSchemas } from '../../core/auth-config.ts';
+import { METHODS } from '../../core/methods.ts';
+import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import * as bulk from '../resources/bulk.ts';
 import { listSchema } from '../resources/destination-record.ts';
 import { createDestinationSchema, updateDestinationSchema } from '../members/destinations.ts';
@@ -68,7 +70,7 @@ const summary = z
 /** Members of an http destination and of its item in an export file. */
 export const httpMembers = {
   slug: text('crm'),
-  method: z.enum(['POST', 'PUT', 'PATCH']),
+  method: z.enum(METHODS),
   headers: customHeaders,
   authType: z.enum(AUTH_TYPES),
   timeoutMs: latency.meta({ examples: [30_000] }),
@@ -104,13 +106,7 @@ const destination = z
 
 // Checked by these schemas when the type of authentication is at hand (destination-record.ts).
 const authConfig = z
-  .union([
-    authConfigSchemas.basic.meta({ id: 'BasicAuth' }),
-    authConfigSchemas.bearer.meta({ id: 'BearerAuth' }),
-    authConfigSchemas.api_key.meta({ id: 'ApiKeyAuth' }),
-    authConfigSchemas.custom_header.meta({ id: 'CustomHeaderAuth' }),
-    authConfigSchemas.none.meta({ id: 'NoAuth' }),
-  ])
+  .union(Object.values(authConfigSchemas))
   .nullable()
   .optional()
   .meta({ description: 'What it holds depends on `authType`.', examples: [{ token: 'the token of the CRM' }] });
@@ -177,7 +173,7 @@ export const destinationOperations: Operation[] = [
     path: base,
     operationId: 'createDestination',
     summary: 'Create a destination',
-    description: 'Warehouses (`s3`, `r2`, `gcs`, `azure_blob`) need a Pro or Business plan.',
+    description: `Warehouses (${WAREHOUSE_TYPES.map((type) => `\`${type}\``).join(', ')}) need a Pro or Business plan.`,
     body: {
       schema: createBody,
       examples: {

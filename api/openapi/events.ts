@@ -1,6 +1,7 @@
 // Events and their replays in the API's description; their handlers are in ../resources/events.ts, ../resources/replays.ts
 // and ../resources/event-replays.ts.
 import { z } from 'zod';
+import { METHODS } from '../../core/methods.ts';
 import * as eventReplays from '../resources/event-replays.ts';
 import * as events from '../resources/events.ts';
 import * as replays from '../resources/replays.ts';
@@ -19,7 +20,7 @@ const eventMembers = {
     true,
     'Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere.',
   ),
-  method: z.enum(['POST', 'PUT', 'PATCH']),
+  method: z.enum(METHODS),
   query: text('shop=main', 'Of the address it was sent to.'),
   headers,
   payloadSize: count.meta({ description: 'bytes', examples: [27] }),

@@ -1,6 +1,6 @@
 // Export and import in the API's description; their handlers are in ../exchange.
 import { z } from 'zod';
-import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { DESTINATION_TYPES, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import { MAX_ITEMS, optionsSchema, REDACTED } from '../exchange/exchange.ts';
 import { itemSchema as destinationItemSchema } from '../exchange/destination-item.ts';
 import * as destinations from '../exchange/destinations.ts';
@@ -18,7 +18,7 @@ const destinationItem = z
     name: text('CRM'),
     ...httpMembers,
     description: text('Of the sales team').nullable(),
-    type: z.enum(['http', ...WAREHOUSE_TYPES]),
+    type: z.enum(DESTINATION_TYPES),
     url: text('https://example.com/hooks'),
     authConfig: z
       .union([z.literal(REDACTED), z.record(z.string(), z.string())])

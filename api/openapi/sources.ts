@@ -1,17 +1,19 @@
 // Sources in the API's description; their handlers and request schemas are in ../resources/sources.ts.
 import { z } from 'zod';
-import { verificationConfigSchema } from '../../core/signatures/index.ts';
+import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } from '../../core/signatures/index.ts';
+import { withoutDefault } from '../members/table.ts';
 import * as sources from '../resources/sources.ts';
 import { count, flag, idOf, listOf, stamps, text, timestamp } from '../members/values.ts';
 import type { Operation } from './operation.ts';
 
+// The members of every scheme but its secret.
+const publicMembers = verificationSchemas.flatMap(({ shape }) =>
+  Object.entries<z.ZodType>(shape).filter(([name]) => name !== 'type' && name !== 'secret'),
+);
 const verificationConfig = z
   .object({
-    type: z.enum(['none', 'github', 'stripe', 'slack', 'hmac']),
-    algorithm: z.enum(['sha1', 'sha256', 'sha512']).optional(),
-    encoding: z.enum(['hex', 'base64']).optional(),
-    header: text('X-Signature').optional(),
-    prefix: text('sha256=').optional(),
+    type: z.enum(VERIFICATION_TYPES),
+    ...Object.fromEntries(publicMembers.map(([name, type]) => [name, withoutDefault(type).optional()])),
   })
   .meta({
     id: 'VerificationConfig',

@@ -1,7 +1,8 @@
 // API keys of the caller's organization. A token is shown once, in the answer to its creation.
 import { z } from 'zod';
+import { SCOPES } from '../../core/access.ts';
 import { newId } from '../../core/ids.ts';
-import { ApiKey, type Scope } from '../../db/entities.ts';
+import { ApiKey } from '../../db/entities.ts';
 import { hashToken, newToken } from '../../db/prepare.ts';
 import {
   type ApiDeps,
@@ -19,8 +20,6 @@ import { isoTime, requireId } from '../records.ts';
 import { parseBody, parseQuery, refuse } from '../validation.ts';
 import * as field from '../members/fields.ts';
 
-const SCOPES: [Scope, Scope] = ['read', 'write'];
-
 const expiresAt = z
   .string()
   .transform((text, context) => {
@@ -36,7 +35,11 @@ const expiresAt = z
 
 export const createSchema = z.object({
   name: field.name,
-  scopes: z.array(z.enum(SCOPES)).min(1).max(2).default(SCOPES),
+  scopes: z
+    .array(z.enum(SCOPES))
+    .min(1)
+    .max(2)
+    .default([...SCOPES]),
   expiresAt: expiresAt.nullable().optional(),
 });
 export const listSchema = z.object({ ...pageParams });

@@ -4,6 +4,7 @@ import { newId } from '../../core/ids.ts';
 import {
   keepRedactedWarehouseConfig,
   redactWarehouseConfig,
+  TELLING_MEMBERS,
   WAREHOUSE_SECRET_FIELD,
   WAREHOUSE_TYPES,
   type WarehouseType,
@@ -162,20 +163,6 @@ export function checkFieldMapping(given: unknown): FieldMappingRule[] | null {
   const rules = checkMember('fieldMapping', fieldMappingSchema.nullable().default(null), given);
   return rules === null || rules.length === 0 ? null : rules;
 }
-
-// Members by which one sees that a config was made for another provider. Others, like a region, do no harm where they are
-// not needed and are dropped like unknown members.
-const TELLING_MEMBERS = [
-  'bucket',
-  'accountId',
-  'accessKeyId',
-  'secretAccessKey',
-  'projectId',
-  'serviceAccountKey',
-  'accountName',
-  'accountKey',
-  'containerName',
-];
 
 function refuseForeign(type: WarehouseType, config: Record<string, unknown>): void {
   const own = Object.keys(warehouseConfigSchemas[type].shape);

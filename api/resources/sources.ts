@@ -10,7 +10,7 @@ import {
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
 import { deleteSource } from '../../db/delivery-commands.ts';
-import { Source, type StoredVerification } from '../../db/entities.ts';
+import { Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import {
   type ApiDeps,
@@ -173,7 +173,7 @@ function openStored(deps: ApiDeps, source: Source): VerificationConfig | null {
 /** The columns of a verificationConfig: what is public in clear, the secret encrypted. */
 function seal(deps: ApiDeps, id: string, config: VerificationConfig) {
   return {
-    verification: publicVerificationConfig(config) as unknown as StoredVerification,
+    verification: publicVerificationConfig(config),
     verificationSecret: 'secret' in config ? deps.secretBox.encrypt(config.secret, id) : null,
   };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { SandboxUnavailableError, type TransformCode, type TransformProblem } from '../../outbound/transforms/index.ts';
 import { isMediaType } from '../../core/headers.ts';
 import { newId } from '../../core/ids.ts';
+import { METHODS } from '../../core/methods.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { Transform } from '../../db/entities.ts';
 import { TRANSFORM_TYPES } from '../../core/transform-types.ts';
@@ -31,7 +32,7 @@ export const sampleSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   query: z.string().max(8192).optional(),
-  method: z.enum(['POST', 'PUT', 'PATCH']).optional(),
+  method: z.enum(METHODS).optional(),
 });
 export const testCodeSchema = sampleSchema.extend(codeMembers);
 
