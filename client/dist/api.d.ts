@@ -1,4 +1,5 @@
 import type { CallOptions, RawAnswer } from './http.ts';
+export type NoAuth = Record<string, unknown>;
 export type BasicAuth = {
     username: string;
     password: string;
@@ -14,7 +15,6 @@ export type CustomHeaderAuth = {
     headerName: string;
     headerValue: string;
 };
-export type NoAuth = Record<string, unknown>;
 /** A part of it is merged over the defaults, or over what is stored. */
 export type RetryPolicyInput = {
     /** After the first attempt. */
@@ -35,6 +35,7 @@ export type S3Config = {
     prefix?: string;
     fileFormat?: 'jsonl' | 'json';
     partitionBy?: 'date' | 'hour' | 'source';
+    /** Events. */
     batchSize?: number;
     batchWindowSeconds?: number;
 };
@@ -48,6 +49,7 @@ export type R2Config = {
     prefix?: string;
     fileFormat?: 'jsonl' | 'json';
     partitionBy?: 'date' | 'hour' | 'source';
+    /** Events. */
     batchSize?: number;
     batchWindowSeconds?: number;
 };
@@ -59,6 +61,7 @@ export type GcsConfig = {
     prefix?: string;
     fileFormat?: 'jsonl' | 'json';
     partitionBy?: 'date' | 'hour' | 'source';
+    /** Events. */
     batchSize?: number;
     batchWindowSeconds?: number;
 };
@@ -70,6 +73,7 @@ export type AzureBlobConfig = {
     prefix?: string;
     fileFormat?: 'jsonl' | 'json';
     partitionBy?: 'date' | 'hour' | 'source';
+    /** Events. */
     batchSize?: number;
     batchWindowSeconds?: number;
 };
@@ -146,10 +150,10 @@ export type Source = {
 };
 /** How webhooks are verified; the secret is never shown. All but the type are of hmac. */
 export type VerificationConfig = {
-    type: 'none' | 'github' | 'stripe' | 'slack' | 'hmac';
+    type: 'github' | 'stripe' | 'slack' | 'hmac' | 'none';
+    header?: string;
     algorithm?: 'sha1' | 'sha256' | 'sha512';
     encoding?: 'hex' | 'base64';
-    header?: string;
     prefix?: string;
 };
 /** ISO 8601, UTC, with milliseconds. */
@@ -186,16 +190,8 @@ export type WarehouseConfig = {
     bucket?: string;
     region?: string;
     accessKeyId?: string;
-    /** Of s3 and r2; masked. */
+    /** Masked. */
     secretAccessKey?: string;
-    accountId?: string;
-    projectId?: string;
-    /** Of gcs; masked. */
-    serviceAccountKey?: string;
-    accountName?: string;
-    /** Of azure_blob; masked. */
-    accountKey?: string;
-    containerName?: string;
     endpoint?: string;
     forcePathStyle?: boolean;
     prefix?: string;
@@ -204,6 +200,14 @@ export type WarehouseConfig = {
     /** Events. */
     batchSize?: number;
     batchWindowSeconds?: number;
+    accountId?: string;
+    projectId?: string;
+    /** Masked. */
+    serviceAccountKey?: string;
+    accountName?: string;
+    /** Masked. */
+    accountKey?: string;
+    containerName?: string;
 };
 export type Destination = HttpDestination | WarehouseDestination;
 export type HttpDestination = {
@@ -954,7 +958,7 @@ export interface Operations {
             headers?: Record<string, string>;
             authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
             /** What it holds depends on `authType`. */
-            authConfig?: BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | NoAuth | null;
+            authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
             signingSecret?: string | null;
             timeoutMs?: number;
             rateLimitPerMinute?: number | null;
@@ -1128,7 +1132,7 @@ export interface Operations {
             headers?: Record<string, string>;
             authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
             /** What it holds depends on `authType`. */
-            authConfig?: BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | NoAuth | null;
+            authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
             signingSecret?: string | null;
             timeoutMs?: number;
             rateLimitPerMinute?: number | null;
