@@ -7,11 +7,9 @@ import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
 import { within } from '../ignored.ts';
+import { text, timestamp } from '../members/values.ts';
 import { violates } from '../records.ts';
 import { check } from '../validation.ts';
-
-/** Stands for credentials that a file does not hold (interface.md, "Destination export item"). */
-export const REDACTED = '***REDACTED***';
 
 const VERSION = '1.0';
 const MAJOR_VERSION = 1;
@@ -63,6 +61,21 @@ export const optionsSchema = z.object({
     .optional()
     .meta({ description: "The file's own; a newer major version is refused.", examples: ['1.0'] }),
 });
+
+/** What surrounds the records of a file. */
+export const envelope = {
+  version: text('1.0'),
+  exportedAt: timestamp,
+  organizationSlug: text('default'),
+};
+
+// Items are checked one by one, so that a bad one is told by its name in the result; the description says what a good one is.
+export const importOf = (member: string, item: z.ZodType) =>
+  optionsSchema.extend({ [member]: z.array(item).max(MAX_ITEMS) });
+
+export const messages = z.array(z.string()).meta({ examples: [[]] });
+/** Of a request that is tried out. */
+export const exampleOptions = { conflictStrategy: 'skip', validateOnly: true };
 
 const itemCount = z.array(z.null()).max(MAX_ITEMS);
 const ofFile = { exportedAt: z.unknown().optional(), organizationSlug: z.unknown().optional() };

@@ -17,6 +17,8 @@ export interface Row {
   default?: unknown;
   /** Whether it is a column of the record; the others are found out when somebody asks. */
   isStored: boolean;
+  /** Whether the column holds something else than what is sent: a secret is encrypted, for example. */
+  isConverted?: boolean;
 }
 
 /** What differs from the type that clients send. */
@@ -58,9 +60,25 @@ export function optional<
   };
 }
 
-/** A column that clients cannot set. */
-export function readOnly(answer: z.ZodType) {
-  return { answer, isStored: true as const };
+/** A create and an update may have it; what is stored is made of it, or of something else when it is not sent. */
+export function converted<Type extends z.ZodType, const FileName extends string | undefined = undefined>(
+  type: Type,
+  { answer = type, file = answer, fileName }: Differences<FileName> = {},
+) {
+  return {
+    create: type.optional(),
+    update: type.optional(),
+    answer,
+    file,
+    fileName: fileName as FileName,
+    isStored: true as const,
+    isConverted: true as const,
+  };
+}
+
+/** A column that clients cannot set; only a type for files lets it stand in them. */
+export function readOnly(answer: z.ZodType, file?: z.ZodType) {
+  return { answer, ...(file && { file }), isStored: true as const };
 }
 
 /** No column: found out when somebody asks. */
@@ -82,7 +100,7 @@ type Column<Entity> = Exclude<keyof Entity & string, Internal>;
 /** Rows that are columns of the entity and hold what the column holds, and a row for each of its columns. */
 type RowsOf<Entity, Rows> = { [Name in Column<Entity>]-?: { isStored: true } } & {
   [Name in keyof Rows]: Name extends keyof Entity
-    ? Omit<Row, 'fileName'> & { create?: z.ZodType<Entity[Name] | undefined> }
+    ? Omit<Row, 'fileName'> & ({ create?: z.ZodType<Entity[Name] | undefined> } | { isConverted: true })
     : Row & { isStored: false };
 };
 
@@ -134,7 +152,7 @@ type ImportShape<Rows> = {
 
 /** What an import takes: what a create takes, under the names that files have for it. */
 export function importShape<Rows extends Table>(rows: Rows): ImportShape<Rows> {
-  const types = inFiles(rows).map(([name, { create, fileName = name }]) => [fileName, create]);
+  const types = inFiles(rows).flatMap(([name, { create, fileName = name }]) => (create ? [[fileName, create]] : []));
   return Object.fromEntries(types) as ImportShape<Rows>;
 }
 
@@ -154,6 +172,15 @@ type Defaults<Rows> = {
 export function defaultsOf<Rows extends Table>(rows: Rows): Defaults<Rows> {
   const defaults = Object.entries(rows).flatMap(([name, row]) => ('default' in row ? [[name, row.default]] : []));
   return Object.fromEntries(defaults) as Defaults<Rows>;
+}
+
+/** Some rows of a table, in its order. */
+export function only<Rows extends Table, Name extends keyof Rows & string>(
+  rows: Rows,
+  ...names: Name[]
+): Pick<Rows, Name> {
+  const wanted: readonly string[] = names;
+  return Object.fromEntries(Object.entries(rows).filter(([name]) => wanted.includes(name))) as Pick<Rows, Name>;
 }
 
 type ComputedName<Rows> = { [Name in keyof Rows]: Rows[Name] extends { isStored: false } ? Name : never }[keyof Rows];

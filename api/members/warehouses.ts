@@ -1,4 +1,5 @@
-// What is special about warehouses among the destinations, in the API's description: config and field mapping.
+// What a warehouse destination holds (interface.md, "Destination (flat family)"). It stands in the same lists and files as HTTP
+// destinations, so it shows their members, too, which have their defaults.
 import { z } from 'zod';
 import {
   WAREHOUSE_SECRET_FIELD,
@@ -8,37 +9,24 @@ import {
 } from '../../core/warehouse/config.ts';
 import { COLUMN_TYPES } from '../../core/warehouse/convert.ts';
 import { fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
-import { createWarehouseSchema, updateWarehouseSchema } from './destinations.ts';
-import { withoutDefault } from './table.ts';
-import { count, latency, text } from './values.ts';
-
-// The handlers check config and fieldMapping by these same schemas, over what is stored (destination-warehouse.ts).
-const mapping = fieldMappingSchema
-  .nullable()
-  .optional()
-  .meta({ examples: [[{ source: '$.payload.order.id', target: 'order_id', type: 'number' }]] });
-
-/** The body of a create, for each type. */
-export const createWarehouseBodies = WAREHOUSE_TYPES.map((type) =>
-  createWarehouseSchema.extend({
-    type: z.literal(type),
-    config: warehouseConfigSchemas[type],
-    fieldMapping: mapping,
-  }),
-);
-export const updateWarehouseBody = updateWarehouseSchema.extend({
-  config: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .meta({
-      description: 'Members that are not sent stay, null removes one; a secret sent back masked is kept.',
-      examples: [{ prefix: 'events' }],
-    }),
-  fieldMapping: mapping,
-});
+import type { Destination } from '../../db/entities.ts';
+import { destinationMembers } from './destinations.ts';
+import {
+  answerShape,
+  createShape,
+  importShape,
+  membersOf,
+  only,
+  readOnly,
+  required,
+  type Row,
+  updateShape,
+  withoutDefault,
+} from './table.ts';
+import { idOf, REDACTED, text } from './values.ts';
 
 /** A config as answers show it: the members of its type, all optional here; the secret is masked. */
-export const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) => shownMembers(type)))).meta({
+const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) => shownMembers(type)))).meta({
   id: 'WarehouseConfig',
   description: 'The members of the type; its secret is shown as •••• and the last four.',
   examples: [
@@ -64,7 +52,7 @@ function shownMembers(type: WarehouseType): [name: string, type: z.ZodType][] {
   ]);
 }
 
-export const shownFieldMapping = z.array(
+const shownFieldMapping = z.array(
   z
     .object({
       source: text('$.payload.order.id'),
@@ -75,32 +63,104 @@ export const shownFieldMapping = z.array(
     .meta({ id: 'FieldMappingRule' }),
 );
 
-/** What becomes of a test upload. */
-export const uploadResults = [
-  z.object({
-    success: z.literal(true),
-    result: z.object({
-      key: text('_test/date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl'),
-      size: count.meta({ description: 'bytes', examples: [214] }),
-      count: count.meta({ description: 'rows', examples: [1] }),
-    }),
-    latency,
-    message: text('The test file was uploaded'),
-  }),
-  z.object({
-    success: z.literal(false),
-    statusCode: z.int().nullable(),
-    latency,
-    error: text('There is no bucket acme-events'),
-    message: text('The test file was not uploaded: there is no bucket acme-events'),
-  }),
-] as const;
+// `config` and `fieldMapping` are checked by destination-warehouse.ts: by the type, over what is stored, and with errors that carry
+// no code.
+const checkedLater = z.unknown().optional();
+const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
 
-export const warehouseMembers = {
-  type: z.enum(WAREHOUSE_TYPES),
-  config: shownConfig,
-  fieldMapping: shownFieldMapping,
-};
+/** Clients may send what HTTP destinations have, too, and `config` and `fieldMapping`; the others are only shown. */
+export const warehouseMembers = membersOf<Destination>()({
+  id: readOnly(idOf('dst_wh')),
+  name: required(destinationMembers.name.create.meta({ examples: ['Data lake'] })),
+  type: {
+    create: z.enum(WAREHOUSE_TYPES),
+    update: z.string().optional(),
+    answer: z.enum(WAREHOUSE_TYPES),
+    file: z.enum(WAREHOUSE_TYPES),
+    fileName: undefined,
+    isStored: true,
+    isConverted: true,
+  },
+  url: readOnly(z.literal(''), destinationMembers.url.file),
+  enabled: destinationMembers.enabled,
+  successRate: destinationMembers.successRate,
+  avgLatency: destinationMembers.avgLatency,
+  deliveriesCount: destinationMembers.deliveriesCount,
+  config: {
+    create: checkedLater,
+    update: checkedLater,
+    answer: shownConfig,
+    file: z.union([shownConfig, z.literal(REDACTED)]).meta({ description: 'Of warehouses only.' }),
+    fileName: undefined,
+    isStored: true,
+    isConverted: true,
+  },
+  fieldMapping: {
+    create: checkedLater,
+    update: checkedLater,
+    answer: shownFieldMapping,
+    file: shownFieldMapping,
+    fileName: undefined,
+    isStored: true,
+    isConverted: true,
+  },
+  slug: destinationMembers.slug,
+  description: destinationMembers.description,
+  method: onlyShown(destinationMembers.method),
+  headers: onlyShown(destinationMembers.headers),
+  authType: onlyShown(destinationMembers.authType),
+  authConfig: onlyShown(destinationMembers.authConfig),
+  signingSecret: onlyShown(destinationMembers.signingSecret),
+  timeoutMs: onlyShown(destinationMembers.timeoutMs),
+  rateLimitPerMinute: onlyShown(destinationMembers.rateLimitPerMinute),
+  retryPolicy: onlyShown(destinationMembers.retryPolicy),
+  lastDeliveryAt: destinationMembers.lastDeliveryAt,
+  createdAt: destinationMembers.createdAt,
+  updatedAt: destinationMembers.updatedAt,
+});
+
+export const createWarehouseSchema = z.object(createShape(warehouseMembers));
+export const updateWarehouseSchema = z.object(updateShape(warehouseMembers));
+export const warehouseImportItem = z.object(importShape(warehouseMembers));
+export const warehouseDestination = z
+  .object(answerShape(warehouseMembers))
+  .meta({ id: 'WarehouseDestination', description: 'Members that are for HTTP only have their defaults.' });
+
+/** The members of a new warehouse as a client sends them. */
+export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;
+
+/** What lists show. */
+export const warehouseSummaryMembers = only(
+  warehouseMembers,
+  ...(['id', 'name', 'type', 'url', 'enabled', 'config'] as const),
+);
+export const warehouseSummary = z
+  .object(answerShape(warehouseSummaryMembers))
+  .meta({ id: 'WarehouseDestinationSummary' });
+
+// For the description: the schemas by which destination-warehouse.ts checks config and fieldMapping.
+const mapping = fieldMappingSchema
+  .nullable()
+  .optional()
+  .meta({ examples: [[{ source: '$.payload.order.id', target: 'order_id', type: 'number' }]] });
+/** The body of a create, for each type. */
+export const createWarehouseBodies = WAREHOUSE_TYPES.map((type) =>
+  createWarehouseSchema.extend({
+    type: z.literal(type),
+    config: warehouseConfigSchemas[type],
+    fieldMapping: mapping,
+  }),
+);
+export const updateWarehouseBody = updateWarehouseSchema.extend({
+  config: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({
+      description: 'Members that are not sent stay, null removes one; a secret sent back masked is kept.',
+      examples: [{ prefix: 'events' }],
+    }),
+  fieldMapping: mapping,
+});
 
 export const warehouseExample = {
   name: 'Data lake',

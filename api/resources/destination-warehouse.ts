@@ -16,33 +16,16 @@ import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig
 import { z } from 'zod';
 import type { ApiDeps } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { destinationDefaults } from '../members/destinations.ts';
+import type { WarehouseInput } from '../members/warehouses.ts';
 import type { UploadResult } from '../test-upload.ts';
 import { check } from '../validation.ts';
-
-/** What a destination has that was not told otherwise; a warehouse, which knows nothing of HTTP, is never told. */
-export const httpDefaults = {
-  method: 'POST' as const,
-  headers: {},
-  timeoutMs: 30_000,
-  rateLimitPerMinute: null,
-  retryPolicy: DEFAULT_RETRY_POLICY,
-};
 
 type Deps = Pick<ApiDeps, 'secretBox'>;
 export type Warehouse = Destination & { type: WarehouseType };
 
 export function isWarehouse(destination: Destination): destination is Warehouse {
   return destination.type !== 'http';
-}
-
-/** The members of a new warehouse as a client sends them. */
-export interface WarehouseInput {
-  name: string;
-  slug?: string;
-  description?: string | null;
-  enabled?: boolean;
-  config?: unknown;
-  fieldMapping?: unknown;
 }
 
 /**
@@ -64,17 +47,15 @@ export function newWarehouse(
       ? null
       : encryptedWarehouseConfig(secretBox, id, checkConfig(type, config, null, incomplete));
   return {
-    ...httpDefaults,
-    description: null,
-    enabled: true,
+    ...destinationDefaults,
     ...rest,
     id,
     organizationId,
     type,
     url: '',
-    authType: 'none' as const,
     authConfig: null,
     signingSecret: null,
+    retryPolicy: DEFAULT_RETRY_POLICY,
     config: stored,
     fieldMapping: checkFieldMapping(fieldMapping),
   };

@@ -7,7 +7,7 @@ import type { CircuitState } from '../../core/circuit.ts';
 import { circuitStates } from '../../db/circuits.ts';
 import { ingestTotals, type IngestTotals } from '../../db/history/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { booleanParam, textParam } from '../query.ts';
@@ -15,8 +15,17 @@ import { findRoute, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import * as field from '../members/fields.ts';
 import { referenceNames, requireReferences } from './route-references.ts';
-import { createRouteSchema, oneFilter, routeDefaults, routeMembers, updateRouteSchema } from '../members/routes.ts';
+import {
+  createRouteSchema,
+  oneFilter,
+  routeAnswer,
+  routeDefaults,
+  routeMembers,
+  updateRouteSchema,
+} from '../members/routes.ts';
 import { toAnswer } from '../members/table.ts';
+import { exampleId, listOf } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 
 export const listSchema = z.object({
   ...pageParams,
@@ -25,14 +34,91 @@ export const listSchema = z.object({
   destinationId: textParam,
 });
 
-export function mountRoutes(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/routes';
-  router.get(base, (ctx) => list(ctx, deps));
-  router.post(base, (ctx) => create(ctx, deps));
-  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
-  router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
-  router.delete(`${base}/:id`, (ctx) => remove(ctx, deps));
-}
+const base = '/api/routes';
+const common = { tag: 'Routes', idOf: ['rte'] } as const;
+const leadsTo = [
+  'getRoute',
+  'updateRoute',
+  'getRouteStatistics',
+  'getCircuitStatus',
+  'resetCircuit',
+  'configureCircuit',
+  'deleteRoute',
+];
+
+export const routeOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listRoutes',
+    run: list,
+    summary: 'List routes',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(routeAnswer) },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: base,
+    operationId: 'createRoute',
+    run: create,
+    summary: 'Create a route',
+    body: {
+      schema: createRouteSchema,
+      examples: {
+        plain: { name: 'Orders to the CRM', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] },
+        'paid orders, with mail': {
+          name: 'Paid orders to the CRM',
+          sourceId: exampleId('src'),
+          destinationIds: [exampleId('dst')],
+          filterConditions: [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }],
+          circuitFailureThreshold: 10,
+          notifyOnFailure: true,
+          notifyEmails: 'ops@example.com',
+          expectedResponse: { statusCodes: [200] },
+        },
+      },
+    },
+    answer: { status: 201, description: 'The route.', schema: routeAnswer, leadsTo },
+    errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getRoute',
+    run: get,
+    summary: 'Get a route',
+    answer: { status: 200, description: 'The route.', schema: routeAnswer },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/{id}`,
+    operationId: 'updateRoute',
+    run: update,
+    summary: 'Update a route',
+    description: 'Members that are not sent stay as they are. The source cannot be changed.',
+    body: {
+      schema: updateRouteSchema,
+      examples: { pause: { enabled: false }, 'take the transform out': { transformId: null } },
+    },
+    answer: { status: 200, description: 'The route as it is now.', schema: routeAnswer },
+    // INVALID_SOURCE: the source was deleted at the same moment.
+    errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
+  },
+  {
+    ...common,
+    method: 'delete',
+    path: `${base}/{id}`,
+    operationId: 'deleteRoute',
+    run: remove,
+    summary: 'Delete a route',
+    description: 'Its source, destinations, filter, schema and transform stay.',
+    answer: { status: 204, description: 'It is deleted.' },
+  },
+];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
