@@ -99,31 +99,33 @@ export type FilterConditionInput = {
 
 export type DestinationImportItem = {
   name: string;
+  type?: 'http';
   /** An http:// or https:// address without credentials; HTTPS is recommended. */
   url: string;
-  type?: 'http';
-  description?: string | null;
+  isActive?: boolean;
   /** Unique in the organization; stands for the id in export files. */
   slug?: string;
+  description?: string | null;
   method?: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers?: Record<string, string>;
   authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   authConfig?: '***REDACTED***' | Record<string, unknown> | null;
   signingSecret?: string | null;
+  /** ms */
   timeoutMs?: number;
+  /** Null: unlimited. */
   rateLimitPerMinute?: number | null;
   retryPolicy?: RetryPolicyInput;
-  isActive?: boolean;
 } | {
   name: string;
   type: 's3' | 'r2' | 'gcs' | 'azure_blob';
-  description?: string | null;
-  /** Unique in the organization; stands for the id in export files. */
-  slug?: string;
+  isActive?: boolean;
   config?: unknown;
   fieldMapping?: unknown;
-  isActive?: boolean;
+  /** Unique in the organization; stands for the id in export files. */
+  slug?: string;
+  description?: string | null;
 };
 
 export type Accepted = {
@@ -148,6 +150,7 @@ export type ErrorDetail = {
 export type Source = {
   id: string;
   name: string;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
   description: string | null;
   /** Where the provider sends its webhooks. */
@@ -189,8 +192,8 @@ export type DestinationSummary = HttpDestinationSummary | WarehouseDestinationSu
 
 export type HttpDestinationSummary = {
   id: string;
-  type: 'http';
   name: string;
+  type: 'http';
   url: string;
   enabled: boolean;
   /** percent; null without a recent delivery */
@@ -201,11 +204,11 @@ export type HttpDestinationSummary = {
 };
 
 export type WarehouseDestinationSummary = {
+  id: string;
   name: string;
+  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   url: '';
   enabled: boolean;
-  id: string;
-  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   config: WarehouseConfig;
 };
 
@@ -238,8 +241,8 @@ export type Destination = HttpDestination | WarehouseDestination;
 
 export type HttpDestination = {
   id: string;
-  type: 'http';
   name: string;
+  type: 'http';
   url: string;
   enabled: boolean;
   /** percent; null without a recent delivery */
@@ -247,19 +250,21 @@ export type HttpDestination = {
   /** ms; null without a recent attempt that was answered */
   avgLatency: number | null;
   deliveriesCount: number;
-  description: string | null;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
+  description: string | null;
   method: 'POST' | 'PUT' | 'PATCH';
+  /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+  /** Its secrets are shown as •••• and their last four characters. */
+  authConfig: Record<string, string> | null;
+  signingSecret: string | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   retryPolicy: RetryPolicy;
-  /** Its secrets are shown as •••• and their last four characters. */
-  authConfig: Record<string, string> | null;
-  signingSecret: string | null;
   lastDeliveryAt: Timestamp | null;
   createdAt: Timestamp;
   updatedAt: Timestamp;
@@ -277,34 +282,36 @@ export type RetryPolicy = {
 
 /** Members that are for HTTP only have their defaults. */
 export type WarehouseDestination = {
+  id: string;
   name: string;
+  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   url: '';
   enabled: boolean;
-  id: string;
-  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   /** percent; null without a recent delivery */
   successRate: number | null;
   /** ms; null without a recent attempt that was answered */
   avgLatency: number | null;
   deliveriesCount: number;
-  description: string | null;
+  config: WarehouseConfig;
+  fieldMapping: Array<FieldMappingRule>;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
+  description: string | null;
   method: 'POST' | 'PUT' | 'PATCH';
+  /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+  /** Its secrets are shown as •••• and their last four characters. */
+  authConfig: Record<string, string> | null;
+  signingSecret: string | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   retryPolicy: RetryPolicy;
-  /** Its secrets are shown as •••• and their last four characters. */
-  authConfig: Record<string, string> | null;
-  signingSecret: string | null;
   lastDeliveryAt: Timestamp | null;
   createdAt: Timestamp;
   updatedAt: Timestamp;
-  config: WarehouseConfig;
-  fieldMapping: Array<FieldMappingRule>;
 };
 
 export type FieldMappingRule = {
@@ -484,25 +491,27 @@ export type CircuitStatus = {
 
 export type DestinationExportItem = {
   name: string;
+  type: 'http' | 's3' | 'r2' | 'gcs' | 'azure_blob';
+  url: string;
+  isActive: boolean;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
+  description: string | null;
   method: 'POST' | 'PUT' | 'PATCH';
+  /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+  /** In clear only with `includeSensitive=true`. */
+  authConfig: '***REDACTED***' | Record<string, string>;
+  signingSecret: string | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   retryPolicy: RetryPolicy;
-  description: string | null;
-  type: 'http' | 's3' | 'r2' | 'gcs' | 'azure_blob';
-  url: string;
-  /** In clear only with `includeSensitive=true`. */
-  authConfig: '***REDACTED***' | Record<string, string>;
-  signingSecret: string | null;
   /** Of warehouses only. */
   config?: WarehouseConfig | '***REDACTED***';
   fieldMapping?: Array<FieldMappingRule>;
-  isActive: boolean;
 };
 
 export type DestinationImportResult = {
@@ -584,6 +593,7 @@ export type RouteImportResult = {
 export type Filter = {
   id: string;
   name: string;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
   description: string | null;
   conditions: FilterConditions;
@@ -608,6 +618,7 @@ export type FilterResult = {
 export type Transform = {
   id: string;
   name: string;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
   description: string | null;
   type: 'jsonata' | 'javascript' | 'liquid';
@@ -641,6 +652,7 @@ export type TransformResult = {
 export type Schema = {
   id: string;
   name: string;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
   description: string | null;
   /** A JSON Schema. */
@@ -930,6 +942,8 @@ export interface Operations {
     orgId?: string;
     body: {
       name: string;
+      /** Unique in the organization; stands for the id in export files. */
+      slug: string;
       description?: string | null;
       verificationConfig?: {
         type: 'github';
@@ -950,14 +964,13 @@ export interface Operations {
       } | {
         type: 'none';
       } | null;
+      /** By what a repeated webhook is known, and for how long. */
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
         windowSeconds: number;
       } | null;
       enabled?: boolean;
-      /** Unique in the organization; stands for the id in export files. */
-      slug: string;
     };
   }, options?: CallOptions): Promise<Source>;
   /** Get a source */
@@ -973,17 +986,18 @@ export interface Operations {
     id: string;
     body: {
       name?: string;
+      slug?: string;
       description?: string | null;
       verificationConfig?: {
         type: string;
       } | null;
+      /** By what a repeated webhook is known, and for how long. */
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
         windowSeconds: number;
       } | null;
       enabled?: boolean;
-      slug?: string;
     };
   }, options?: CallOptions): Promise<Source>;
   /** Delete a source */
@@ -1009,12 +1023,13 @@ export interface Operations {
   createDestination(input: {
     body: {
       name: string;
+      type?: 'http';
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url: string;
-      type?: 'http';
-      description?: string | null;
+      enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
+      description?: string | null;
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
@@ -1022,16 +1037,14 @@ export interface Operations {
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
       signingSecret?: string | null;
+      /** ms */
       timeoutMs?: number;
+      /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
-      enabled?: boolean;
     } | {
       name: string;
       type: 's3';
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       config: S3Config;
       fieldMapping?: Array<{
@@ -1040,12 +1053,12 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     } | {
       name: string;
       type: 'r2';
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       config: R2Config;
       fieldMapping?: Array<{
@@ -1054,12 +1067,12 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     } | {
       name: string;
       type: 'gcs';
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       config: GcsConfig;
       fieldMapping?: Array<{
@@ -1068,12 +1081,12 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     } | {
       name: string;
       type: 'azure_blob';
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       config: AzureBlobConfig;
       fieldMapping?: Array<{
@@ -1082,6 +1095,9 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     };
   }, options?: CallOptions): Promise<Destination>;
   /** Get a destination */
@@ -1093,28 +1109,27 @@ export interface Operations {
     id: string;
     body: {
       name?: string;
+      type?: 'http';
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url?: string;
-      type?: 'http';
-      description?: string | null;
+      enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
+      description?: string | null;
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
+      /** ms */
       timeoutMs?: number;
+      /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
-      enabled?: boolean;
     } | {
       name?: string;
       type?: string;
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       /** Members that are not sent stay, null removes one; a secret sent back masked is kept. */
       config?: Record<string, unknown>;
@@ -1124,21 +1139,15 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     };
   }, options?: CallOptions): Promise<Destination>;
   /** Delete a destination */
   deleteDestination(input: {
     id: string;
   }, options?: CallOptions): Promise<void>;
-  /** Delete many destinations */
-  deleteDestinations(input: {
-    body: {
-      ids: Array<string>;
-    };
-  }, options?: CallOptions): Promise<{
-    success: true;
-    deleted: number;
-  }>;
   /** Get a destination's health */
   getDestinationHealth(input: {
     id: string;
@@ -1183,12 +1192,13 @@ export interface Operations {
     orgId?: string;
     body: {
       name: string;
+      type?: 'http';
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url: string;
-      type?: 'http';
-      description?: string | null;
+      enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
+      description?: string | null;
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
@@ -1196,10 +1206,11 @@ export interface Operations {
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
       signingSecret?: string | null;
+      /** ms */
       timeoutMs?: number;
+      /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
-      enabled?: boolean;
     };
   }, options?: CallOptions): Promise<HttpDestination>;
   /** Get an HTTP destination */
@@ -1215,22 +1226,24 @@ export interface Operations {
     id: string;
     body: {
       name?: string;
+      type?: 'http';
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url?: string;
-      type?: 'http';
-      description?: string | null;
+      enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
+      description?: string | null;
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
+      /** ms */
       timeoutMs?: number;
+      /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
-      enabled?: boolean;
     };
   }, options?: CallOptions): Promise<HttpDestination>;
   /** Delete an HTTP destination */
@@ -1362,6 +1375,15 @@ export interface Operations {
     circuitFailureThreshold: number;
     circuitProbeSuccessThreshold: number;
     message: string;
+  }>;
+  /** Delete many destinations */
+  deleteDestinations(input: {
+    body: {
+      ids: Array<string>;
+    };
+  }, options?: CallOptions): Promise<{
+    success: true;
+    deleted: number;
   }>;
   /** Pause or resume many routes */
   pauseRoutes(input: {
@@ -1867,7 +1889,6 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getDestination: 'GET /api/destinations/{id}',
   updateDestination: 'PATCH /api/destinations/{id}',
   deleteDestination: 'DELETE /api/destinations/{id}',
-  deleteDestinations: 'DELETE /api/destinations/bulk',
   getDestinationHealth: 'GET /api/destinations/{id}/health',
   testDestination: 'POST /api/destinations/{id}/test',
   listBatches: 'GET /api/destinations/{id}/batches',
@@ -1886,6 +1907,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getCircuitStatus: 'GET /api/routes/{id}/circuit-status',
   resetCircuit: 'POST /api/routes/{id}/reset-circuit',
   configureCircuit: 'PATCH /api/routes/{id}/circuit-config',
+  deleteDestinations: 'DELETE /api/destinations/bulk',
   pauseRoutes: 'POST /api/routes/bulk-pause',
   deleteRoutes: 'POST /api/routes/bulk-delete',
   exportDestinations: 'GET /api/destinations/export',

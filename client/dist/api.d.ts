@@ -85,31 +85,33 @@ export type FilterConditionInput = {
 };
 export type DestinationImportItem = {
     name: string;
+    type?: 'http';
     /** An http:// or https:// address without credentials; HTTPS is recommended. */
     url: string;
-    type?: 'http';
-    description?: string | null;
+    isActive?: boolean;
     /** Unique in the organization; stands for the id in export files. */
     slug?: string;
+    description?: string | null;
     method?: 'POST' | 'PUT' | 'PATCH';
     /** Added to every delivery; replaced as a whole on update. */
     headers?: Record<string, string>;
     authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
     authConfig?: '***REDACTED***' | Record<string, unknown> | null;
     signingSecret?: string | null;
+    /** ms */
     timeoutMs?: number;
+    /** Null: unlimited. */
     rateLimitPerMinute?: number | null;
     retryPolicy?: RetryPolicyInput;
-    isActive?: boolean;
 } | {
     name: string;
     type: 's3' | 'r2' | 'gcs' | 'azure_blob';
-    description?: string | null;
-    /** Unique in the organization; stands for the id in export files. */
-    slug?: string;
+    isActive?: boolean;
     config?: unknown;
     fieldMapping?: unknown;
-    isActive?: boolean;
+    /** Unique in the organization; stands for the id in export files. */
+    slug?: string;
+    description?: string | null;
 };
 export type Accepted = {
     success: true;
@@ -131,6 +133,7 @@ export type ErrorDetail = {
 export type Source = {
     id: string;
     name: string;
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     description: string | null;
     /** Where the provider sends its webhooks. */
@@ -167,8 +170,8 @@ export type Pagination = {
 export type DestinationSummary = HttpDestinationSummary | WarehouseDestinationSummary;
 export type HttpDestinationSummary = {
     id: string;
-    type: 'http';
     name: string;
+    type: 'http';
     url: string;
     enabled: boolean;
     /** percent; null without a recent delivery */
@@ -178,11 +181,11 @@ export type HttpDestinationSummary = {
     deliveriesCount: number;
 };
 export type WarehouseDestinationSummary = {
+    id: string;
     name: string;
+    type: 's3' | 'r2' | 'gcs' | 'azure_blob';
     url: '';
     enabled: boolean;
-    id: string;
-    type: 's3' | 'r2' | 'gcs' | 'azure_blob';
     config: WarehouseConfig;
 };
 /** The members of the type; its secret is shown as •••• and the last four. */
@@ -212,8 +215,8 @@ export type WarehouseConfig = {
 export type Destination = HttpDestination | WarehouseDestination;
 export type HttpDestination = {
     id: string;
-    type: 'http';
     name: string;
+    type: 'http';
     url: string;
     enabled: boolean;
     /** percent; null without a recent delivery */
@@ -221,19 +224,21 @@ export type HttpDestination = {
     /** ms; null without a recent attempt that was answered */
     avgLatency: number | null;
     deliveriesCount: number;
-    description: string | null;
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
+    description: string | null;
     method: 'POST' | 'PUT' | 'PATCH';
+    /** Added to every delivery; replaced as a whole on update. */
     headers: Record<string, string>;
     authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+    /** Its secrets are shown as •••• and their last four characters. */
+    authConfig: Record<string, string> | null;
+    signingSecret: string | null;
     /** ms */
     timeoutMs: number;
     /** Null: unlimited. */
     rateLimitPerMinute: number | null;
     retryPolicy: RetryPolicy;
-    /** Its secrets are shown as •••• and their last four characters. */
-    authConfig: Record<string, string> | null;
-    signingSecret: string | null;
     lastDeliveryAt: Timestamp | null;
     createdAt: Timestamp;
     updatedAt: Timestamp;
@@ -249,34 +254,36 @@ export type RetryPolicy = {
 };
 /** Members that are for HTTP only have their defaults. */
 export type WarehouseDestination = {
+    id: string;
     name: string;
+    type: 's3' | 'r2' | 'gcs' | 'azure_blob';
     url: '';
     enabled: boolean;
-    id: string;
-    type: 's3' | 'r2' | 'gcs' | 'azure_blob';
     /** percent; null without a recent delivery */
     successRate: number | null;
     /** ms; null without a recent attempt that was answered */
     avgLatency: number | null;
     deliveriesCount: number;
-    description: string | null;
+    config: WarehouseConfig;
+    fieldMapping: Array<FieldMappingRule>;
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
+    description: string | null;
     method: 'POST' | 'PUT' | 'PATCH';
+    /** Added to every delivery; replaced as a whole on update. */
     headers: Record<string, string>;
     authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+    /** Its secrets are shown as •••• and their last four characters. */
+    authConfig: Record<string, string> | null;
+    signingSecret: string | null;
     /** ms */
     timeoutMs: number;
     /** Null: unlimited. */
     rateLimitPerMinute: number | null;
     retryPolicy: RetryPolicy;
-    /** Its secrets are shown as •••• and their last four characters. */
-    authConfig: Record<string, string> | null;
-    signingSecret: string | null;
     lastDeliveryAt: Timestamp | null;
     createdAt: Timestamp;
     updatedAt: Timestamp;
-    config: WarehouseConfig;
-    fieldMapping: Array<FieldMappingRule>;
 };
 export type FieldMappingRule = {
     source: string;
@@ -446,25 +453,27 @@ export type CircuitStatus = {
 };
 export type DestinationExportItem = {
     name: string;
+    type: 'http' | 's3' | 'r2' | 'gcs' | 'azure_blob';
+    url: string;
+    isActive: boolean;
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
+    description: string | null;
     method: 'POST' | 'PUT' | 'PATCH';
+    /** Added to every delivery; replaced as a whole on update. */
     headers: Record<string, string>;
     authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+    /** In clear only with `includeSensitive=true`. */
+    authConfig: '***REDACTED***' | Record<string, string>;
+    signingSecret: string | null;
     /** ms */
     timeoutMs: number;
     /** Null: unlimited. */
     rateLimitPerMinute: number | null;
     retryPolicy: RetryPolicy;
-    description: string | null;
-    type: 'http' | 's3' | 'r2' | 'gcs' | 'azure_blob';
-    url: string;
-    /** In clear only with `includeSensitive=true`. */
-    authConfig: '***REDACTED***' | Record<string, string>;
-    signingSecret: string | null;
     /** Of warehouses only. */
     config?: WarehouseConfig | '***REDACTED***';
     fieldMapping?: Array<FieldMappingRule>;
-    isActive: boolean;
 };
 export type DestinationImportResult = {
     success: boolean;
@@ -542,6 +551,7 @@ export type RouteImportResult = {
 export type Filter = {
     id: string;
     name: string;
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     description: string | null;
     conditions: FilterConditions;
@@ -564,6 +574,7 @@ export type FilterResult = {
 export type Transform = {
     id: string;
     name: string;
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     description: string | null;
     type: 'jsonata' | 'javascript' | 'liquid';
@@ -595,6 +606,7 @@ export type TransformResult = {
 export type Schema = {
     id: string;
     name: string;
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     description: string | null;
     /** A JSON Schema. */
@@ -868,6 +880,8 @@ export interface Operations {
         orgId?: string;
         body: {
             name: string;
+            /** Unique in the organization; stands for the id in export files. */
+            slug: string;
             description?: string | null;
             verificationConfig?: {
                 type: 'github';
@@ -888,14 +902,13 @@ export interface Operations {
             } | {
                 type: 'none';
             } | null;
+            /** By what a repeated webhook is known, and for how long. */
             idempotencyKey?: {
                 header?: string;
                 jsonPath?: string;
                 windowSeconds: number;
             } | null;
             enabled?: boolean;
-            /** Unique in the organization; stands for the id in export files. */
-            slug: string;
         };
     }, options?: CallOptions): Promise<Source>;
     /** Get a source */
@@ -911,17 +924,18 @@ export interface Operations {
         id: string;
         body: {
             name?: string;
+            slug?: string;
             description?: string | null;
             verificationConfig?: {
                 type: string;
             } | null;
+            /** By what a repeated webhook is known, and for how long. */
             idempotencyKey?: {
                 header?: string;
                 jsonPath?: string;
                 windowSeconds: number;
             } | null;
             enabled?: boolean;
-            slug?: string;
         };
     }, options?: CallOptions): Promise<Source>;
     /** Delete a source */
@@ -947,12 +961,13 @@ export interface Operations {
     createDestination(input: {
         body: {
             name: string;
+            type?: 'http';
             /** An http:// or https:// address without credentials; HTTPS is recommended. */
             url: string;
-            type?: 'http';
-            description?: string | null;
+            enabled?: boolean;
             /** Unique in the organization; stands for the id in export files. */
             slug?: string;
+            description?: string | null;
             method?: 'POST' | 'PUT' | 'PATCH';
             /** Added to every delivery; replaced as a whole on update. */
             headers?: Record<string, string>;
@@ -960,16 +975,14 @@ export interface Operations {
             /** What it holds depends on `authType`. */
             authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
             signingSecret?: string | null;
+            /** ms */
             timeoutMs?: number;
+            /** Null: unlimited. */
             rateLimitPerMinute?: number | null;
             retryPolicy?: RetryPolicyInput;
-            enabled?: boolean;
         } | {
             name: string;
             type: 's3';
-            description?: string | null;
-            /** Unique in the organization; stands for the id in export files. */
-            slug?: string;
             enabled?: boolean;
             config: S3Config;
             fieldMapping?: Array<{
@@ -978,12 +991,12 @@ export interface Operations {
                 type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
                 default?: string;
             }> | null;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
         } | {
             name: string;
             type: 'r2';
-            description?: string | null;
-            /** Unique in the organization; stands for the id in export files. */
-            slug?: string;
             enabled?: boolean;
             config: R2Config;
             fieldMapping?: Array<{
@@ -992,12 +1005,12 @@ export interface Operations {
                 type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
                 default?: string;
             }> | null;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
         } | {
             name: string;
             type: 'gcs';
-            description?: string | null;
-            /** Unique in the organization; stands for the id in export files. */
-            slug?: string;
             enabled?: boolean;
             config: GcsConfig;
             fieldMapping?: Array<{
@@ -1006,12 +1019,12 @@ export interface Operations {
                 type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
                 default?: string;
             }> | null;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
         } | {
             name: string;
             type: 'azure_blob';
-            description?: string | null;
-            /** Unique in the organization; stands for the id in export files. */
-            slug?: string;
             enabled?: boolean;
             config: AzureBlobConfig;
             fieldMapping?: Array<{
@@ -1020,6 +1033,9 @@ export interface Operations {
                 type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
                 default?: string;
             }> | null;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
         };
     }, options?: CallOptions): Promise<Destination>;
     /** Get a destination */
@@ -1031,28 +1047,27 @@ export interface Operations {
         id: string;
         body: {
             name?: string;
+            type?: 'http';
             /** An http:// or https:// address without credentials; HTTPS is recommended. */
             url?: string;
-            type?: 'http';
-            description?: string | null;
+            enabled?: boolean;
             /** Unique in the organization; stands for the id in export files. */
             slug?: string;
+            description?: string | null;
             method?: 'POST' | 'PUT' | 'PATCH';
             /** Added to every delivery; replaced as a whole on update. */
             headers?: Record<string, string>;
             authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
             authConfig?: Record<string, unknown> | null;
             signingSecret?: string | null;
+            /** ms */
             timeoutMs?: number;
+            /** Null: unlimited. */
             rateLimitPerMinute?: number | null;
             retryPolicy?: RetryPolicyInput;
-            enabled?: boolean;
         } | {
             name?: string;
             type?: string;
-            description?: string | null;
-            /** Unique in the organization; stands for the id in export files. */
-            slug?: string;
             enabled?: boolean;
             /** Members that are not sent stay, null removes one; a secret sent back masked is kept. */
             config?: Record<string, unknown>;
@@ -1062,21 +1077,15 @@ export interface Operations {
                 type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
                 default?: string;
             }> | null;
+            /** Unique in the organization; stands for the id in export files. */
+            slug?: string;
+            description?: string | null;
         };
     }, options?: CallOptions): Promise<Destination>;
     /** Delete a destination */
     deleteDestination(input: {
         id: string;
     }, options?: CallOptions): Promise<void>;
-    /** Delete many destinations */
-    deleteDestinations(input: {
-        body: {
-            ids: Array<string>;
-        };
-    }, options?: CallOptions): Promise<{
-        success: true;
-        deleted: number;
-    }>;
     /** Get a destination's health */
     getDestinationHealth(input: {
         id: string;
@@ -1121,12 +1130,13 @@ export interface Operations {
         orgId?: string;
         body: {
             name: string;
+            type?: 'http';
             /** An http:// or https:// address without credentials; HTTPS is recommended. */
             url: string;
-            type?: 'http';
-            description?: string | null;
+            enabled?: boolean;
             /** Unique in the organization; stands for the id in export files. */
             slug?: string;
+            description?: string | null;
             method?: 'POST' | 'PUT' | 'PATCH';
             /** Added to every delivery; replaced as a whole on update. */
             headers?: Record<string, string>;
@@ -1134,10 +1144,11 @@ export interface Operations {
             /** What it holds depends on `authType`. */
             authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
             signingSecret?: string | null;
+            /** ms */
             timeoutMs?: number;
+            /** Null: unlimited. */
             rateLimitPerMinute?: number | null;
             retryPolicy?: RetryPolicyInput;
-            enabled?: boolean;
         };
     }, options?: CallOptions): Promise<HttpDestination>;
     /** Get an HTTP destination */
@@ -1153,22 +1164,24 @@ export interface Operations {
         id: string;
         body: {
             name?: string;
+            type?: 'http';
             /** An http:// or https:// address without credentials; HTTPS is recommended. */
             url?: string;
-            type?: 'http';
-            description?: string | null;
+            enabled?: boolean;
             /** Unique in the organization; stands for the id in export files. */
             slug?: string;
+            description?: string | null;
             method?: 'POST' | 'PUT' | 'PATCH';
             /** Added to every delivery; replaced as a whole on update. */
             headers?: Record<string, string>;
             authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
             authConfig?: Record<string, unknown> | null;
             signingSecret?: string | null;
+            /** ms */
             timeoutMs?: number;
+            /** Null: unlimited. */
             rateLimitPerMinute?: number | null;
             retryPolicy?: RetryPolicyInput;
-            enabled?: boolean;
         };
     }, options?: CallOptions): Promise<HttpDestination>;
     /** Delete an HTTP destination */
@@ -1300,6 +1313,15 @@ export interface Operations {
         circuitFailureThreshold: number;
         circuitProbeSuccessThreshold: number;
         message: string;
+    }>;
+    /** Delete many destinations */
+    deleteDestinations(input: {
+        body: {
+            ids: Array<string>;
+        };
+    }, options?: CallOptions): Promise<{
+        success: true;
+        deleted: number;
     }>;
     /** Pause or resume many routes */
     pauseRoutes(input: {
