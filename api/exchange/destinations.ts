@@ -37,7 +37,7 @@ import {
 } from './exchange.ts';
 import { changedByItem, newFromItem, type WarehouseItem } from './warehouse-item.ts';
 
-export const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
+const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
 
 const names = (example: string[]) => z.array(z.string()).meta({ examples: [example] });
 

@@ -14,7 +14,7 @@ import { check } from '../validation.ts';
 const VERSION = '1.0';
 const MAJOR_VERSION = 1;
 /** Most items of one import, and most ids that an export is asked for. */
-export const MAX_ITEMS = 1000;
+const MAX_ITEMS = 1000;
 const SLICE_MS = 20;
 const MAX_TRIES = 8;
 // Before the second try; before each later one as much more, so that a burst of other requests passes.
@@ -51,7 +51,7 @@ export interface ImportRequest {
 }
 
 /** What an import says beside its items. */
-export const optionsSchema = z.object({
+const optionsSchema = z.object({
   conflictStrategy: z
     .enum(['skip', 'rename', 'overwrite'])
     .meta({ description: 'What happens to an item that is there already.' }),

@@ -26,7 +26,7 @@ import { exportRoute, itemSchema, readRouteItem, type RouteItem } from './route-
 import { type KnownRoute, planRoutes, type Step } from './route-plan.ts';
 import { lockReferences, missingReferences, resolve, slugsNamed } from './route-references.ts';
 
-export const exportSchema = z.object({ ids: idsParam });
+const exportSchema = z.object({ ids: idsParam });
 
 const routeResult = z
   .object({

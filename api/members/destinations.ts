@@ -19,6 +19,7 @@ import {
   optional,
   readOnly,
   required,
+  sealed,
   updateShape,
 } from './table.ts';
 import { idOf, REDACTED, recentTotals, text, timestamp } from './values.ts';
@@ -69,8 +70,8 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   method: optional(z.enum(METHODS), 'POST'),
   headers: optional(field.headers, {}),
   authType: optional(z.enum(AUTH_TYPES), 'none'),
-  authConfig: converted(authConfig, { answer: shownAuthConfig, file: authConfigInFile }),
-  signingSecret: converted(signingSecret, {
+  authConfig: sealed(authConfig, { answer: shownAuthConfig, file: authConfigInFile }),
+  signingSecret: sealed(signingSecret, {
     answer: shownSigningSecret,
     file: signingSecret.meta({ examples: [null] }),
   }),
@@ -111,7 +112,14 @@ export type DestinationInput = Omit<z.output<typeof createDestinationSchema>, 't
 /** What lists show. */
 export const summaryMembers = only(
   destinationMembers,
-  ...(['id', 'name', 'type', 'url', 'enabled', 'successRate', 'avgLatency', 'deliveriesCount'] as const),
+  'id',
+  'name',
+  'type',
+  'url',
+  'enabled',
+  'successRate',
+  'avgLatency',
+  'deliveriesCount',
 );
 export const httpSummary = z.object(answerShape(summaryMembers)).meta({ id: 'HttpDestinationSummary' });
 

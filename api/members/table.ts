@@ -17,8 +17,10 @@ export interface Row {
   default?: unknown;
   /** Whether it is a column of the record; the others are found out when somebody asks. */
   isStored: boolean;
-  /** Whether the column holds something else than what is sent: a secret is encrypted, for example. */
+  /** Whether the column holds something else than what is sent, made of it. */
   isConverted?: boolean;
+  /** Whether the column is encrypted: it is never shown as it is. */
+  isSealed?: boolean;
 }
 
 /** What differs from the type that clients send. */
@@ -74,6 +76,11 @@ export function converted<Type extends z.ZodType, const FileName extends string 
     isStored: true as const,
     isConverted: true as const,
   };
+}
+
+/** Like `converted`; the column is encrypted, so that a view must be given what to show instead. */
+export function sealed<Type extends z.ZodType>(type: Type, differences: Differences<undefined> = {}) {
+  return { ...converted(type, differences), isSealed: true as const };
 }
 
 /** A column that clients cannot set; only a type for files lets it stand in them. */
@@ -183,7 +190,9 @@ export function only<Rows extends Table, Name extends keyof Rows & string>(
   return Object.fromEntries(Object.entries(rows).filter(([name]) => wanted.includes(name))) as Pick<Rows, Name>;
 }
 
-type ComputedName<Rows> = { [Name in keyof Rows]: Rows[Name] extends { isStored: false } ? Name : never }[keyof Rows];
+// The members whose columns cannot be shown as they are: there is none, or it is encrypted.
+type Sealed<Rows> = { [Name in keyof Rows]: Rows[Name] extends { isSealed: true } ? Name : never }[keyof Rows];
+type Computed<Rows> = { [Name in keyof Rows]: Rows[Name] extends { isStored: false } ? Name : never }[keyof Rows];
 
 /**
  * A record as answers show it.
@@ -192,7 +201,7 @@ type ComputedName<Rows> = { [Name in keyof Rows]: Rows[Name] extends { isStored:
 export function toAnswer<Rows extends Table>(
   rows: Rows,
   record: object,
-  others: Record<ComputedName<Rows>, unknown> & { [Name in keyof Rows]?: unknown },
+  others: Record<Computed<Rows> | Sealed<Rows>, unknown> & { [Name in keyof Rows]?: unknown },
 ): Record<string, unknown> {
   return view(
     Object.entries(rows).map(([name, { answer }]) => [name, name, answer]),
@@ -205,7 +214,11 @@ export function toAnswer<Rows extends Table>(
  * A record as export files hold it.
  * @param others what a file holds instead of the column, by its name in files
  */
-export function toFileItem(rows: Table, record: object, others: Record<string, unknown>): Record<string, unknown> {
+export function toFileItem<Rows extends Table>(
+  rows: Rows,
+  record: object,
+  others: Record<Sealed<Rows>, unknown> & Record<string, unknown>,
+): Record<string, unknown> {
   return view(
     inFiles(rows).map(([name, { file, fileName = name }]) => [fileName, name, file]),
     record,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const REDACTED = '***REDACTED***';
 
 /** The end of an id in examples. */
-export const EXAMPLE_ID = '06f3k2v8q0e7x1c5b9m4n6p8qr';
+const EXAMPLE_ID = '06f3k2v8q0e7x1c5b9m4n6p8qr';
 export const exampleId = (prefix: string) => `${prefix}_${EXAMPLE_ID}`;
 // Crockford's base32 without i, l, o and u (core/ids.ts).
 const idPattern = (prefixes: readonly string[]) => new RegExp(`^(${prefixes.join('|')})_[0-9a-hjkmnp-tv-z]{26}$`);
@@ -47,9 +47,6 @@ export const text = (example: string, description?: string) =>
   z.string().meta({ examples: [example], ...(description !== undefined && { description }) });
 export const flag = (example: boolean, description?: string) =>
   z.boolean().meta({ examples: [example], ...(description !== undefined && { description }) });
-
-/** Times of creation and of the last change. */
-export const stamps = { createdAt: timestamp, updatedAt: timestamp };
 
 /** Of a record that is read through caches. */
 export const version = z

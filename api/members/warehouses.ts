@@ -13,6 +13,7 @@ import type { Destination } from '../../db/entities.ts';
 import { destinationMembers } from './destinations.ts';
 import {
   answerShape,
+  converted,
   createShape,
   importShape,
   membersOf,
@@ -20,6 +21,7 @@ import {
   readOnly,
   required,
   type Row,
+  sealed,
   updateShape,
   withoutDefault,
 } from './table.ts';
@@ -63,12 +65,13 @@ const shownFieldMapping = z.array(
     .meta({ id: 'FieldMappingRule' }),
 );
 
-// `config` and `fieldMapping` are checked by destination-warehouse.ts: by the type, over what is stored, and with errors that carry
-// no code.
-const checkedLater = z.unknown().optional();
+const configInFile = z.union([shownConfig, z.literal(REDACTED)]).meta({ description: 'Of warehouses only.' });
 const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
 
-/** Clients may send what HTTP destinations have, too, and `config` and `fieldMapping`; the others are only shown. */
+/**
+ * Clients may send what is `required`, `optional` with its default, `converted` or `sealed`; the others are only shown. `config` and
+ * `fieldMapping` are checked by destination-warehouse.ts: by the type, over what is stored, and with errors that carry no code.
+ */
 export const warehouseMembers = membersOf<Destination>()({
   id: readOnly(idOf('dst_wh')),
   name: required(destinationMembers.name.create.meta({ examples: ['Data lake'] })),
@@ -86,31 +89,15 @@ export const warehouseMembers = membersOf<Destination>()({
   successRate: destinationMembers.successRate,
   avgLatency: destinationMembers.avgLatency,
   deliveriesCount: destinationMembers.deliveriesCount,
-  config: {
-    create: checkedLater,
-    update: checkedLater,
-    answer: shownConfig,
-    file: z.union([shownConfig, z.literal(REDACTED)]).meta({ description: 'Of warehouses only.' }),
-    fileName: undefined,
-    isStored: true,
-    isConverted: true,
-  },
-  fieldMapping: {
-    create: checkedLater,
-    update: checkedLater,
-    answer: shownFieldMapping,
-    file: shownFieldMapping,
-    fileName: undefined,
-    isStored: true,
-    isConverted: true,
-  },
+  config: sealed(z.unknown(), { answer: shownConfig, file: configInFile }),
+  fieldMapping: converted(z.unknown(), { answer: shownFieldMapping }),
   slug: destinationMembers.slug,
   description: destinationMembers.description,
   method: onlyShown(destinationMembers.method),
   headers: onlyShown(destinationMembers.headers),
   authType: onlyShown(destinationMembers.authType),
-  authConfig: onlyShown(destinationMembers.authConfig),
-  signingSecret: onlyShown(destinationMembers.signingSecret),
+  authConfig: { ...onlyShown(destinationMembers.authConfig), isSealed: true },
+  signingSecret: { ...onlyShown(destinationMembers.signingSecret), isSealed: true },
   timeoutMs: onlyShown(destinationMembers.timeoutMs),
   rateLimitPerMinute: onlyShown(destinationMembers.rateLimitPerMinute),
   retryPolicy: onlyShown(destinationMembers.retryPolicy),
@@ -130,10 +117,7 @@ export const warehouseDestination = z
 export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;
 
 /** What lists show. */
-export const warehouseSummaryMembers = only(
-  warehouseMembers,
-  ...(['id', 'name', 'type', 'url', 'enabled', 'config'] as const),
-);
+export const warehouseSummaryMembers = only(warehouseMembers, 'id', 'name', 'type', 'url', 'enabled', 'config');
 export const warehouseSummary = z
   .object(answerShape(warehouseSummaryMembers))
   .meta({ id: 'WarehouseDestinationSummary' });

@@ -14,7 +14,7 @@ import { toAnswer } from '../members/table.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 
-export const listSchema = z.object({ ...pageParams });
+const listSchema = z.object({ ...pageParams });
 
 export const apiKeyOperations: Operation[] = [
   {

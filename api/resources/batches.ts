@@ -11,9 +11,9 @@ import { type DestinationIds, findDestination, isoTime } from '../records.ts';
 import { parseQuery } from '../validation.ts';
 
 /** As shown: a batch whose object is there and whose deliveries are being recorded is still `uploading`. */
-export const BATCH_STATUSES = ['open', 'frozen', 'uploading', 'written', 'failed'] as const;
+const BATCH_STATUSES = ['open', 'frozen', 'uploading', 'written', 'failed'] as const;
 
-export const batchListSchema = z.object({ ...pageParams, status: choiceParam(BATCH_STATUSES) });
+const batchListSchema = z.object({ ...pageParams, status: choiceParam(BATCH_STATUSES) });
 
 // An HTTP destination has no batches: there is nothing to be found.
 const warehouses: DestinationIds = ['dst_wh'];

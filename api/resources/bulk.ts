@@ -11,9 +11,9 @@ import { parseChoice } from '../validation.ts';
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
-export const destinationsSchema = z.strictObject({ ids });
-export const routesSchema = z.strictObject({ routeIds: ids });
-export const pauseSchema = z.strictObject({ routeIds: ids, isActive: z.boolean() });
+const destinationsSchema = z.strictObject({ ids });
+const routesSchema = z.strictObject({ routeIds: ids });
+const pauseSchema = z.strictObject({ routeIds: ids, isActive: z.boolean() });
 
 export const bulkOperations: Operation[] = [
   {

@@ -15,7 +15,7 @@ import { parseQuery } from '../validation.ts';
 import { DELIVERY_STATUSES, deliveryAnswer, deliveryWithAttempts, showAttempt, showDelivery } from './delivery-view.ts';
 import { payloadExpired } from './events.ts';
 
-export const listSchema = z.object({
+const listSchema = z.object({
   ...pageParams,
   eventId: textParam,
   routeId: textParam,

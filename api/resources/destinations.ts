@@ -46,7 +46,7 @@ import {
 } from '../members/warehouses.ts';
 import { NO_CODE, type Operation } from '../operation.ts';
 
-export const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
+const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
 
 const summary = z.discriminatedUnion('type', [httpSummary, warehouseSummary]).meta({ id: 'DestinationSummary' });
 const destinationAnswer = z

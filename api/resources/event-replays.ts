@@ -25,7 +25,7 @@ import { eventFilter, eventFilterParams } from './events.ts';
 
 const MAX_DESTINATIONS = 100;
 
-export const createSchema = z.strictObject({
+const createSchema = z.strictObject({
   ...eventFilterParams,
   routed: z.boolean().optional(),
   all: z.boolean().optional(),
@@ -34,7 +34,7 @@ export const createSchema = z.strictObject({
   dryRun: z.boolean().default(false),
 });
 type Body = z.output<typeof createSchema>;
-export const listSchema = z.object(pageParams);
+const listSchema = z.object(pageParams);
 
 const base = '/api/organizations/{orgId}/events';
 

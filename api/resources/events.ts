@@ -31,8 +31,8 @@ export const eventFilterParams = {
   to: timeParam,
   search: textParam,
 };
-export const listSchema = z.object({ ...pageParams, ...eventFilterParams });
-export const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
+const listSchema = z.object({ ...pageParams, ...eventFilterParams });
+const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
 
 export const eventStatus = z.enum(EVENT_STATUSES).meta({ examples: ['delivered'] });
 

@@ -18,13 +18,13 @@ import { exampleSample, flag, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { NamedRecords } from './named-records.ts';
 
-export const testSchema = z.object({
+const testSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   query: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
   method: z.string().max(20).optional(),
 });
-export const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
+const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
 
 const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
   kind: 'filter',

@@ -11,7 +11,7 @@ import { parseChoice } from '../validation.ts';
 const MAX_IDS = 100;
 const MAX_SECONDS = 86_400;
 
-export const leaseSchema = z.strictObject({
+const leaseSchema = z.strictObject({
   ids: z
     .array(z.string())
     .min(1)

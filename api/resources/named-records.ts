@@ -21,7 +21,7 @@ import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts
 
 type NamedInput = { name: string; slug?: string; description?: string | null };
 
-export const listSchema = z.object({
+const listSchema = z.object({
   ...pageParams,
   search: textParam.meta({ description: 'A part of the name or slug, whatever its case.' }),
 });

@@ -12,8 +12,8 @@ import { payloadExpired, requireEvent } from './events.ts';
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
-export const replaySchema = z.strictObject({ destinationIds: ids.optional() });
-export const bulkSchema = z.strictObject({ eventIds: ids, destinationIds: ids.optional() });
+const replaySchema = z.strictObject({ destinationIds: ids.optional() });
+const bulkSchema = z.strictObject({ eventIds: ids, destinationIds: ids.optional() });
 
 const base = '/api/organizations/{orgId}/events';
 const common = { tag: 'Events', idOf: ['evt'] } as const;

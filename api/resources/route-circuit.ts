@@ -14,7 +14,7 @@ import { count, latency, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 
 const PERIOD_HOURS = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
-export const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });
+const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });
 
 const statusAnswer = z
   .object({

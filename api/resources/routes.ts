@@ -27,7 +27,7 @@ import { toAnswer } from '../members/table.ts';
 import { exampleId, listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 
-export const listSchema = z.object({
+const listSchema = z.object({
   ...pageParams,
   enabled: booleanParam,
   sourceId: textParam,

@@ -10,7 +10,7 @@ import type { Operation } from '../operation.ts';
 import { parseBody } from '../validation.ts';
 import { NamedRecords } from './named-records.ts';
 
-export const validateSchema = z.object({
+const validateSchema = z.object({
   payload: z.unknown().refine((payload) => payload !== undefined, 'is required'),
 });
 

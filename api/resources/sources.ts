@@ -29,7 +29,7 @@ import { toAnswer } from '../members/table.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 
-export const listSchema = z.object({
+const listSchema = z.object({
   ...pageParams,
   enabled: booleanParam,
   search: textParam.meta({ description: 'A part of the name or slug, whatever its case.' }),

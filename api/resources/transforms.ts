@@ -11,6 +11,7 @@ import {
   codeShape,
   createTransformSchema,
   transformAnswer,
+  transformDefaults,
   transformMembers,
   updateTransformSchema,
 } from '../members/transforms.ts';
@@ -19,13 +20,13 @@ import type { Operation } from '../operation.ts';
 import { parseBody, parseOptionalBody } from '../validation.ts';
 import { NamedRecords } from './named-records.ts';
 
-export const sampleSchema = z.object({
+const sampleSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   query: z.string().max(8192).optional(),
   method: z.enum(METHODS).optional(),
 });
-export const testCodeSchema = sampleSchema.extend(codeShape);
+const testCodeSchema = sampleSchema.extend(codeShape);
 
 const transforms = new NamedRecords<Pick<Transform, 'type' | 'code' | 'outputContentType'>>({
   kind: 'transform',
@@ -121,7 +122,7 @@ export const transformOperations: Operation[] = [
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, createTransformSchema);
-  const { type, code, outputContentType = null } = body;
+  const { type, code, outputContentType = transformDefaults.outputContentType } = body;
   await requireGoodCode(ctx, deps, { type, code });
   await transforms.create(ctx, deps, body, { type, code, outputContentType });
 }
