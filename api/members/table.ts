@@ -127,7 +127,7 @@ type Shape<Rows, Place extends 'create' | 'update'> = {
 
 /** What a create may hold, as the shape of a zod object. */
 export function createShape<Rows extends Table>(rows: Rows): Shape<Rows, 'create'> {
-  return typesIn(rows, 'create') as Shape<Rows, 'create'>;
+  return requiredFirst(typesIn(rows, 'create')) as Shape<Rows, 'create'>;
 }
 
 /** What an update may hold. */
@@ -138,6 +138,14 @@ export function updateShape<Rows extends Table>(rows: Rows): Shape<Rows, 'update
 /** What answers show. */
 export function answerShape(rows: Table): z.ZodRawShape {
   return typesIn(rows, 'answer');
+}
+
+// Of several faults the message names the first: a missing member before one that is wrong.
+function requiredFirst(shape: z.ZodRawShape): z.ZodRawShape {
+  const isOptional = (type: unknown): number => (type instanceof z.ZodOptional ? 1 : 0);
+  return Object.fromEntries(
+    Object.entries(shape).toSorted(([, one], [, other]) => isOptional(one) - isOptional(other)),
+  );
 }
 
 function typesIn(rows: Table, place: 'create' | 'update' | 'answer'): z.ZodRawShape {
@@ -160,7 +168,7 @@ type ImportShape<Rows> = {
 /** What an import takes: what a create takes, under the names that files have for it. */
 export function importShape<Rows extends Table>(rows: Rows): ImportShape<Rows> {
   const types = inFiles(rows).flatMap(([name, { create, fileName = name }]) => (create ? [[fileName, create]] : []));
-  return Object.fromEntries(types) as ImportShape<Rows>;
+  return requiredFirst(Object.fromEntries(types)) as ImportShape<Rows>;
 }
 
 type Described = Row & { file: z.ZodType };
