@@ -99,9 +99,9 @@ export type FilterConditionInput = {
 
 export type DestinationImportItem = {
   name: string;
-  type?: 'http';
   /** An http:// or https:// address without credentials; HTTPS is recommended. */
   url: string;
+  type?: 'http';
   isActive?: boolean;
   /** Unique in the organization; stands for the id in export files. */
   slug?: string;
@@ -1023,9 +1023,9 @@ export interface Operations {
   createDestination(input: {
     body: {
       name: string;
-      type?: 'http';
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url: string;
+      type?: 'http';
       enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
@@ -1192,9 +1192,9 @@ export interface Operations {
     orgId?: string;
     body: {
       name: string;
-      type?: 'http';
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url: string;
+      type?: 'http';
       enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
@@ -1275,9 +1275,9 @@ export interface Operations {
   createRoute(input: {
     body: {
       name: string;
-      description?: string | null;
       sourceId: string;
       destinationIds: Array<string>;
+      description?: string | null;
       transformId?: string | null;
       filterId?: string | null;
       schemaId?: string | null;
@@ -1455,9 +1455,9 @@ export interface Operations {
       version?: unknown;
       routes: Array<{
         name: string;
-        description?: string | null;
         sourceSlug: string;
         destinationSlugs?: Array<string>;
+        description?: string | null;
         transformSlug?: string | null;
         filterSlug?: string | null;
         schemaSlug?: string | null;
@@ -1516,10 +1516,10 @@ export interface Operations {
   createFilter(input: {
     body: {
       name: string;
+      conditions: Array<FilterConditionInput>;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       description?: string | null;
-      conditions: Array<FilterConditionInput>;
       /** Whether all conditions must be met, or one. */
       logic?: 'AND' | 'OR';
     };
@@ -1583,11 +1583,11 @@ export interface Operations {
   createTransform(input: {
     body: {
       name: string;
+      type: 'jsonata' | 'javascript' | 'liquid';
+      code: string;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       description?: string | null;
-      type: 'jsonata' | 'javascript' | 'liquid';
-      code: string;
       outputContentType?: string | null;
     };
   }, options?: CallOptions): Promise<Transform>;
@@ -1650,11 +1650,11 @@ export interface Operations {
   createSchema(input: {
     body: {
       name: string;
+      /** A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12). */
+      schema: Record<string, unknown> | boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       description?: string | null;
-      /** A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12). */
-      schema: Record<string, unknown> | boolean;
     };
   }, options?: CallOptions): Promise<Schema>;
   /** Get a schema */
