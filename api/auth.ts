@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../core/access.ts';
 import type { Pool } from '../db/pool.ts';
 import { hashToken } from '../db/prepare.ts';
-import { type Caller, callerOf, type Context, type Next, param } from './context.ts';
+import { type Caller, type Context, callerOf, type Next, param } from './context.ts';
 import { ApiError, notFound } from './errors.ts';
 
 interface KeyRow {

@@ -2,7 +2,6 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
-import type { Transforms } from '../outbound/transforms/index.ts';
 import type { Plan, Scope } from '../core/access.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
@@ -10,6 +9,7 @@ import type { WorkflowLink } from '../core/temporal-link.ts';
 import type { SecretBox } from '../db/encryption.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';

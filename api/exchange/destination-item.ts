@@ -3,19 +3,19 @@
 import { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';
 import type { ApiDeps } from '../context.ts';
-import { openAuthConfig, openSigningSecret } from '../resources/destination-record.ts';
 import {
-  destinationImportItem,
   type DestinationInput,
+  destinationImportItem,
   destinationMembers,
   requirePlan,
   typeSchema,
 } from '../members/destinations.ts';
-import { isWarehouse } from '../resources/destination-warehouse.ts';
 import * as field from '../members/fields.ts';
 import { fileShape, toFileItem } from '../members/table.ts';
 import { REDACTED } from '../members/values.ts';
 import { warehouseImportItem, warehouseMembers } from '../members/warehouses.ts';
+import { openAuthConfig, openSigningSecret } from '../resources/destination-record.ts';
+import { isWarehouse } from '../resources/destination-warehouse.ts';
 import { check } from '../validation.ts';
 import { isObject } from './exchange.ts';
 import { exportWarehouse, readWarehouseItem, type WarehouseItem } from './warehouse-item.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import { Destination } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { count, flag, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -13,8 +13,8 @@ import { changedDestination, newDestination, slugRules } from '../resources/dest
 import { isWarehouse } from '../resources/destination-warehouse.ts';
 import { parseQuery } from '../validation.ts';
 import {
-  destinationFileItem,
   type DestinationItem,
+  destinationFileItem,
   exportDestination,
   type HttpItem,
   importedDestination,
@@ -23,8 +23,8 @@ import {
 import {
   answerExport,
   type CheckedItem,
-  checkItems,
   type ConflictStrategy,
+  checkItems,
   envelope,
   exampleOptions,
   idsParam,

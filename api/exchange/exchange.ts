@@ -4,7 +4,7 @@ import { DeadlockException } from '@mikro-orm/core';
 import { z } from 'zod';
 import type { EntityManager } from '../../db/orm.ts';
 import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
 import { within } from '../ignored.ts';
 import { text, timestamp } from '../members/values.ts';

@@ -22,7 +22,7 @@ import {
   messages,
   readImport,
 } from './exchange.ts';
-import { exportRoute, itemSchema, readRouteItem, type RouteItem } from './route-item.ts';
+import { exportRoute, itemSchema, type RouteItem, readRouteItem } from './route-item.ts';
 import { type KnownRoute, planRoutes, type Step } from './route-plan.ts';
 import { lockReferences, missingReferences, resolve, slugsNamed } from './route-references.ts';
 

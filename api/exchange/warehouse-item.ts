@@ -4,6 +4,9 @@ import { WAREHOUSE_SECRET_FIELD, type WarehouseType } from '../../core/warehouse
 import { openWarehouseConfig } from '../../db/warehouse-config.ts';
 import type { ApiDeps } from '../context.ts';
 import { createDestinationSchema } from '../members/destinations.ts';
+import * as field from '../members/fields.ts';
+import { REDACTED } from '../members/values.ts';
+import { createWarehouseSchema, type WarehouseInput, warehouseImportItem } from '../members/warehouses.ts';
 import {
   changedWarehouse,
   checkConfig,
@@ -11,9 +14,6 @@ import {
   newWarehouse,
   type Warehouse,
 } from '../resources/destination-warehouse.ts';
-import * as field from '../members/fields.ts';
-import { REDACTED } from '../members/values.ts';
-import { createWarehouseSchema, warehouseImportItem, type WarehouseInput } from '../members/warehouses.ts';
 import { check } from '../validation.ts';
 import { isObject } from './exchange.ts';
 

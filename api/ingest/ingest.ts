@@ -1,9 +1,9 @@
 // The public ingest endpoint: verify, route, store, answer after the commit (decisions, "Ingest").
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
-import { METHODS } from '../../core/methods.ts';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
+import { METHODS } from '../../core/methods.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption.ts';
 import type { Pool } from '../../db/pool.ts';

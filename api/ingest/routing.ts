@@ -1,10 +1,10 @@
 // What an ingest request needs to know of a source, cached in the process. A cached copy is used to accept only in the
 // statement that checks its version (db/hot-path/store-events.ts), and to refuse only after its version was looked up.
-import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
+
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
-import type { VerificationConfig } from '../../core/signatures/index.ts';
+import type { PublicVerificationConfig, VerificationConfig } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import type { Pool } from '../../db/pool.ts';

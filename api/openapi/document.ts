@@ -2,11 +2,11 @@
 // comes out; `npm run openapi` renews it.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import packageJson from '../../package.json' with { type: 'json' };
+import { type Described, TAGS } from '../operation.ts';
+import { managementOperations } from '../operations.ts';
 import { withExamples } from './examples.ts';
 import { ingestOperations } from './ingest.ts';
-import { type Described, TAGS } from '../operation.ts';
 import { toOperationObject } from './operation-object.ts';
-import { managementOperations } from '../operations.ts';
 import { serviceOperations } from './service.ts';
 
 export type ApiDocument = ReturnType<typeof createDocument>;

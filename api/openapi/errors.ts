@@ -2,8 +2,8 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { ignoredNames, requestId } from './parameters.ts';
 import { type Described, type ErrorCodes, NO_CODE } from '../operation.ts';
+import { ignoredNames, requestId } from './parameters.ts';
 
 const DESCRIPTIONS: Record<number, string> = {
   400: 'The request is not as it must be; `message` names the first offending member, `details` all of them.',

@@ -4,15 +4,15 @@ import { SCOPES } from '../../core/access.ts';
 import { newId } from '../../core/ids.ts';
 import { ApiKey } from '../../db/entities.ts';
 import { hashToken, newToken } from '../../db/prepare.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { apiKeyAnswer, apiKeyMembers, createApiKeySchema, newApiKeyAnswer } from '../members/api-keys.ts';
-import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
-import { requireId } from '../records.ts';
-import { parseBody, parseQuery } from '../validation.ts';
 import { toAnswer } from '../members/table.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
+import { requireId } from '../records.ts';
+import { parseBody, parseQuery } from '../validation.ts';
 
 const listSchema = z.object({ ...pageParams });
 

@@ -1,7 +1,7 @@
 // Who am I: the organization and key behind the credentials of the request.
 import { z } from 'zod';
 import { PLANS } from '../../core/access.ts';
-import { callerOf, type Context } from '../context.ts';
+import { type Context, callerOf } from '../context.ts';
 import { shownScopes } from '../members/api-keys.ts';
 import { idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { idTime, isId } from '../../core/ids.ts';
 import { LANES } from '../../core/lane.ts';
-import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';
+import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
 import { count, headers, idOf, latency, text, timestamp } from '../members/values.ts';
 import { isoTime } from '../records.ts';

@@ -1,16 +1,17 @@
 // What both destination families do to the one store behind them (decisions, "The two destination families").
+
+import { z } from 'zod';
 import { type AuthType, authConfigSchemas } from '../../core/auth-config.ts';
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
-import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
+import { keepRedacted, keepRedactedAuthConfig } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { deleteDestinations } from '../../db/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
-import { z } from 'zod';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
-import { destinationDefaults, type DestinationInput } from '../members/destinations.ts';
+import { type DestinationInput, destinationDefaults } from '../members/destinations.ts';
 import { count, latency, percent, timestamp } from '../members/values.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';

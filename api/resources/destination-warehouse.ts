@@ -1,4 +1,6 @@
 // Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked, stored encrypted, shown redacted.
+
+import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import {
@@ -13,7 +15,6 @@ import {
 import { type FieldMappingRule, fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
 import type { Destination } from '../../db/entities.ts';
 import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig } from '../../db/warehouse-config.ts';
-import { z } from 'zod';
 import type { ApiDeps } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { destinationDefaults } from '../members/destinations.ts';

@@ -3,8 +3,30 @@ import { z } from 'zod';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { Destination } from '../../db/entities.ts';
 import { readJson } from '../body.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, param } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
 import { invalid } from '../errors.ts';
+import {
+  createDestinationSchema,
+  createHttpBody,
+  httpDestination,
+  httpSummary,
+  requirePlan,
+  typeSchema,
+  UNCHANGEABLE,
+  updateDestinationSchema,
+} from '../members/destinations.ts';
+import * as field from '../members/fields.ts';
+import { count, latency, listOf, text } from '../members/values.ts';
+import {
+  createWarehouseBodies,
+  createWarehouseSchema,
+  updateWarehouseBody,
+  updateWarehouseSchema,
+  warehouseDestination,
+  warehouseExample,
+  warehouseSummary,
+} from '../members/warehouses.ts';
+import { NO_CODE, type Operation } from '../operation.ts';
 import { everyDestination, findDestination } from '../records.ts';
 import { check, parseOptionalBody } from '../validation.ts';
 import {
@@ -21,30 +43,8 @@ import {
   storeDestination,
   updateDestination,
 } from './destination-record.ts';
-import {
-  createDestinationSchema,
-  createHttpBody,
-  httpDestination,
-  httpSummary,
-  requirePlan,
-  typeSchema,
-  UNCHANGEABLE,
-  updateDestinationSchema,
-} from '../members/destinations.ts';
 import { showDestination } from './destination-view.ts';
 import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, testWarehouse } from './destination-warehouse.ts';
-import * as field from '../members/fields.ts';
-import { count, latency, listOf, text } from '../members/values.ts';
-import {
-  createWarehouseBodies,
-  createWarehouseSchema,
-  updateWarehouseBody,
-  updateWarehouseSchema,
-  warehouseDestination,
-  warehouseExample,
-  warehouseSummary,
-} from '../members/warehouses.ts';
-import { NO_CODE, type Operation } from '../operation.ts';
 
 const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
 

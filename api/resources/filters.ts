@@ -5,7 +5,6 @@ import type { FilteredRequest } from '../../core/filters/fields.ts';
 import { compileFilter, type FilterLogic } from '../../core/filters/filter.ts';
 import { Filter } from '../../db/entities.ts';
 import type { ApiDeps, Context } from '../context.ts';
-import { parseBody } from '../validation.ts';
 import { conditionMembers, conditions, logic } from '../members/filter-conditions.ts';
 import {
   createFilterSchema,
@@ -16,6 +15,7 @@ import {
 } from '../members/filters.ts';
 import { exampleSample, flag, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { parseBody } from '../validation.ts';
 import { NamedRecords } from './named-records.ts';
 
 const testSchema = z.object({

@@ -4,6 +4,16 @@ import type { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';
 import { readJson } from '../body.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import {
+  createDestinationSchema,
+  createHttpBody,
+  httpDestination,
+  httpSummary,
+  updateDestinationSchema,
+} from '../members/destinations.ts';
+import * as field from '../members/fields.ts';
+import { listOf } from '../members/values.ts';
+import { NO_CODE, type Operation } from '../operation.ts';
 import { findDestination, httpDestinations } from '../records.ts';
 import { check } from '../validation.ts';
 import {
@@ -17,18 +27,8 @@ import {
   storeDestination,
   updateDestination,
 } from './destination-record.ts';
-import {
-  createDestinationSchema,
-  createHttpBody,
-  httpDestination,
-  httpSummary,
-  updateDestinationSchema,
-} from '../members/destinations.ts';
 import { showDestination } from './destination-view.ts';
 import { refuseConfig } from './destination-warehouse.ts';
-import * as field from '../members/fields.ts';
-import { listOf } from '../members/values.ts';
-import { NO_CODE, type Operation } from '../operation.ts';
 
 const base = '/api/organizations/{orgId}/destinations';
 const refused = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 409: ['DUPLICATE_SLUG'] };

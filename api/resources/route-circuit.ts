@@ -1,17 +1,17 @@
 // A route's circuit breaker and statistics (interface.md, "Circuit status object", "Route statistics object").
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../core/circuit.ts';
-import { loadCircuits, resetCircuit as closeCircuit } from '../../db/circuits.ts';
+import { resetCircuit as closeCircuit, loadCircuits } from '../../db/circuits.ts';
 import { lastAttempts, routeStatistics } from '../../db/history/statistics.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { notFound } from '../errors.ts';
-import { findRoute, isoTime } from '../records.ts';
-import { choiceParam } from '../query.ts';
-import { parseBody, parseQuery } from '../validation.ts';
 import * as field from '../members/fields.ts';
 import { circuitConfigAnswer, circuitConfigSchema } from '../members/routes.ts';
 import { count, latency, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { choiceParam } from '../query.ts';
+import { findRoute, isoTime } from '../records.ts';
+import { parseBody, parseQuery } from '../validation.ts';
 
 const PERIOD_HOURS = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });

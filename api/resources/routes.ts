@@ -1,20 +1,15 @@
 // Routes (interface.md, "Routes (flat family)").
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
-import { isId, newId } from '../../core/ids.ts';
-import { Destination, Route, Source } from '../../db/entities.ts';
 import type { CircuitState } from '../../core/circuit.ts';
+import { isId, newId } from '../../core/ids.ts';
 import { circuitStates } from '../../db/circuits.ts';
-import { ingestTotals, type IngestTotals } from '../../db/history/statistics.ts';
+import { Destination, Route, Source } from '../../db/entities.ts';
+import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
-import { limitOf, listAnswer, pageParams } from '../pagination.ts';
-import { booleanParam, textParam } from '../query.ts';
-import { findRoute, requireId } from '../records.ts';
-import { parseBody, parseQuery } from '../validation.ts';
 import * as field from '../members/fields.ts';
-import { referenceNames, requireReferences } from './route-references.ts';
 import {
   createRouteSchema,
   oneFilter,
@@ -26,6 +21,11 @@ import {
 import { toAnswer } from '../members/table.ts';
 import { exampleId, listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { booleanParam, textParam } from '../query.ts';
+import { findRoute, requireId } from '../records.ts';
+import { parseBody, parseQuery } from '../validation.ts';
+import { referenceNames, requireReferences } from './route-references.ts';
 
 const listSchema = z.object({
   ...pageParams,

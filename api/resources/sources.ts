@@ -10,12 +10,8 @@ import {
 import { deleteSource } from '../../db/delivery-commands.ts';
 import { Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
-import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
-import { booleanParam, containsPattern, textParam } from '../query.ts';
-import { findSource, requireId, violates } from '../records.ts';
-import { check, parseBody, parseQuery } from '../validation.ts';
 import * as field from '../members/fields.ts';
 import {
   createSourceBody,
@@ -28,6 +24,10 @@ import {
 import { toAnswer } from '../members/table.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
+import { booleanParam, containsPattern, textParam } from '../query.ts';
+import { findSource, requireId, violates } from '../records.ts';
+import { check, parseBody, parseQuery } from '../validation.ts';
 
 const listSchema = z.object({
   ...pageParams,

@@ -1,10 +1,10 @@
 // Transforms: code that makes of an event what is sent (decisions, "Routes, filters, transforms, schemas").
 import { z } from 'zod';
-import { SandboxUnavailableError, type TransformCode, type TransformProblem } from '../../outbound/transforms/index.ts';
 import { newId } from '../../core/ids.ts';
 import { METHODS } from '../../core/methods.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { Transform } from '../../db/entities.ts';
+import { SandboxUnavailableError, type TransformCode, type TransformProblem } from '../../outbound/transforms/index.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import {
