@@ -3,6 +3,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Plan, Scope } from '../core/access.ts';
 import type { AuthType } from '../core/auth-config.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
+import type { EventReplayStatus } from '../core/event-replay.ts';
 import type { FilterCondition } from '../core/filters/conditions.ts';
 import type { FilterLogic } from '../core/filters/filter.ts';
 import type { Lane } from '../core/lane.ts';
@@ -203,8 +204,6 @@ export const Transform = defineEntity({
   },
 });
 export type Transform = InferEntity<typeof Transform>;
-
-export type EventReplayStatus = 'pending' | 'running' | 'completed' | 'cancelled' | 'failed';
 
 /** A replay of events chosen by a filter, as the API shows it; event-replays.ts and event-replay-pages.ts write it. */
 export const EventReplay = defineEntity({

@@ -1,5 +1,6 @@
 // Replays of events as the API shows them.
 import { z } from 'zod';
+import { EVENT_REPLAY_STATUSES } from '../../core/event-replay.ts';
 import type { EventReplay } from '../../db/entities.ts';
 import { boundTime } from '../../db/event-replays.ts';
 import type { ApiDeps } from '../context.ts';
@@ -22,7 +23,7 @@ const eventsTotal = count.nullable().meta({ description: 'Null when counting the
 export const replayAnswer = z
   .object({
     id: idOf('rpl'),
-    status: z.enum(['pending', 'running', 'completed', 'cancelled', 'failed']).meta({ examples: ['running'] }),
+    status: z.enum(EVENT_REPLAY_STATUSES).meta({ examples: ['running'] }),
     filter,
     destinationIds: z.array(idOf('dst', 'dst_wh')).nullable(),
     ratePerSecond: z
