@@ -6,7 +6,7 @@ import { LANES } from '../../core/lane.ts';
 import type { Route } from '../../db/entities.ts';
 import { refuse } from '../validation.ts';
 import * as field from './fields.ts';
-import { conditions, logic, shownConditions } from './filter-conditions.ts';
+import { conditions, logic, shownConditions } from './filters.ts';
 import {
   answerShape,
   computed,

@@ -5,12 +5,14 @@ import type { FilteredRequest } from '../../core/filters/fields.ts';
 import { compileFilter, type FilterLogic } from '../../core/filters/filter.ts';
 import { Filter } from '../../db/entities.ts';
 import type { ApiDeps, Context } from '../context.ts';
-import { conditionMembers, conditions, logic } from '../members/filter-conditions.ts';
 import {
+  conditionMembers,
+  conditions,
   createFilterSchema,
   filterAnswer,
   filterDefaults,
   filterMembers,
+  logic,
   updateFilterSchema,
 } from '../members/filters.ts';
 import { exampleSample, flag, text } from '../members/values.ts';
