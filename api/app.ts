@@ -6,31 +6,14 @@ import { bodyRooms } from './body-memory-budget.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter } from './context.ts';
 import { cors } from './cors.ts';
 import { renderErrors } from './errors.ts';
-import { mountDestinationExchange } from './exchange/destinations.ts';
-import { mountRouteExchange } from './exchange/routes.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
 import { mountDescription, mountPage } from './openapi/serve.ts';
+import { mountOperations } from './operation.ts';
+import { managementOperations } from './operations.ts';
 import { rateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
-import { mountApiKeys } from './resources/api-keys.ts';
-import { mountAuth } from './resources/auth-me.ts';
-import { mountBulk } from './resources/bulk.ts';
-import { mountDeliveries } from './resources/deliveries.ts';
-import { mountBatches } from './resources/batches.ts';
-import { mountDestinations } from './resources/destinations.ts';
-import { mountEventReplays } from './resources/event-replays.ts';
-import { mountEvents } from './resources/events.ts';
-import { mountFilters } from './resources/filters.ts';
 import { type HealthDeps, mountHealth } from './resources/health.ts';
-import { mountLeases } from './resources/leases.ts';
-import { mountOrganizationDestinations } from './resources/organization-destinations.ts';
-import { mountReplays } from './resources/replays.ts';
-import { mountRouteCircuit } from './resources/route-circuit.ts';
-import { mountRoutes } from './resources/routes.ts';
-import { mountSchemas } from './resources/schemas.ts';
-import { mountSources } from './resources/sources.ts';
-import { mountTransforms } from './resources/transforms.ts';
 import { answerUnmatched, keepFixedWords } from './unmatched.ts';
 
 export interface AppDeps extends ApiDeps {
@@ -84,25 +67,6 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   router.use(idempotency(deps));
   // Within `idempotency`, which keeps the header with the answer.
   router.use(nameIgnored);
-  mountAuth(router);
-  mountApiKeys(router, deps);
-  mountSources(router, deps);
-  // Before the records' own paths: "bulk", "export" and "import" are fixed words, not ids.
-  mountBulk(router, deps);
-  mountDestinationExchange(router, deps);
-  mountRouteExchange(router, deps);
-  mountDestinations(router, deps);
-  mountBatches(router, deps);
-  mountOrganizationDestinations(router, deps);
-  mountRoutes(router, deps);
-  mountRouteCircuit(router, deps);
-  mountLeases(router, deps);
-  mountFilters(router, deps);
-  mountSchemas(router, deps);
-  mountTransforms(router, deps);
-  mountReplays(router, deps);
-  mountEventReplays(router, deps);
-  mountEvents(router, deps);
-  mountDeliveries(router, deps);
+  mountOperations(router, managementOperations, deps);
   return router;
 }

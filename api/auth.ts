@@ -1,11 +1,11 @@
 // API keys: who a request comes from and what it may do.
 // Rules: HTTP-04, AUTH-01 to AUTH-05, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
-import type { Scope } from '../db/entities.ts';
+import type { Scope } from '../core/access.ts';
 import { findKey, noteUse } from '../db/management/api-keys.ts';
 import type { Pool } from '../db/pool.ts';
 import { hashToken } from '../db/prepare.ts';
-import { type Caller, callerOf, type Context, type Next, param } from './context.ts';
+import { type Caller, type Context, callerOf, type Next, param } from './context.ts';
 import { ApiError, notFound } from './errors.ts';
 
 /** Middleware: 401 without a valid key, 403 when the key lacks the scope that the method needs. */

@@ -2,14 +2,14 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
-import type { Transforms } from '../outbound/transforms/index.ts';
+import type { Plan, Scope } from '../core/access.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
-import type { Scope } from '../db/entities.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
@@ -17,7 +17,7 @@ import type { TestUploader } from './test-upload.ts';
 
 /** Who sent a request: the organization and the key that selected it. */
 export interface Caller {
-  organization: { id: string; name: string; slug: string; plan: 'free' | 'pro' | 'business' };
+  organization: { id: string; name: string; slug: string; plan: Plan };
   key: { id: string; name: string; scopes: Scope[] };
 }
 

@@ -60,5 +60,3 @@ export function violates(error: unknown, constraint: string): boolean {
 export function isoTime(time: Date | null | undefined): string | null {
   return time ? time.toISOString() : null;
 }
-
-export type { ApiKey };

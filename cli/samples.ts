@@ -1,9 +1,10 @@
 // Sample webhooks as the providers send them, and their signatures. The bodies are shortened from the providers' documentation.
 import { randomUUID } from 'node:crypto';
+import type { VerificationType } from '../core/signatures/index.ts';
 import { hmac, type SignatureAlgorithm, type SignatureEncoding } from '../core/signatures/scheme.ts';
 
-export const PROVIDERS = ['github', 'stripe', 'slack', 'hmac', 'plain'] as const;
-export type Provider = (typeof PROVIDERS)[number];
+/** A webhook of a source without verification is `plain`. */
+export type Provider = Exclude<VerificationType, 'none'> | 'plain';
 
 /** How an `hmac` source is signed; the members of its `verificationConfig`. */
 export interface HmacConfig {
@@ -33,6 +34,8 @@ export const EVENTS: Readonly<Record<Provider, readonly [string, ...string[]]>> 
   hmac: ORDER_EVENTS,
   plain: ORDER_EVENTS,
 };
+
+export const PROVIDERS = Object.keys(EVENTS) as Provider[];
 
 /** The body of one of the provider's events. */
 export function sampleBody(provider: Provider, event: string, now: Date): unknown {

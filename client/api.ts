@@ -2,6 +2,8 @@
 
 import type { CallOptions, RawAnswer } from './http.ts';
 
+export type NoAuth = Record<string, unknown>;
+
 export type BasicAuth = {
   username: string;
   password: string;
@@ -20,8 +22,6 @@ export type CustomHeaderAuth = {
   headerName: string;
   headerValue: string;
 };
-
-export type NoAuth = Record<string, unknown>;
 
 /** A part of it is merged over the defaults, or over what is stored. */
 export type RetryPolicyInput = {
@@ -44,6 +44,7 @@ export type S3Config = {
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
+  /** Events. */
   batchSize?: number;
   batchWindowSeconds?: number;
 };
@@ -58,6 +59,7 @@ export type R2Config = {
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
+  /** Events. */
   batchSize?: number;
   batchWindowSeconds?: number;
 };
@@ -70,6 +72,7 @@ export type GcsConfig = {
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
+  /** Events. */
   batchSize?: number;
   batchWindowSeconds?: number;
 };
@@ -82,6 +85,7 @@ export type AzureBlobConfig = {
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
+  /** Events. */
   batchSize?: number;
   batchWindowSeconds?: number;
 };
@@ -98,28 +102,30 @@ export type DestinationImportItem = {
   /** An http:// or https:// address without credentials; HTTPS is recommended. */
   url: string;
   type?: 'http';
-  description?: string | null;
+  isActive?: boolean;
   /** Unique in the organization; stands for the id in export files. */
   slug?: string;
+  description?: string | null;
   method?: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers?: Record<string, string>;
   authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   authConfig?: '***REDACTED***' | Record<string, unknown> | null;
   signingSecret?: string | null;
+  /** ms */
   timeoutMs?: number;
+  /** Null: unlimited. */
   rateLimitPerMinute?: number | null;
   retryPolicy?: RetryPolicyInput;
-  isActive?: boolean;
 } | {
   name: string;
   type: 's3' | 'r2' | 'gcs' | 'azure_blob';
-  description?: string | null;
-  /** Unique in the organization; stands for the id in export files. */
-  slug?: string;
+  isActive?: boolean;
   config?: unknown;
   fieldMapping?: unknown;
-  isActive?: boolean;
+  /** Unique in the organization; stands for the id in export files. */
+  slug?: string;
+  description?: string | null;
 };
 
 export type Accepted = {
@@ -144,6 +150,7 @@ export type ErrorDetail = {
 export type Source = {
   id: string;
   name: string;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
   description: string | null;
   /** Where the provider sends its webhooks. */
@@ -164,10 +171,10 @@ export type Source = {
 
 /** How webhooks are verified; the secret is never shown. All but the type are of hmac. */
 export type VerificationConfig = {
-  type: 'none' | 'github' | 'stripe' | 'slack' | 'hmac';
+  type: 'github' | 'stripe' | 'slack' | 'hmac' | 'none';
+  header?: string;
   algorithm?: 'sha1' | 'sha256' | 'sha512';
   encoding?: 'hex' | 'base64';
-  header?: string;
   prefix?: string;
 };
 
@@ -185,8 +192,8 @@ export type DestinationSummary = HttpDestinationSummary | WarehouseDestinationSu
 
 export type HttpDestinationSummary = {
   id: string;
-  type: 'http';
   name: string;
+  type: 'http';
   url: string;
   enabled: boolean;
   /** percent; null without a recent delivery */
@@ -197,11 +204,11 @@ export type HttpDestinationSummary = {
 };
 
 export type WarehouseDestinationSummary = {
+  id: string;
   name: string;
+  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   url: '';
   enabled: boolean;
-  id: string;
-  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   config: WarehouseConfig;
 };
 
@@ -210,16 +217,8 @@ export type WarehouseConfig = {
   bucket?: string;
   region?: string;
   accessKeyId?: string;
-  /** Of s3 and r2; masked. */
+  /** Masked. */
   secretAccessKey?: string;
-  accountId?: string;
-  projectId?: string;
-  /** Of gcs; masked. */
-  serviceAccountKey?: string;
-  accountName?: string;
-  /** Of azure_blob; masked. */
-  accountKey?: string;
-  containerName?: string;
   endpoint?: string;
   forcePathStyle?: boolean;
   prefix?: string;
@@ -228,14 +227,22 @@ export type WarehouseConfig = {
   /** Events. */
   batchSize?: number;
   batchWindowSeconds?: number;
+  accountId?: string;
+  projectId?: string;
+  /** Masked. */
+  serviceAccountKey?: string;
+  accountName?: string;
+  /** Masked. */
+  accountKey?: string;
+  containerName?: string;
 };
 
 export type Destination = HttpDestination | WarehouseDestination;
 
 export type HttpDestination = {
   id: string;
-  type: 'http';
   name: string;
+  type: 'http';
   url: string;
   enabled: boolean;
   /** percent; null without a recent delivery */
@@ -243,19 +250,21 @@ export type HttpDestination = {
   /** ms; null without a recent attempt that was answered */
   avgLatency: number | null;
   deliveriesCount: number;
-  description: string | null;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
+  description: string | null;
   method: 'POST' | 'PUT' | 'PATCH';
+  /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+  /** Its secrets are shown as •••• and their last four characters. */
+  authConfig: Record<string, string> | null;
+  signingSecret: string | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   retryPolicy: RetryPolicy;
-  /** Its secrets are shown as •••• and their last four characters. */
-  authConfig: Record<string, string> | null;
-  signingSecret: string | null;
   lastDeliveryAt: Timestamp | null;
   createdAt: Timestamp;
   updatedAt: Timestamp;
@@ -273,34 +282,36 @@ export type RetryPolicy = {
 
 /** Members that are for HTTP only have their defaults. */
 export type WarehouseDestination = {
+  id: string;
   name: string;
+  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   url: '';
   enabled: boolean;
-  id: string;
-  type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   /** percent; null without a recent delivery */
   successRate: number | null;
   /** ms; null without a recent attempt that was answered */
   avgLatency: number | null;
   deliveriesCount: number;
-  description: string | null;
+  config: WarehouseConfig;
+  fieldMapping: Array<FieldMappingRule>;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
+  description: string | null;
   method: 'POST' | 'PUT' | 'PATCH';
+  /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+  /** Its secrets are shown as •••• and their last four characters. */
+  authConfig: Record<string, string> | null;
+  signingSecret: string | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   retryPolicy: RetryPolicy;
-  /** Its secrets are shown as •••• and their last four characters. */
-  authConfig: Record<string, string> | null;
-  signingSecret: string | null;
   lastDeliveryAt: Timestamp | null;
   createdAt: Timestamp;
   updatedAt: Timestamp;
-  config: WarehouseConfig;
-  fieldMapping: Array<FieldMappingRule>;
 };
 
 export type FieldMappingRule = {
@@ -390,12 +401,19 @@ export type Route = {
   id: string;
   name: string;
   description: string | null;
+  sourceId: string;
+  destinationIds: Array<string>;
+  transformId: string | null;
+  filterId: string | null;
+  schemaId: string | null;
   /** Higher values run first. */
   priority: number;
   filterConditions: FilterConditions | null;
   /** Whether all conditions must be met, or one. */
   filterLogic: 'AND' | 'OR';
+  failoverDestinationIds: Array<string>;
   failoverAfterAttempts: number;
+  circuitState: 'closed' | 'open' | 'half_open';
   circuitCooldownSeconds: number;
   circuitFailureThreshold: number;
   circuitProbeSuccessThreshold: number;
@@ -410,13 +428,6 @@ export type Route = {
   } | null;
   /** Only there when it is set for this route. */
   lane?: 'workflow' | 'express';
-  sourceId: string;
-  destinationIds: Array<string>;
-  transformId: string | null;
-  filterId: string | null;
-  schemaId: string | null;
-  failoverDestinationIds: Array<string>;
-  circuitState: 'closed' | 'open' | 'half_open';
   enabled: boolean;
   source: {
     id: string;
@@ -447,6 +458,7 @@ export type Route = {
 export type FilterConditions = Array<FilterCondition>;
 
 export type FilterCondition = {
+  /** `payload.<path>`, `headers.<name>`, `query.<name>` or `method` */
   field: string;
   operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'matches' | 'exists' | 'not_exists' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'not_in' | 'regex' | 'greater_than' | 'less_than';
   value?: unknown;
@@ -479,25 +491,27 @@ export type CircuitStatus = {
 
 export type DestinationExportItem = {
   name: string;
+  type: 'http' | 's3' | 'r2' | 'gcs' | 'azure_blob';
+  url: string;
+  isActive: boolean;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
+  description: string | null;
   method: 'POST' | 'PUT' | 'PATCH';
+  /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+  /** In clear only with `includeSensitive=true`. */
+  authConfig: '***REDACTED***' | Record<string, string>;
+  signingSecret: string | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
   retryPolicy: RetryPolicy;
-  description: string | null;
-  type: 'http' | 's3' | 'r2' | 'gcs' | 'azure_blob';
-  url: string;
-  /** In clear only with `includeSensitive=true`. */
-  authConfig: '***REDACTED***' | Record<string, string>;
-  signingSecret: string | null;
   /** Of warehouses only. */
   config?: WarehouseConfig | '***REDACTED***';
   fieldMapping?: Array<FieldMappingRule>;
-  isActive: boolean;
 };
 
 export type DestinationImportResult = {
@@ -528,11 +542,17 @@ export type DestinationImportResult = {
 export type RouteExportItem = {
   name: string;
   description: string | null;
+  sourceSlug: string | null;
+  destinationSlugs: Array<string>;
+  transformSlug: string | null;
+  filterSlug: string | null;
+  schemaSlug: string | null;
   /** Higher values run first. */
   priority: number;
   filterConditions: FilterConditions | null;
   /** Whether all conditions must be met, or one. */
   filterLogic: 'AND' | 'OR';
+  failoverDestinationSlugs: Array<string>;
   failoverAfterAttempts: number;
   circuitCooldownSeconds: number;
   circuitFailureThreshold: number;
@@ -548,17 +568,11 @@ export type RouteExportItem = {
   } | null;
   /** Only there when it is set for this route. */
   lane?: 'workflow' | 'express';
-  sourceSlug: string | null;
+  isActive: boolean;
   /** The first of `destinationSlugs`. */
   destinationSlug: string | null;
-  destinationSlugs: Array<string>;
-  filterSlug: string | null;
-  transformSlug: string | null;
-  schemaSlug: string | null;
-  failoverDestinationSlugs: Array<string>;
   /** The same as `circuitFailureThreshold`. */
   failureThreshold: number;
-  isActive: boolean;
 };
 
 export type RouteImportResult = {
@@ -579,6 +593,7 @@ export type RouteImportResult = {
 export type Filter = {
   id: string;
   name: string;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
   description: string | null;
   conditions: FilterConditions;
@@ -603,6 +618,7 @@ export type FilterResult = {
 export type Transform = {
   id: string;
   name: string;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
   description: string | null;
   type: 'jsonata' | 'javascript' | 'liquid';
@@ -636,6 +652,7 @@ export type TransformResult = {
 export type Schema = {
   id: string;
   name: string;
+  /** Unique in the organization; stands for the id in export files. */
   slug: string;
   description: string | null;
   /** A JSON Schema. */
@@ -925,6 +942,8 @@ export interface Operations {
     orgId?: string;
     body: {
       name: string;
+      /** Unique in the organization; stands for the id in export files. */
+      slug: string;
       description?: string | null;
       verificationConfig?: {
         type: 'github';
@@ -945,14 +964,13 @@ export interface Operations {
       } | {
         type: 'none';
       } | null;
+      /** By what a repeated webhook is known, and for how long. */
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
         windowSeconds: number;
       } | null;
       enabled?: boolean;
-      /** Unique in the organization; stands for the id in export files. */
-      slug: string;
     };
   }, options?: CallOptions): Promise<Source>;
   /** Get a source */
@@ -968,17 +986,18 @@ export interface Operations {
     id: string;
     body: {
       name?: string;
+      slug?: string;
       description?: string | null;
       verificationConfig?: {
         type: string;
       } | null;
+      /** By what a repeated webhook is known, and for how long. */
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
         windowSeconds: number;
       } | null;
       enabled?: boolean;
-      slug?: string;
     };
   }, options?: CallOptions): Promise<Source>;
   /** Delete a source */
@@ -1007,26 +1026,25 @@ export interface Operations {
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url: string;
       type?: 'http';
-      description?: string | null;
+      enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
+      description?: string | null;
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
-      authConfig?: BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | NoAuth | null;
+      authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
       signingSecret?: string | null;
+      /** ms */
       timeoutMs?: number;
+      /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
-      enabled?: boolean;
     } | {
       name: string;
       type: 's3';
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       config: S3Config;
       fieldMapping?: Array<{
@@ -1035,12 +1053,12 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     } | {
       name: string;
       type: 'r2';
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       config: R2Config;
       fieldMapping?: Array<{
@@ -1049,12 +1067,12 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     } | {
       name: string;
       type: 'gcs';
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       config: GcsConfig;
       fieldMapping?: Array<{
@@ -1063,12 +1081,12 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     } | {
       name: string;
       type: 'azure_blob';
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       config: AzureBlobConfig;
       fieldMapping?: Array<{
@@ -1077,6 +1095,9 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     };
   }, options?: CallOptions): Promise<Destination>;
   /** Get a destination */
@@ -1088,28 +1109,27 @@ export interface Operations {
     id: string;
     body: {
       name?: string;
+      type?: 'http';
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url?: string;
-      type?: 'http';
-      description?: string | null;
+      enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
+      description?: string | null;
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
+      /** ms */
       timeoutMs?: number;
+      /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
-      enabled?: boolean;
     } | {
       name?: string;
       type?: string;
-      description?: string | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
       enabled?: boolean;
       /** Members that are not sent stay, null removes one; a secret sent back masked is kept. */
       config?: Record<string, unknown>;
@@ -1119,21 +1139,15 @@ export interface Operations {
         type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
         default?: string;
       }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
     };
   }, options?: CallOptions): Promise<Destination>;
   /** Delete a destination */
   deleteDestination(input: {
     id: string;
   }, options?: CallOptions): Promise<void>;
-  /** Delete many destinations */
-  deleteDestinations(input: {
-    body: {
-      ids: Array<string>;
-    };
-  }, options?: CallOptions): Promise<{
-    success: true;
-    deleted: number;
-  }>;
   /** Get a destination's health */
   getDestinationHealth(input: {
     id: string;
@@ -1181,20 +1195,22 @@ export interface Operations {
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url: string;
       type?: 'http';
-      description?: string | null;
+      enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
+      description?: string | null;
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
-      authConfig?: BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | NoAuth | null;
+      authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
       signingSecret?: string | null;
+      /** ms */
       timeoutMs?: number;
+      /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
-      enabled?: boolean;
     };
   }, options?: CallOptions): Promise<HttpDestination>;
   /** Get an HTTP destination */
@@ -1210,22 +1226,24 @@ export interface Operations {
     id: string;
     body: {
       name?: string;
+      type?: 'http';
       /** An http:// or https:// address without credentials; HTTPS is recommended. */
       url?: string;
-      type?: 'http';
-      description?: string | null;
+      enabled?: boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
+      description?: string | null;
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
+      /** ms */
       timeoutMs?: number;
+      /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
       retryPolicy?: RetryPolicyInput;
-      enabled?: boolean;
     };
   }, options?: CallOptions): Promise<HttpDestination>;
   /** Delete an HTTP destination */
@@ -1260,9 +1278,15 @@ export interface Operations {
       sourceId: string;
       destinationIds: Array<string>;
       description?: string | null;
+      transformId?: string | null;
+      filterId?: string | null;
+      schemaId?: string | null;
+      /** Higher values run first. */
       priority?: number;
       filterConditions?: Array<FilterConditionInput> | null;
+      /** Whether all conditions must be met, or one. */
       filterLogic?: 'AND' | 'OR';
+      failoverDestinationIds?: Array<string>;
       failoverAfterAttempts?: number;
       circuitCooldownSeconds?: number;
       circuitFailureThreshold?: number;
@@ -1271,15 +1295,12 @@ export interface Operations {
       notifyOnSuccess?: boolean;
       notifyOnRecovery?: boolean;
       notifyEmails?: string | null;
+      /** What of the destination's answer counts as success; null: any 2xx. */
       expectedResponse?: {
         statusCodes?: Array<number>;
         bodyContains?: string;
       } | null;
       lane?: 'workflow' | 'express' | null;
-      transformId?: string | null;
-      filterId?: string | null;
-      schemaId?: string | null;
-      failoverDestinationIds?: Array<string>;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Route>;
@@ -1292,12 +1313,18 @@ export interface Operations {
     id: string;
     body: {
       name?: string;
+      description?: string | null;
       sourceId?: string;
       destinationIds?: Array<string>;
-      description?: string | null;
+      transformId?: string | null;
+      filterId?: string | null;
+      schemaId?: string | null;
+      /** Higher values run first. */
       priority?: number;
       filterConditions?: Array<FilterConditionInput> | null;
+      /** Whether all conditions must be met, or one. */
       filterLogic?: 'AND' | 'OR';
+      failoverDestinationIds?: Array<string>;
       failoverAfterAttempts?: number;
       circuitCooldownSeconds?: number;
       circuitFailureThreshold?: number;
@@ -1306,15 +1333,12 @@ export interface Operations {
       notifyOnSuccess?: boolean;
       notifyOnRecovery?: boolean;
       notifyEmails?: string | null;
+      /** What of the destination's answer counts as success; null: any 2xx. */
       expectedResponse?: {
         statusCodes?: Array<number>;
         bodyContains?: string;
       } | null;
       lane?: 'workflow' | 'express' | null;
-      transformId?: string | null;
-      filterId?: string | null;
-      schemaId?: string | null;
-      failoverDestinationIds?: Array<string>;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Route>;
@@ -1351,6 +1375,15 @@ export interface Operations {
     circuitFailureThreshold: number;
     circuitProbeSuccessThreshold: number;
     message: string;
+  }>;
+  /** Delete many destinations */
+  deleteDestinations(input: {
+    body: {
+      ids: Array<string>;
+    };
+  }, options?: CallOptions): Promise<{
+    success: true;
+    deleted: number;
   }>;
   /** Pause or resume many routes */
   pauseRoutes(input: {
@@ -1423,18 +1456,17 @@ export interface Operations {
       routes: Array<{
         name: string;
         sourceSlug: string;
-        destinationSlug?: string | null;
         destinationSlugs?: Array<string>;
-        filterSlug?: string | null;
-        transformSlug?: string | null;
-        schemaSlug?: string | null;
-        failoverDestinationSlugs?: Array<string>;
-        failureThreshold?: unknown;
-        isActive?: boolean;
         description?: string | null;
+        transformSlug?: string | null;
+        filterSlug?: string | null;
+        schemaSlug?: string | null;
+        /** Higher values run first. */
         priority?: number;
         filterConditions?: Array<FilterConditionInput> | null;
+        /** Whether all conditions must be met, or one. */
         filterLogic?: 'AND' | 'OR';
+        failoverDestinationSlugs?: Array<string>;
         failoverAfterAttempts?: number;
         circuitCooldownSeconds?: number;
         circuitFailureThreshold?: number;
@@ -1443,11 +1475,15 @@ export interface Operations {
         notifyOnSuccess?: boolean;
         notifyOnRecovery?: boolean;
         notifyEmails?: string | null;
+        /** What of the destination's answer counts as success; null: any 2xx. */
         expectedResponse?: {
           statusCodes?: Array<number>;
           bodyContains?: string;
         } | null;
         lane?: 'workflow' | 'express' | null;
+        isActive?: boolean;
+        destinationSlug?: string | null;
+        failureThreshold?: unknown;
       }>;
     };
   }, options?: CallOptions): Promise<RouteImportResult>;
@@ -1480,10 +1516,11 @@ export interface Operations {
   createFilter(input: {
     body: {
       name: string;
+      conditions: Array<FilterConditionInput>;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       description?: string | null;
-      conditions: Array<FilterConditionInput>;
+      /** Whether all conditions must be met, or one. */
       logic?: 'AND' | 'OR';
     };
   }, options?: CallOptions): Promise<Filter>;
@@ -1500,6 +1537,7 @@ export interface Operations {
       slug?: string;
       description?: string | null;
       conditions?: Array<FilterConditionInput>;
+      /** Whether all conditions must be met, or one. */
       logic?: 'AND' | 'OR';
     };
   }, options?: CallOptions): Promise<Filter>;
@@ -1515,6 +1553,7 @@ export interface Operations {
       query?: Record<string, string> | string;
       method?: string;
       conditions: Array<FilterConditionInput>;
+      /** Whether all conditions must be met, or one. */
       logic?: 'AND' | 'OR';
     };
   }, options?: CallOptions): Promise<FilterResult>;
@@ -1544,11 +1583,11 @@ export interface Operations {
   createTransform(input: {
     body: {
       name: string;
+      type: 'jsonata' | 'javascript' | 'liquid';
+      code: string;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       description?: string | null;
-      type: 'jsonata' | 'javascript' | 'liquid';
-      code: string;
       outputContentType?: string | null;
     };
   }, options?: CallOptions): Promise<Transform>;
@@ -1611,11 +1650,11 @@ export interface Operations {
   createSchema(input: {
     body: {
       name: string;
+      /** A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12). */
+      schema: Record<string, unknown> | boolean;
       /** Unique in the organization; stands for the id in export files. */
       slug?: string;
       description?: string | null;
-      /** A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12). */
-      schema: Record<string, unknown> | boolean;
     };
   }, options?: CallOptions): Promise<Schema>;
   /** Get a schema */
@@ -1850,7 +1889,6 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getDestination: 'GET /api/destinations/{id}',
   updateDestination: 'PATCH /api/destinations/{id}',
   deleteDestination: 'DELETE /api/destinations/{id}',
-  deleteDestinations: 'DELETE /api/destinations/bulk',
   getDestinationHealth: 'GET /api/destinations/{id}/health',
   testDestination: 'POST /api/destinations/{id}/test',
   listBatches: 'GET /api/destinations/{id}/batches',
@@ -1869,6 +1907,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getCircuitStatus: 'GET /api/routes/{id}/circuit-status',
   resetCircuit: 'POST /api/routes/{id}/reset-circuit',
   configureCircuit: 'PATCH /api/routes/{id}/circuit-config',
+  deleteDestinations: 'DELETE /api/destinations/bulk',
   pauseRoutes: 'POST /api/routes/bulk-pause',
   deleteRoutes: 'POST /api/routes/bulk-delete',
   exportDestinations: 'GET /api/destinations/export',

@@ -28,19 +28,19 @@ const basic = z.object({
   password: z.string().refine(hasNoControlCharacters, 'must not contain control characters'),
 });
 
-/** The schema of `authConfig`, by `authType`. */
+/** The schema of `authConfig`, by `authType`; its id names it in the API's description. */
 export const authConfigSchemas = {
-  none: z.object({}),
-  basic,
-  bearer: z.object({ token: headerValue }),
-  api_key: z.object({ headerName, key: headerValue }),
-  custom_header: z.object({ headerName, headerValue }),
+  none: z.object({}).meta({ id: 'NoAuth' }),
+  basic: basic.meta({ id: 'BasicAuth' }),
+  bearer: z.object({ token: headerValue }).meta({ id: 'BearerAuth' }),
+  api_key: z.object({ headerName, key: headerValue }).meta({ id: 'ApiKeyAuth' }),
+  custom_header: z.object({ headerName, headerValue }).meta({ id: 'CustomHeaderAuth' }),
 } as const;
 
 /** How a request proves itself to a destination. */
 export type AuthType = keyof typeof authConfigSchemas;
 /** A checked `authConfig`, secrets in clear. */
-export type AuthConfig<Type extends AuthType = AuthType> = z.output<(typeof authConfigSchemas)[Type]>;
+type AuthConfig<Type extends AuthType = AuthType> = z.output<(typeof authConfigSchemas)[Type]>;
 
 /** Every `authType`, for schemas and messages. */
-export const AUTH_TYPES = ['none', 'basic', 'bearer', 'api_key', 'custom_header'] as const satisfies AuthType[];
+export const AUTH_TYPES = Object.keys(authConfigSchemas) as [AuthType, ...AuthType[]];

@@ -2,6 +2,7 @@
 // TEMPORAL_* connection settings are read by Temporal's own environment loader (temporal-config/connection.ts).
 import { z } from 'zod';
 import { CODEC_MODES } from './codec-mode.ts';
+import { PLANS } from './access.ts';
 import { LANES } from './lane.ts';
 
 /** Thrown for settings that cannot be used; `problems` holds one line each, naming the variable. */
@@ -67,7 +68,7 @@ const variables = {
     secret: true,
   },
   HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
-  HOOKYARD_PLAN: { schema: oneOf(['free', 'pro', 'business']), default: 'business' },
+  HOOKYARD_PLAN: { schema: oneOf(PLANS), default: 'business' },
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1), secret: true },
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },

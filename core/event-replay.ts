@@ -1,5 +1,8 @@
 // Replays of events chosen by a filter: their limits, how they keep their rate, and how their progress reads.
 
+export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
+export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
+
 /** Events per second. */
 export const REPLAY_RATE = { min: 1, max: 1000, default: 50 };
 
@@ -16,7 +19,7 @@ export function pageSize(ratePerSecond: number): number {
 
 /** How far a replay is. Counts and ids only: this stands in histories. */
 export interface ReplayProgress {
-  status: 'pending' | 'running' | 'completed' | 'cancelled' | 'failed';
+  status: EventReplayStatus;
   /** Pages made so far; the next one has the next number. */
   pages: number;
   /** Events that matched when the replay was asked for; null when counting them took too long. */

@@ -1,13 +1,18 @@
 // The configuration records. Events, deliveries and attempts are no entities: they are written and read in sets (hot-path/, history/).
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Plan, Scope } from '../core/access.ts';
+import type { AuthType } from '../core/auth-config.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
+import type { EventReplayStatus } from '../core/event-replay.ts';
 import type { FilterCondition } from '../core/filters/conditions.ts';
 import type { FilterLogic } from '../core/filters/filter.ts';
 import type { Lane } from '../core/lane.ts';
+import type { DeliveryMethod } from '../core/methods.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { JsonSchema } from '../core/schemas/schema.ts';
+import type { PublicVerificationConfig } from '../core/signatures/index.ts';
 import type { TransformType } from '../core/transform-types.ts';
-import type { WarehouseType } from '../core/warehouse/config.ts';
+import type { DestinationType } from '../core/warehouse/config.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 
 const stamps = {
@@ -43,7 +48,7 @@ export const Organization = defineEntity({
     id: p.string().primary(),
     slug: p.string(),
     name: p.string(),
-    plan: p.string().$type<'free' | 'pro' | 'business'>(),
+    plan: p.string().$type<Plan>(),
     ...stamps,
   },
 });
@@ -67,16 +72,6 @@ export const ApiKey = defineEntity({
   },
 });
 export type ApiKey = InferEntity<typeof ApiKey>;
-export type Scope = 'read' | 'write';
-
-/** What is kept of a source's verificationConfig in clear: its type and the members that are no secret. */
-export interface StoredVerification {
-  type: 'github' | 'stripe' | 'slack' | 'hmac' | 'none';
-  algorithm?: 'sha1' | 'sha256' | 'sha512';
-  header?: string;
-  encoding?: 'hex' | 'base64';
-  prefix?: string;
-}
 
 /** Where an ingest idempotency key is read from, and how long a repeat counts as the same event. */
 export interface IdempotencyKeyRule {
@@ -91,7 +86,7 @@ export const Source = defineEntity({
   filters: tenant,
   properties: {
     ...named,
-    verification: p.json<StoredVerification>(),
+    verification: p.json<PublicVerificationConfig>(),
     verificationSecret: p.string().nullable(),
     idempotencyKey: p.json<IdempotencyKeyRule>().nullable(),
     enabled: p.boolean(),
@@ -100,10 +95,6 @@ export const Source = defineEntity({
   },
 });
 export type Source = InferEntity<typeof Source>;
-
-export type AuthType = 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
-
-export type DestinationType = 'http' | WarehouseType;
 
 /**
  * An HTTP endpoint (id `dst_...`) or a warehouse (`dst_wh_...`). A warehouse has an empty url and the defaults in the members
@@ -120,7 +111,7 @@ export const Destination = defineEntity({
     ...named,
     type: p.string().$type<DestinationType>(),
     url: p.string(),
-    method: p.string().$type<'POST' | 'PUT' | 'PATCH'>(),
+    method: p.string().$type<DeliveryMethod>(),
     headers: p.json<Record<string, string>>(),
     authType: p.string().$type<AuthType>(),
     authConfig: p.string().nullable(),
@@ -213,8 +204,6 @@ export const Transform = defineEntity({
   },
 });
 export type Transform = InferEntity<typeof Transform>;
-
-export type EventReplayStatus = 'pending' | 'running' | 'completed' | 'cancelled' | 'failed';
 
 /** A replay of events chosen by a filter, as the API shows it; event-replays.ts and event-replay-pages.ts write it. */
 export const EventReplay = defineEntity({

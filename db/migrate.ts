@@ -1,5 +1,5 @@
 // Brings the schema up to date. Runs by itself at every start; concurrent starts wait for each other.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Migration, Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
@@ -7,37 +7,18 @@ import { entities } from './entities.ts';
 import { ensurePartitions } from './retention/partitions.ts';
 import { LOCKS } from './sql-rules.ts';
 
+const folder = new URL('./migrations/', import.meta.url);
 // Numbered SQL files, applied in this order, each in a transaction of its own and never edited after a release.
-const files = [
-  '0001-records',
-  '0002-events',
-  '0003-statistics',
-  '0004-filters-schemas-transforms',
-  '0005-failover',
-  '0006-notifications',
-  '0007-rate-limits',
-  '0008-circuits',
-  '0009-event-replays',
-  '0010-history',
-  '0011-lanes',
-  '0012-warehouse-batches',
-  '0013-warehouse-destinations',
-  '0014-idempotent-requests',
-  '0015-reconciliation',
-  '0016-retention',
-  '0017-api-key-use',
-  '0018-routed-events',
-  '0019-outbox-turns',
-  '0020-ranges',
-  '0021-warehouse-batch-halves',
-  '0022-leases',
-];
+const files = readdirSync(folder)
+  .filter((name) => name.endsWith('.sql'))
+  .map((name) => name.replace(/\.sql$/, ''))
+  .toSorted();
 
 const migrationsList = files.map((name) => ({
   name,
   class: class extends Migration {
     override async up(): Promise<void> {
-      await this.execute(readFileSync(new URL(`./migrations/${name}.sql`, import.meta.url), 'utf8'));
+      await this.execute(readFileSync(new URL(`${name}.sql`, folder), 'utf8'));
     }
   },
 }));

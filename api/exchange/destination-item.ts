@@ -1,35 +1,58 @@
-// A destination in an export file.
-// Rules: EXP-10, EXP-11.
+// A destination in an export file (EXP-10, EXP-11), with everything that makes it the same destination
+// elsewhere: description, retryPolicy and signingSecret too.
+import { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';
 import type { ApiDeps } from '../context.ts';
-import { type DestinationInput, openAuthConfig, openSigningSecret } from '../resources/destination-record.ts';
-import { createDestinationSchema, requirePlan, typeSchema } from '../resources/destination-schema.ts';
+import {
+  type DestinationInput,
+  destinationImportItem,
+  destinationMembers,
+  requirePlan,
+  typeSchema,
+} from '../members/destinations.ts';
+import * as field from '../members/fields.ts';
+import { fileShape, toFileItem } from '../members/table.ts';
+import { REDACTED } from '../members/values.ts';
+import { warehouseImportItem, warehouseMembers } from '../members/warehouses.ts';
+import { openAuthConfig, openSigningSecret } from '../resources/destination-record.ts';
 import { isWarehouse } from '../resources/destination-warehouse.ts';
-import * as field from '../resources/fields.ts';
 import { check } from '../validation.ts';
-import { isObject, REDACTED } from './exchange.ts';
+import { isObject } from './exchange.ts';
 import { exportWarehouse, readWarehouseItem, type WarehouseItem } from './warehouse-item.ts';
 
 /** A destination as a file holds it. @param includeSensitive whether its credentials are written in clear */
 export function exportDestination(deps: ApiDeps, destination: Destination, includeSensitive: boolean) {
-  return {
-    name: destination.name,
-    slug: destination.slug,
-    description: destination.description ?? null,
-    type: destination.type,
-    url: destination.url,
-    method: destination.method,
-    headers: destination.headers,
-    authType: destination.authType,
+  const credentials = {
     authConfig: includeSensitive ? exportAuthConfig(deps, destination) : REDACTED,
     signingSecret: includeSensitive || !destination.signingSecret ? openSigningSecret(deps, destination) : REDACTED,
-    ...(isWarehouse(destination) && exportWarehouse(deps, destination, includeSensitive)),
-    timeoutMs: destination.timeoutMs,
-    rateLimitPerMinute: destination.rateLimitPerMinute ?? null,
-    retryPolicy: destination.retryPolicy,
-    isActive: destination.enabled,
   };
+  return isWarehouse(destination)
+    ? toFileItem(warehouseMembers, destination, {
+        ...credentials,
+        ...exportWarehouse(deps, destination, includeSensitive),
+      })
+    : toFileItem(destinationMembers, destination, credentials);
 }
+
+/** What a file holds of a destination of any type. */
+export const destinationFileItem = z
+  .object({
+    ...fileShape(destinationMembers),
+    config: warehouseMembers.config.file.optional(),
+    fieldMapping: warehouseMembers.fieldMapping.file.optional(),
+  })
+  .meta({ id: 'DestinationExportItem' });
+
+/** What an import may hold; REDACTED stands for credentials that the file does not hold. */
+export const importedDestination = z
+  .union([
+    destinationImportItem.extend({
+      type: z.literal('http').optional(),
+      authConfig: z.union([z.literal(REDACTED), destinationImportItem.shape.authConfig]),
+    }),
+    warehouseImportItem,
+  ])
+  .meta({ id: 'DestinationImportItem' });
 
 // One that was imported without its credentials has still none, and the next import must be told so.
 function exportAuthConfig(deps: ApiDeps, destination: Destination) {
@@ -47,10 +70,6 @@ export interface HttpItem {
   redacted: { authConfig: boolean; signingSecret: boolean };
 }
 
-export const itemSchema = createDestinationSchema
-  .omit({ enabled: true })
-  .extend({ isActive: field.enabled.optional() });
-
 /** Checks an item as the create endpoint checks its body. @param plan of the organization @throws ApiError 400, 403 */
 export function readDestinationItem(plan: string, given: unknown): DestinationItem {
   const { type } = check(typeSchema, given, 'It');
@@ -63,7 +82,7 @@ export function readDestinationItem(plan: string, given: unknown): DestinationIt
   };
   if (redacted.authConfig) delete members.authConfig;
   if (redacted.signingSecret) delete members.signingSecret;
-  const { isActive: enabled, type: _known, ...rest } = check(itemSchema, members, 'It');
+  const { isActive: enabled, type: _known, ...rest } = check(destinationImportItem, members, 'It');
   const { name, url, ...optional } = rest;
   return { type, input: { name, url, ...field.sent({ ...optional, enabled }) }, redacted };
 }

@@ -5,32 +5,100 @@ import { z } from 'zod';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import { Destination } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type ApiRouter, callerOf, type Context, entityManager, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
+import { count, flag, idOf, text } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { booleanParam } from '../query.ts';
 import { changedDestination, newDestination, slugRules } from '../resources/destination-record.ts';
 import { isWarehouse } from '../resources/destination-warehouse.ts';
 import { parseQuery } from '../validation.ts';
-import { type DestinationItem, exportDestination, type HttpItem, readDestinationItem } from './destination-item.ts';
+import {
+  type DestinationItem,
+  destinationFileItem,
+  exportDestination,
+  type HttpItem,
+  importedDestination,
+  readDestinationItem,
+} from './destination-item.ts';
 import {
   answerExport,
   type CheckedItem,
-  checkItems,
   type ConflictStrategy,
+  checkItems,
+  envelope,
+  exampleOptions,
   idsParam,
+  importOf,
   inImport,
   inSlices,
+  messages,
   problemsOf,
   readImport,
 } from './exchange.ts';
 import { changedByItem, newFromItem, type WarehouseItem } from './warehouse-item.ts';
 
-export const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
+const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
 
-export function mountDestinationExchange(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/api/destinations/export', (ctx) => exportAll(ctx, deps));
-  router.post('/api/destinations/import', (ctx) => importAll(ctx, deps));
-}
+const names = (example: string[]) => z.array(z.string()).meta({ examples: [example] });
+
+const destinationResult = z
+  .object({
+    success: flag(true),
+    summary: z.object({ imported: count, skipped: count, overwritten: count, failed: count }),
+    details: z.object({ imported: names(['CRM']), skipped: names([]), overwritten: names([]), failed: names([]) }),
+    errors: messages,
+    warnings: messages,
+    destinations: z.array(
+      z.object({
+        id: idOf('dst', 'dst_wh').nullable().meta({ description: 'Null when it was not stored.' }),
+        name: text('CRM'),
+        slug: text('crm').nullable(),
+        status: z.enum(['created', 'skipped', 'overwritten', 'failed']),
+      }),
+    ),
+  })
+  .meta({ id: 'DestinationImportResult' });
+
+export const destinationExchangeOperations: Operation[] = [
+  {
+    tag: 'Destinations',
+    method: 'get',
+    path: '/api/destinations/export',
+    operationId: 'exportDestinations',
+    run: exportAll,
+    summary: 'Export destinations',
+    description: 'Credentials are left out unless `includeSensitive` is true, which needs the scope `write`.',
+    query: exportSchema,
+    answer: {
+      status: 200,
+      description: 'The file.',
+      schema: z.object({ ...envelope, destinations: z.array(destinationFileItem) }),
+      headers: {
+        'Cache-Control': text('no-store', 'When there are credentials in it.').optional(),
+      },
+    },
+  },
+  {
+    tag: 'Destinations',
+    method: 'post',
+    path: '/api/destinations/import',
+    operationId: 'importDestinations',
+    run: importAll,
+    summary: 'Import destinations',
+    description: 'Conflicts are detected by slug. What is wrong with an item is in the result.',
+    body: {
+      schema: importOf('destinations', importedDestination),
+      examples: {
+        'dry run': {
+          ...exampleOptions,
+          destinations: [{ name: 'CRM', slug: 'crm', url: 'https://example.com/hooks' }],
+        },
+      },
+    },
+    answer: { status: 200, description: 'What became of each item.', schema: destinationResult },
+  },
+];
 
 async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids, includeSensitive = false } = parseQuery(ctx, exportSchema);

@@ -5,19 +5,17 @@ import { DeadlockException } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type EntityManager, lockImports } from '../../db/orm.ts';
 import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
 import { within } from '../ignored.ts';
+import { text, timestamp } from '../members/values.ts';
 import { violates } from '../records.ts';
 import { check } from '../validation.ts';
-
-/** Stands for credentials that a file does not hold (EXP-11). */
-export const REDACTED = '***REDACTED***';
 
 const VERSION = '1.0';
 const MAJOR_VERSION = 1;
 /** Most items of one import, and most ids that an export is asked for. */
-export const MAX_ITEMS = 1000;
+const MAX_ITEMS = 1000;
 const SLICE_MS = 20;
 const MAX_TRIES = 8;
 // Before the second try; before each later one as much more, so that a burst of other requests passes.
@@ -54,7 +52,7 @@ export interface ImportRequest {
 }
 
 /** What an import says beside its items. */
-export const optionsSchema = z.object({
+const optionsSchema = z.object({
   conflictStrategy: z
     .enum(['skip', 'rename', 'overwrite'])
     .meta({ description: 'What happens to an item that is there already.' }),
@@ -64,6 +62,21 @@ export const optionsSchema = z.object({
     .optional()
     .meta({ description: "The file's own; a newer major version is refused.", examples: ['1.0'] }),
 });
+
+/** What surrounds the records of a file. */
+export const envelope = {
+  version: text('1.0'),
+  exportedAt: timestamp,
+  organizationSlug: text('default'),
+};
+
+// Items are checked one by one, so that a bad one is told by its name in the result; the description says what a good one is.
+export const importOf = (member: string, item: z.ZodType) =>
+  optionsSchema.extend({ [member]: z.array(item).max(MAX_ITEMS) });
+
+export const messages = z.array(z.string()).meta({ examples: [[]] });
+/** Of a request that is tried out. */
+export const exampleOptions = { conflictStrategy: 'skip', validateOnly: true };
 
 const itemCount = z.array(z.null()).max(MAX_ITEMS);
 const ofFile = { exportedAt: z.unknown().optional(), organizationSlug: z.unknown().optional() };

@@ -1,9 +1,11 @@
-// A route in an export file: what it names is named by slug.
-// Rules: EXP-12, EXP-13.
-import { z } from 'zod';
+// A route in an export file (EXP-12, EXP-13): what it names is named by slug. Beside the members of
+// the interface it has `destinationSlugs`, because a route may have several destinations, and `description`,
+// `expectedResponse` and (when set) `lane`, without which it would not be the same route.
+import type { z } from 'zod';
 import type { Route } from '../../db/entities.ts';
-import * as field from '../resources/fields.ts';
-import { destinationList, failoverList, routeDefaults, routeSettings } from '../resources/route-schema.ts';
+import * as field from '../members/fields.ts';
+import { failureThresholdSchema, routeDefaults, routeImportItem, routeMembers } from '../members/routes.ts';
+import { toFileItem } from '../members/table.ts';
 import { check, refuse } from '../validation.ts';
 
 /** Slugs of what routes name, by id; ids are unique across the kinds. */
@@ -15,66 +17,36 @@ export function exportRoute(route: Route, slugs: Slugs) {
   const slugsOf = (ids: string[]) => ids.flatMap((id) => slugs.get(id) ?? []);
   const destinationSlugs = slugsOf(route.destinationIds);
   return {
-    name: route.name,
-    description: route.description ?? null,
-    sourceSlug: slugOf(route.sourceId),
+    ...toFileItem(routeMembers, route, {
+      sourceSlug: slugOf(route.sourceId),
+      destinationSlugs,
+      filterSlug: slugOf(route.filterId),
+      transformSlug: slugOf(route.transformId),
+      schemaSlug: slugOf(route.schemaId),
+      failoverDestinationSlugs: slugsOf(route.failoverDestinationIds),
+    }),
     destinationSlug: destinationSlugs[0] ?? null,
-    destinationSlugs,
-    filterSlug: slugOf(route.filterId),
-    transformSlug: slugOf(route.transformId),
-    schemaSlug: slugOf(route.schemaId),
-    filterConditions: route.filterConditions ?? null,
-    filterLogic: route.filterLogic,
-    priority: route.priority,
-    isActive: route.enabled,
-    notifyOnFailure: route.notifyOnFailure,
-    notifyOnSuccess: route.notifyOnSuccess,
-    notifyOnRecovery: route.notifyOnRecovery,
-    notifyEmails: route.notifyEmails ?? null,
-    // The circuit status calls circuitFailureThreshold so.
     failureThreshold: route.circuitFailureThreshold,
-    failoverDestinationSlugs: slugsOf(route.failoverDestinationIds),
-    failoverAfterAttempts: route.failoverAfterAttempts,
-    circuitCooldownSeconds: route.circuitCooldownSeconds,
-    circuitFailureThreshold: route.circuitFailureThreshold,
-    circuitProbeSuccessThreshold: route.circuitProbeSuccessThreshold,
-    expectedResponse: route.expectedResponse ?? null,
-    // Only there when it is set (ROUTE-23).
-    ...(route.lane && { lane: route.lane }),
   };
 }
 
-const slug = z.string().nullable().optional();
+export const itemSchema = routeImportItem.superRefine((route, context) => {
+  const { destinationSlug, destinationSlugs, filterSlug, filterConditions } = route;
+  if (typeof destinationSlug === 'string' && destinationSlugs && destinationSlugs[0] !== destinationSlug) {
+    refuse(context, undefined, 'must be the first of destinationSlugs, or be left out', ['destinationSlug']);
+  }
+  if (typeof filterSlug === 'string' && filterConditions?.length) {
+    refuse(context, undefined, 'must not be given together with filterConditions', ['filterSlug']);
+  }
+  const both = route.failoverDestinationSlugs?.find((failover) => destinationsOf(route).includes(failover));
+  if (both !== undefined) {
+    refuse(context, undefined, `must not name ${both}, which is a destination already`, ['failoverDestinationSlugs']);
+  }
+});
 
-export const itemSchema = z
-  .object({
-    name: field.name,
-    sourceSlug: z.string(),
-    destinationSlug: slug,
-    destinationSlugs: destinationList.optional(),
-    filterSlug: slug,
-    transformSlug: slug,
-    schemaSlug: slug,
-    failoverDestinationSlugs: failoverList.optional(),
-    failureThreshold: z.unknown().optional(),
-    isActive: field.enabled.optional(),
-    ...routeSettings,
-  })
-  .superRefine((route, context) => {
-    const { destinationSlug, destinationSlugs, filterSlug, filterConditions } = route;
-    if (typeof destinationSlug === 'string' && destinationSlugs && destinationSlugs[0] !== destinationSlug) {
-      refuse(context, undefined, 'must be the first of destinationSlugs, or be left out', ['destinationSlug']);
-    }
-    if (typeof filterSlug === 'string' && filterConditions?.length) {
-      refuse(context, undefined, 'must not be given together with filterConditions', ['filterSlug']);
-    }
-    const both = route.failoverDestinationSlugs?.find((failover) => destinationsOf(route).includes(failover));
-    if (both !== undefined) {
-      refuse(context, undefined, `must not name ${both}, which is a destination already`, ['failoverDestinationSlugs']);
-    }
-  });
-
-function destinationsOf(item: { destinationSlugs?: string[]; destinationSlug?: string | null }): string[] {
+function destinationsOf(
+  item: Pick<z.output<typeof routeImportItem>, 'destinationSlugs' | 'destinationSlug'>,
+): string[] {
   return item.destinationSlugs ?? (typeof item.destinationSlug === 'string' ? [item.destinationSlug] : []);
 }
 
@@ -110,7 +82,7 @@ export function readRouteItem(given: unknown) {
   // The other name of the threshold counts where the file has only that one.
   const circuitFailureThreshold =
     settings.circuitFailureThreshold ??
-    check(thresholdSchema, { failureThreshold }, 'It').failureThreshold ??
+    check(failureThresholdSchema, { failureThreshold }, 'It').failureThreshold ??
     undefined;
   const slugs: RouteSlugs = {
     source: sourceSlug,
@@ -124,5 +96,3 @@ export function readRouteItem(given: unknown) {
   const members = { ...routeDefaults, ...field.sent({ ...settings, circuitFailureThreshold }), enabled: isActive };
   return { name, slugs, members };
 }
-
-const thresholdSchema = z.object({ failureThreshold: routeSettings.circuitFailureThreshold.nullable() });

@@ -5,19 +5,81 @@ import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { Route } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId } from '../context.ts';
+import { routeFileItem } from '../members/routes.ts';
+import { count, idOf, text } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { parseQuery } from '../validation.ts';
-import { answerExport, ChangedMeanwhileError, checkItems, idsParam, inImport, readImport } from './exchange.ts';
-import { exportRoute, type RouteItem, readRouteItem } from './route-item.ts';
+import {
+  answerExport,
+  ChangedMeanwhileError,
+  checkItems,
+  envelope,
+  exampleOptions,
+  idsParam,
+  importOf,
+  inImport,
+  messages,
+  readImport,
+} from './exchange.ts';
+import { exportRoute, itemSchema, type RouteItem, readRouteItem } from './route-item.ts';
 import { type KnownRoute, planRoutes, type Step } from './route-plan.ts';
 import { lockReferences, missingReferences, resolve, slugsNamed } from './route-references.ts';
 
-export const exportSchema = z.object({ ids: idsParam });
+const exportSchema = z.object({ ids: idsParam });
 
-export function mountRouteExchange(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/api/routes/export', (ctx) => exportAll(ctx, deps));
-  router.post('/api/routes/import', (ctx) => importAll(ctx, deps));
-}
+const routeResult = z
+  .object({
+    imported: count,
+    skipped: count,
+    overwritten: count,
+    errors: messages.meta({ description: 'When there is one, nothing was imported.' }),
+    warnings: messages,
+    routes: z.array(
+      z.object({
+        id: idOf('rte').nullable().meta({ description: 'Null when it was not stored.' }),
+        name: text('Orders to the CRM'),
+        status: z.enum(['created', 'skipped', 'overwritten']),
+      }),
+    ),
+  })
+  .meta({ id: 'RouteImportResult' });
+
+export const routeExchangeOperations: Operation[] = [
+  {
+    tag: 'Routes',
+    method: 'get',
+    path: '/api/routes/export',
+    operationId: 'exportRoutes',
+    run: exportAll,
+    summary: 'Export routes',
+    query: exportSchema,
+    answer: {
+      status: 200,
+      description: 'The file; what routes name is named by slug.',
+      schema: z.object({ ...envelope, routes: z.array(routeFileItem) }),
+    },
+  },
+  {
+    tag: 'Routes',
+    method: 'post',
+    path: '/api/routes/import',
+    operationId: 'importRoutes',
+    run: importAll,
+    summary: 'Import routes',
+    description: 'Conflicts are by name. Either all routes are imported or, when anything is wrong, none.',
+    body: {
+      schema: importOf('routes', itemSchema),
+      examples: {
+        'dry run': {
+          ...exampleOptions,
+          routes: [{ name: 'Orders to the CRM', sourceSlug: 'orders', destinationSlugs: ['crm'] }],
+        },
+      },
+    },
+    answer: { status: 200, description: 'What became of each route.', schema: routeResult },
+  },
+];
 
 async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids } = parseQuery(ctx, exportSchema);

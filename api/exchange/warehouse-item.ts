@@ -4,18 +4,19 @@
 import { WAREHOUSE_SECRET_FIELD, type WarehouseType } from '../../core/warehouse/config.ts';
 import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps } from '../context.ts';
-import { createDestinationSchema, createWarehouseSchema } from '../resources/destination-schema.ts';
+import { createDestinationSchema } from '../members/destinations.ts';
+import * as field from '../members/fields.ts';
+import { REDACTED } from '../members/values.ts';
+import { createWarehouseSchema, type WarehouseInput, warehouseImportItem } from '../members/warehouses.ts';
 import {
   changedWarehouse,
   checkConfig,
   checkFieldMapping,
   newWarehouse,
   type Warehouse,
-  type WarehouseInput,
 } from '../resources/destination-warehouse.ts';
-import * as field from '../resources/fields.ts';
 import { check } from '../validation.ts';
-import { isObject, REDACTED } from './exchange.ts';
+import { isObject } from './exchange.ts';
 
 /** The members that only a warehouse has in a file. @param includeSensitive whether its secret is written in clear */
 export function exportWarehouse(deps: ApiDeps, stored: Warehouse, includeSensitive: boolean) {
@@ -41,8 +42,6 @@ export interface WarehouseItem {
   redacted: boolean;
 }
 
-export const itemSchema = createWarehouseSchema.omit({ enabled: true }).extend({ isActive: field.enabled.optional() });
-
 // A file holds them of every type.
 const httpMembers = new Set(
   Object.keys(createDestinationSchema.shape).filter((name) => !Object.hasOwn(createWarehouseSchema.shape, name)),
@@ -61,8 +60,8 @@ export function readWarehouseItem(type: WarehouseType, given: unknown): Warehous
     name,
     type: _known,
     ...optional
-  } = check(itemSchema, withoutHttpMembers(given), 'It');
-  // A file written by other software may have no config at all.
+  } = check(warehouseImportItem, withoutHttpMembers(given), 'It');
+  // A file that knows only the interface's members has no config at all.
   const whole = config === undefined || config === REDACTED;
   const secret = WAREHOUSE_SECRET_FIELD[type];
   const redacted = whole || (isObject(config) && config[secret] === REDACTED);

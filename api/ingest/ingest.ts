@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
+import { METHODS } from '../../core/methods.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/pool.ts';
@@ -17,7 +18,7 @@ import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
-export const INGEST_METHODS = ['POST', 'PUT', 'PATCH'];
+export const INGEST_METHODS: readonly string[] = METHODS;
 // A configuration may change again while an event is routed anew; after this many changes in a row the sender retries.
 const MAX_ROUTINGS = 5;
 

@@ -3,37 +3,16 @@
 // Rules: HTTP-02.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import packageJson from '../../package.json' with { type: 'json' };
-import { accessOperations } from './access.ts';
-import { batchOperation } from './batches.ts';
-import { deliveryOperations } from './deliveries.ts';
-import { destinationOperations } from './destinations.ts';
-import { eventOperations } from './events.ts';
+import { type Described, TAGS } from '../operation.ts';
+import { managementOperations } from '../operations.ts';
 import { withExamples } from './examples.ts';
-import { exchangeOperations } from './exchange.ts';
 import { ingestOperations } from './ingest.ts';
-import { leaseOperation } from './leases.ts';
-import { namedRecordOperations } from './named-records.ts';
-import { type Operation, TAGS, toOperationObject } from './operation.ts';
-import { organizationDestinationOperations } from './organization-destinations.ts';
-import { routeOperations } from './routes.ts';
-import { sourceOperations } from './sources.ts';
+import { toOperationObject } from './operation-object.ts';
+import { serviceOperations } from './service.ts';
 
 export type ApiDocument = ReturnType<typeof createDocument>;
 
-const operations: Operation[] = [
-  ...ingestOperations,
-  ...sourceOperations,
-  ...destinationOperations,
-  batchOperation,
-  ...organizationDestinationOperations,
-  ...routeOperations,
-  ...exchangeOperations,
-  leaseOperation,
-  ...namedRecordOperations,
-  ...eventOperations,
-  ...deliveryOperations,
-  ...accessOperations,
-];
+const operations: Described[] = [...ingestOperations, ...managementOperations, ...serviceOperations];
 
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 

@@ -2,14 +2,8 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { ignoredNames, requestId } from './members.ts';
-import type { Operation } from './operation.ts';
-
-/** Stands for an error without a code (ERR-09, ERR-21). */
-export const NO_CODE = '';
-
-/** The codes of each status. */
-export type ErrorCodes = Partial<Record<number, string[]>>;
+import { type Described, type ErrorCodes, NO_CODE } from '../operation.ts';
+import { ignoredNames, requestId } from './parameters.ts';
 
 const DESCRIPTIONS: Record<number, string> = {
   400: 'The request is not as it must be; `message` names the first offending member, `details` all of them.',
@@ -124,12 +118,12 @@ function errorResponse(status: number, codes: string[]): ZodOpenApiResponseObjec
 }
 
 /** Whether an operation of the management API takes an `Idempotency-Key` (../idempotency.ts). */
-export function isRepeatable({ method, family = 'management' }: Pick<Operation, 'method' | 'family'>): boolean {
+export function isRepeatable({ method, family = 'management' }: Pick<Described, 'method' | 'family'>): boolean {
   return method === 'post' && family === 'management';
 }
 
 /** The errors of an operation of the management API: its own, and those that follow from what it takes. */
-export function managementErrors({ method, path, query, body, errors = {} }: Operation): ErrorCodes {
+export function managementErrors({ method, path, query, body, errors = {} }: Described): ErrorCodes {
   const merged: ErrorCodes = {
     401: ['UNAUTHORIZED'],
     403: ['FORBIDDEN'],

@@ -1,8 +1,8 @@
 // The address to which providers send, in the API's description; its handler is ../ingest/ingest.ts.
 import { z } from 'zod';
 import { INGEST_METHODS } from '../ingest/ingest.ts';
-import { idOf } from './members.ts';
-import type { Method, Operation } from './operation.ts';
+import { idOf } from '../members/values.ts';
+import type { Described, Method } from '../operation.ts';
 
 const accepted = z
   .union([
@@ -20,7 +20,7 @@ const accepted = z
 
 const IDS: Record<string, string> = { POST: 'receive', PUT: 'receiveByPut', PATCH: 'receiveByPatch' };
 
-export const ingestOperations: Operation[] = INGEST_METHODS.map((method) => ({
+export const ingestOperations: Described[] = INGEST_METHODS.map((method) => ({
   tag: 'Ingest',
   family: 'public',
   method: method.toLowerCase() as Method,

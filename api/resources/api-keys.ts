@@ -1,52 +1,67 @@
 // API keys of the caller's organization. A token is shown once, in the answer to its creation.
 // Rules: AUTH-09 to AUTH-11.
 import { z } from 'zod';
+import { SCOPES } from '../../core/access.ts';
 import { newId } from '../../core/ids.ts';
-import { ApiKey, type Scope } from '../../db/entities.ts';
+import { ApiKey } from '../../db/entities.ts';
 import { hashToken, newToken } from '../../db/prepare.ts';
-import {
-  type ApiDeps,
-  type ApiRouter,
-  callerOf,
-  type Context,
-  entityManager,
-  organizationId,
-  param,
-} from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
+import { apiKeyAnswer, apiKeyMembers, createApiKeySchema, newApiKeyAnswer } from '../members/api-keys.ts';
+import { toAnswer } from '../members/table.ts';
+import { listOf } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
-import { parseTime } from '../query.ts';
-import { isoTime, requireId } from '../records.ts';
-import { parseBody, parseQuery, refuse } from '../validation.ts';
-import * as field from './fields.ts';
+import { requireId } from '../records.ts';
+import { parseBody, parseQuery } from '../validation.ts';
 
-const SCOPES: [Scope, Scope] = ['read', 'write'];
+const listSchema = z.object({ ...pageParams });
 
-const expiresAt = z
-  .string()
-  .transform((text, context) => {
-    const time = parseTime(text);
-    if (time && time.getTime() > Date.now()) return time;
-    refuse(context, undefined, 'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z');
-    return z.NEVER;
-  })
-  .meta({
-    description: 'In the future; null never ends.',
-    examples: ['2036-01-01T00:00:00Z'],
-  });
-
-export const createSchema = z.object({
-  name: field.name,
-  scopes: z.array(z.enum(SCOPES)).min(1).max(2).default(SCOPES),
-  expiresAt: expiresAt.nullable().optional(),
-});
-export const listSchema = z.object({ ...pageParams });
-
-export function mountApiKeys(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/api/api-keys', (ctx) => list(ctx, deps));
-  router.post('/api/api-keys', (ctx) => create(ctx, deps));
-  router.delete('/api/api-keys/:id', (ctx) => revoke(ctx, deps));
-}
+export const apiKeyOperations: Operation[] = [
+  {
+    tag: 'Access',
+    method: 'get',
+    path: '/api/api-keys',
+    operationId: 'listApiKeys',
+    run: list,
+    summary: 'List API keys',
+    query: listSchema,
+    answer: {
+      status: 200,
+      description: 'One page of those that were not revoked, newest first.',
+      schema: listOf(apiKeyAnswer),
+    },
+  },
+  {
+    tag: 'Access',
+    method: 'post',
+    path: '/api/api-keys',
+    operationId: 'createApiKey',
+    run: create,
+    summary: 'Create an API key',
+    body: {
+      schema: createApiKeySchema,
+      examples: { 'to look only': { name: 'Dashboard', scopes: ['read'], expiresAt: '2036-01-01T00:00:00Z' } },
+    },
+    answer: {
+      status: 201,
+      description: 'The key, with its token, which is shown this once.',
+      schema: newApiKeyAnswer,
+      leadsTo: ['revokeApiKey'],
+    },
+  },
+  {
+    tag: 'Access',
+    idOf: ['key'],
+    method: 'delete',
+    path: '/api/api-keys/{id}',
+    operationId: 'revokeApiKey',
+    run: revoke,
+    summary: 'Revoke an API key',
+    description: 'Requests with it are refused from now on.',
+    answer: { status: 204, description: 'It is revoked.' },
+  },
+];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
@@ -55,7 +70,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createSchema);
+  const body = await parseBody(ctx, createApiKeySchema);
   const scopes = SCOPES.filter((scope) => body.scopes.includes(scope));
   const beyond = scopes.find((scope) => !callerOf(ctx).key.scopes.includes(scope));
   if (beyond) throw new ApiError(403, 'FORBIDDEN', `A key cannot give the scope "${beyond}", which it lacks itself`);
@@ -90,13 +105,5 @@ async function revoke(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 function show(key: ApiKey) {
-  return {
-    id: key.id,
-    name: key.name,
-    scopes: key.scopes,
-    tokenHint: key.tokenHint,
-    expiresAt: isoTime(key.expiresAt),
-    lastUsedAt: isoTime(key.lastUsedAt),
-    createdAt: isoTime(key.createdAt),
-  };
+  return toAnswer(apiKeyMembers, key, {});
 }

@@ -3,23 +3,55 @@
 import { z } from 'zod';
 import { type BatchRecord, listBatches } from '../../db/history/warehouse-batches.ts';
 import type { BatchStatus } from '../../db/warehouse/batches.ts';
-import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import { count, idOf, listOf, text, timestamp } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { choiceParam } from '../query.ts';
 import { type DestinationIds, findDestination, isoTime } from '../records.ts';
 import { parseQuery } from '../validation.ts';
 
 /** As shown: a batch whose object is there and whose deliveries are being recorded is still `uploading`. */
-export const BATCH_STATUSES = ['open', 'frozen', 'uploading', 'written', 'failed'] as const;
+const BATCH_STATUSES = ['open', 'frozen', 'uploading', 'written', 'failed'] as const;
 
-export const batchListSchema = z.object({ ...pageParams, status: choiceParam(BATCH_STATUSES) });
+const batchListSchema = z.object({ ...pageParams, status: choiceParam(BATCH_STATUSES) });
 
 // An HTTP destination has no batches: there is nothing to be found.
 const warehouses: DestinationIds = ['dst_wh'];
 
-export function mountBatches(router: ApiRouter, deps: ApiDeps): void {
-  router.get('/api/destinations/:id/batches', (ctx) => list(ctx, deps));
-}
+const batch = z
+  .object({
+    id: idOf('bat'),
+    status: z.enum(BATCH_STATUSES).meta({ examples: ['written'] }),
+    partition: text('date=2026-11-21').nullable(),
+    key: text('date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl').nullable(),
+    count: count.nullable().meta({ description: 'Events.' }),
+    bytes: count.nullable().meta({ examples: [2048] }),
+    convertedCount: count.nullable().meta({ description: 'Values that did not fit their column.', examples: [0] }),
+    sha256: text('0123456789abcdef'.repeat(4)).nullable(),
+    attempts: count.meta({ examples: [1] }),
+    lastError: text('The bucket cannot be reached')
+      .nullable()
+      .meta({ examples: [null] }),
+    createdAt: timestamp,
+    frozenAt: timestamp.nullable(),
+    writtenAt: timestamp.nullable(),
+    finishedAt: timestamp.nullable(),
+  })
+  .meta({ id: 'Batch' });
+
+export const batchOperation: Operation = {
+  tag: 'Destinations',
+  idOf: ['dst_wh'],
+  method: 'get',
+  path: '/api/destinations/{id}/batches',
+  operationId: 'listBatches',
+  run: list,
+  summary: "List a warehouse's batches",
+  description: 'Which files were written, which are on their way, and why one is not.',
+  query: batchListSchema,
+  answer: { status: 200, description: 'One page, newest first.', schema: listOf(batch) },
+};
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, batchListSchema);

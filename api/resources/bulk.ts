@@ -5,20 +5,67 @@ import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/ids.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { deleteRoutes, enableRoutes } from '../../db/management/routes.ts';
-import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, organizationId } from '../context.ts';
+import { count, exampleId, flag, named } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { parseChoice } from '../validation.ts';
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
-export const destinationsSchema = z.strictObject({ ids });
-export const routesSchema = z.strictObject({ routeIds: ids });
-export const pauseSchema = z.strictObject({ routeIds: ids, isActive: z.boolean() });
+const destinationsSchema = z.strictObject({ ids });
+const routesSchema = z.strictObject({ routeIds: ids });
+const pauseSchema = z.strictObject({ routeIds: ids, isActive: z.boolean() });
 
-export function mountBulk(router: ApiRouter, deps: ApiDeps): void {
-  router.delete('/api/destinations/bulk', (ctx) => removeDestinations(ctx, deps));
-  router.post('/api/routes/bulk-pause', (ctx) => pauseRoutes(ctx, deps));
-  router.post('/api/routes/bulk-delete', (ctx) => removeRoutes(ctx, deps));
-}
+export const bulkOperations: Operation[] = [
+  {
+    tag: 'Destinations',
+    method: 'delete',
+    path: '/api/destinations/bulk',
+    operationId: 'deleteDestinations',
+    run: removeDestinations,
+    summary: 'Delete many destinations',
+    description: 'Ids that do not exist are passed over.',
+    body: { schema: destinationsSchema, examples: { one: { ids: [exampleId('dst')] } } },
+    answer: {
+      status: 200,
+      description: 'How many there were.',
+      schema: z.object({ success: z.literal(true), deleted: count.meta({ examples: [1] }) }),
+    },
+  },
+  {
+    tag: 'Routes',
+    method: 'post',
+    path: '/api/routes/bulk-pause',
+    operationId: 'pauseRoutes',
+    run: pauseRoutes,
+    summary: 'Pause or resume many routes',
+    description: 'Ids that do not exist are passed over.',
+    body: { schema: pauseSchema, examples: { pause: { routeIds: [exampleId('rte')], isActive: false } } },
+    answer: {
+      status: 200,
+      description: 'The routes that there are.',
+      schema: z.object({
+        updated: count.meta({ examples: [1] }),
+        routes: z.array(named('rte', 'Orders to the CRM').extend({ isActive: flag(false) })),
+      }),
+    },
+  },
+  {
+    tag: 'Routes',
+    method: 'post',
+    path: '/api/routes/bulk-delete',
+    operationId: 'deleteRoutes',
+    run: removeRoutes,
+    summary: 'Delete many routes',
+    description: 'Irreversible. Ids that do not exist are passed over.',
+    body: { schema: routesSchema, examples: { one: { routeIds: [exampleId('rte')] } } },
+    answer: {
+      status: 200,
+      description: 'The routes that there were.',
+      schema: z.object({ deleted: count.meta({ examples: [1] }), routes: z.array(named('rte', 'Orders to the CRM')) }),
+    },
+  },
+];
 
 async function removeDestinations(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseChoice(ctx, destinationsSchema);

@@ -1,21 +1,23 @@
 // Deliveries: what happened to an event on its way to one destination, and what people do about it.
 // Rules: DLV-13 to DLV-17, ERR-27.
 import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import { isId } from '../../core/ids.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
 import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
-import { type ApiDeps, type ApiRouter, type Context, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
 import { ApiError, notFound, unavailable } from '../errors.ts';
+import { count, idOf, listOf, text } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { choiceParam, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
-import { showAttempt, showDelivery } from './delivery-view.ts';
-import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
+import { deliveryAnswer, deliveryWithAttempts, showAttempt, showDelivery } from './delivery-view.ts';
 import { payloadExpired } from './events.ts';
 
-export const listSchema = z.object({
+const listSchema = z.object({
   ...pageParams,
   eventId: textParam,
   routeId: textParam,
@@ -25,14 +27,72 @@ export const listSchema = z.object({
   to: timeParam,
 });
 
-export function mountDeliveries(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/deliveries';
-  router.get(base, (ctx) => list(ctx, deps));
-  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
-  router.post(`${base}/:id/retry`, (ctx) => retry(ctx, deps));
-  router.post(`${base}/:id/cancel`, (ctx) => cancel(ctx, deps));
-  router.post(`${base}/:id/replay`, (ctx) => replay(ctx, deps));
-}
+const base = '/api/deliveries';
+const common = { tag: 'Deliveries', idOf: ['dlv'] } as const;
+
+export const deliveryOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listDeliveries',
+    run: list,
+    summary: 'List deliveries',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(deliveryAnswer) },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getDelivery',
+    run: get,
+    summary: 'Get a delivery with its attempts',
+    answer: { status: 200, description: 'The delivery.', schema: deliveryWithAttempts },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/retry`,
+    operationId: 'retryDelivery',
+    run: retry,
+    summary: 'Make the next attempt now',
+    answer: {
+      status: 200,
+      description: 'The wait is over.',
+      schema: z.object({ message: text('The next attempt is made now'), deliveryId: idOf('dlv') }),
+    },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/cancel`,
+    operationId: 'cancelDelivery',
+    run: cancel,
+    summary: 'Cancel a delivery that is under way',
+    answer: { status: 200, description: 'The delivery as it is now.', schema: deliveryWithAttempts },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/replay`,
+    operationId: 'replayDelivery',
+    run: replay,
+    summary: 'Deliver the event to the same destination again',
+    answer: {
+      status: 200,
+      description: 'A new delivery was made.',
+      schema: z.object({
+        message: text('The event is delivered again as a new delivery'),
+        deliveriesCreated: count.meta({ examples: [1] }),
+        deliveryId: idOf('dlv'),
+      }),
+    },
+    errors: { 409: ['INVALID_STATE'], 410: ['PAYLOAD_EXPIRED'] },
+  },
+];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);

@@ -1,10 +1,80 @@
 // Deliveries and attempts as the API shows them.
 // Rules: DLV-02 to DLV-12.
+import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import { idTime, isId } from '../../core/ids.ts';
-import { warehouseWorkflowId } from '../../core/workflow-names.ts';
+import { LANES } from '../../core/lane.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';
+import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
+import { count, headers, idOf, latency, text, timestamp } from '../members/values.ts';
 import { isoTime } from '../records.ts';
+
+const statusCode = z
+  .int()
+  .nullable()
+  .meta({ description: 'Null when there was no response.', examples: [200] });
+
+const deliveryMembers = {
+  id: idOf('dlv'),
+  eventId: idOf('evt'),
+  sourceId: idOf('src'),
+  routeId: idOf('rte').nullable(),
+  destinationId: idOf('dst', 'dst_wh'),
+  status: z.enum(DELIVERY_STATUSES).meta({ examples: ['delivered'] }),
+  attemptCount: count.meta({ examples: [1] }),
+  latency: latency.nullable().meta({ description: 'Of the latest attempt, ms.' }),
+  statusCode,
+  error: text('The destination answered 500')
+    .nullable()
+    .meta({ examples: [null] }),
+  nextAttemptAt: timestamp.nullable().meta({ examples: [null] }),
+  deliveredAt: timestamp.nullable(),
+  finishedAt: timestamp.nullable(),
+  createdAt: timestamp,
+  failoverOf: idOf('dlv')
+    .nullable()
+    .meta({ description: 'The delivery that was given up for this one.', examples: [null] }),
+  replayOf: idOf('dlv')
+    .nullable()
+    .meta({ description: 'The delivery that this one repeats.', examples: [null] }),
+  lane: z.enum(LANES).nullable().meta({ description: 'In which lane the first attempt was made; null before it.' }),
+  batchId: idOf('bat')
+    .nullable()
+    .meta({ description: 'The file of the warehouse that it is in.', examples: [null] }),
+  workflowId: text('dlv_06f3k2v8q0e7x1c5b9m4n6p8qr')
+    .nullable()
+    .meta({ description: 'Of its workflow in Temporal, if there is one.' }),
+  temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/dlv_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
+};
+export const deliveryAnswer = z.object(deliveryMembers).meta({ id: 'Delivery' });
+
+/** An attempt as an event's timeline shows it. */
+export const attemptMembers = {
+  attemptNumber: z
+    .int()
+    .min(1)
+    .meta({ examples: [1] }),
+  startedAt: timestamp,
+  completedAt: timestamp,
+  status: z.enum(['success', 'failed']),
+  statusCode,
+  latency,
+};
+const attempt = z
+  .object({
+    ...attemptMembers,
+    error: text('The destination answered 500')
+      .nullable()
+      .meta({ examples: [null] }),
+    requestHeaders: headers.nullable().meta({ description: 'As they were sent, secrets masked.' }),
+    responseHeaders: headers.nullable(),
+    responseBody: text('ok', 'Its first 16 KiB.').nullable(),
+  })
+  .meta({ id: 'Attempt' });
+export const deliveryWithAttempts = z
+  .object({ ...deliveryMembers, attempts: z.array(attempt) })
+  .meta({ id: 'DeliveryWithAttempts' });
 
 // These ended before they began, or wait for their route's circuit to close.
 const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'circuit_open', 'failed_over'];

@@ -1,22 +1,25 @@
 // What both destination families do to the one store behind them.
 // Rules: DEST-21, DEST-28, DEST-32, DEST-35.
+
+import { z } from 'zod';
 import { type AuthType, authConfigSchemas } from '../../core/auth-config.ts';
-import type { RetryPolicy } from '../../core/backoff.ts';
+import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
-import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
+import { keepRedacted, keepRedactedAuthConfig } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
-import { z } from 'zod';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
+import { type DestinationInput, destinationDefaults } from '../members/destinations.ts';
+import { count, latency, percent, timestamp } from '../members/values.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { type DestinationIds, findDestination, httpDestinations, isoTime, requireId } from '../records.ts';
 import { check, parseQuery } from '../validation.ts';
 import { summarizeDestination } from './destination-view.ts';
-import { type changedWarehouse, httpDefaults, type newWarehouse } from './destination-warehouse.ts';
+import type { changedWarehouse, newWarehouse } from './destination-warehouse.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
 export const listSchema = z.object({
@@ -30,27 +33,27 @@ export const slugRules: SlugRules = {
   constraint: 'destinations_slug_unique',
 };
 
+export const healthAnswer = z
+  .object({
+    successRate: percent,
+    avgLatency: latency,
+    p50Latency: latency,
+    p95Latency: latency,
+    p99Latency: latency,
+    totalDeliveries: count,
+    successfulDeliveries: count,
+    failedDeliveries: count.meta({ examples: [0] }),
+    lastDeliveryAt: timestamp.nullable(),
+    lastSuccessAt: timestamp.nullable(),
+    lastFailureAt: timestamp.nullable(),
+    status: z.enum(['healthy', 'degraded', 'failing', 'unknown']),
+  })
+  .meta({ id: 'DestinationHealth', description: 'Of the last time (HOOKYARD_HEALTH_WINDOW_HOURS, 24 by default).' });
+
 /** A destination's authentication, secrets in clear. */
 interface Auth {
   authType: AuthType;
   authConfig: Record<string, string>;
-}
-
-/** The members of a new destination as a client sends them; what is absent takes its default. */
-export interface DestinationInput {
-  name: string;
-  url: string;
-  slug?: string;
-  description?: string | null;
-  method?: Destination['method'];
-  headers?: Record<string, string>;
-  authType?: AuthType;
-  authConfig?: Record<string, unknown> | null;
-  signingSecret?: string | null;
-  timeoutMs?: number;
-  rateLimitPerMinute?: number | null;
-  retryPolicy?: Partial<RetryPolicy>;
-  enabled?: boolean;
 }
 
 /** A destination that is complete but for its slug. */
@@ -81,16 +84,14 @@ export function newDestination(deps: ApiDeps, organizationId: string, input: Des
   const { retryPolicy, authType = 'none', authConfig, signingSecret, slug: _slug, ...rest } = input;
   const auth = checkAuth(authType, authConfig ?? {}, null);
   return {
-    ...httpDefaults,
-    description: null,
-    enabled: true,
+    ...destinationDefaults,
     ...rest,
     id,
     organizationId,
     type: 'http' as const,
     ...sealAuth(deps, id, auth),
     signingSecret: sealSigningSecret(deps, id, signingSecret ?? null, null),
-    retryPolicy: { ...httpDefaults.retryPolicy, ...retryPolicy },
+    retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
   };
 }
 

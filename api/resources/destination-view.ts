@@ -4,7 +4,9 @@ import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
 import type { Destination } from '../../db/entities.ts';
 import { type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
 import type { ApiDeps } from '../context.ts';
-import { isoTime } from '../records.ts';
+import { destinationMembers, summaryMembers } from '../members/destinations.ts';
+import { toAnswer } from '../members/table.ts';
+import { warehouseMembers, warehouseSummaryMembers } from '../members/warehouses.ts';
 import { openAuthConfig, openSigningSecret } from './destination-record.ts';
 import { isWarehouse, showWarehouse } from './destination-warehouse.ts';
 
@@ -13,36 +15,22 @@ export async function showDestination(deps: ApiDeps, destination: Destination) {
   const { id } = destination;
   const totals = (await destinationTotals(deps.pool, [id], deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS)).get(id);
   const signingSecret = openSigningSecret(deps, destination);
-  return {
-    ...identity(destination),
+  const others = {
     ...recentTotals(totals),
-    ...(isWarehouse(destination) && showWarehouse(deps, destination)),
-    slug: destination.slug,
-    description: destination.description ?? null,
-    method: destination.method,
-    headers: destination.headers,
-    authType: destination.authType,
+    lastDeliveryAt: totals.lastDeliveryAt,
     authConfig: redactAuthConfig(destination.authType, openAuthConfig(deps, destination)),
     signingSecret: signingSecret === null ? null : redactSecret(signingSecret),
-    timeoutMs: destination.timeoutMs,
-    rateLimitPerMinute: destination.rateLimitPerMinute ?? null,
-    retryPolicy: destination.retryPolicy,
-    lastDeliveryAt: isoTime(totals.lastDeliveryAt),
-    createdAt: isoTime(destination.createdAt),
-    updatedAt: isoTime(destination.updatedAt),
   };
+  return isWarehouse(destination)
+    ? toAnswer(warehouseMembers, destination, { ...others, ...showWarehouse(deps, destination) })
+    : toAnswer(destinationMembers, destination, others);
 }
 
 /** As lists show it (DEST-28). */
 export function summarizeDestination(deps: ApiDeps, destination: Destination, totals: DestinationTotals) {
-  return {
-    ...identity(destination),
-    ...(isWarehouse(destination) ? { config: showWarehouse(deps, destination).config } : recentTotals(totals)),
-  };
-}
-
-function identity({ id, name, type, url, enabled }: Destination) {
-  return { id, name, type, url, enabled };
+  return isWarehouse(destination)
+    ? toAnswer(warehouseSummaryMembers, destination, showWarehouse(deps, destination))
+    : toAnswer(summaryMembers, destination, recentTotals(totals));
 }
 
 function recentTotals({ successRate, avgLatency, deliveriesCount }: DestinationTotals) {

@@ -1,10 +1,13 @@
 // Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked, stored encrypted, shown redacted.
 // Rules: WH-01 to WH-04, DEST-36, ERR-09.
+
+import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import {
   keepRedactedWarehouseConfig,
   redactWarehouseConfig,
+  TELLING_MEMBERS,
   WAREHOUSE_SECRET_FIELD,
   WAREHOUSE_TYPES,
   type WarehouseType,
@@ -13,36 +16,18 @@ import {
 import { type FieldMappingRule, fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
 import type { Destination } from '../../db/entities.ts';
 import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig } from '../../db/warehouse/config.ts';
-import { z } from 'zod';
 import type { ApiDeps } from '../context.ts';
 import { ApiError } from '../errors.ts';
+import { destinationDefaults } from '../members/destinations.ts';
+import type { WarehouseInput } from '../members/warehouses.ts';
 import type { UploadResult } from '../test-upload.ts';
 import { check } from '../validation.ts';
-
-/** What a destination has that was not told otherwise; a warehouse, which knows nothing of HTTP, is never told. */
-export const httpDefaults = {
-  method: 'POST' as const,
-  headers: {},
-  timeoutMs: 30_000,
-  rateLimitPerMinute: null,
-  retryPolicy: DEFAULT_RETRY_POLICY,
-};
 
 type Deps = Pick<ApiDeps, 'secretBox'>;
 export type Warehouse = Destination & { type: WarehouseType };
 
 export function isWarehouse(destination: Destination): destination is Warehouse {
   return destination.type !== 'http';
-}
-
-/** The members of a new warehouse as a client sends them. */
-export interface WarehouseInput {
-  name: string;
-  slug?: string;
-  description?: string | null;
-  enabled?: boolean;
-  config?: unknown;
-  fieldMapping?: unknown;
 }
 
 /**
@@ -64,17 +49,15 @@ export function newWarehouse(
       ? null
       : encryptedWarehouseConfig(secretBox, id, checkConfig(type, config, null, incomplete));
   return {
-    ...httpDefaults,
-    description: null,
-    enabled: true,
+    ...destinationDefaults,
     ...rest,
     id,
     organizationId,
     type,
     url: '',
-    authType: 'none' as const,
     authConfig: null,
     signingSecret: null,
+    retryPolicy: DEFAULT_RETRY_POLICY,
     config: stored,
     fieldMapping: checkFieldMapping(fieldMapping),
   };
@@ -163,20 +146,6 @@ export function checkFieldMapping(given: unknown): FieldMappingRule[] | null {
   const rules = checkMember('fieldMapping', fieldMappingSchema.nullable().default(null), given);
   return rules === null || rules.length === 0 ? null : rules;
 }
-
-// Members by which one sees that a config was made for another provider. Others, like a region, do no harm where they are
-// not needed and are dropped like unknown members.
-const TELLING_MEMBERS = [
-  'bucket',
-  'accountId',
-  'accessKeyId',
-  'secretAccessKey',
-  'projectId',
-  'serviceAccountKey',
-  'accountName',
-  'accountKey',
-  'containerName',
-];
 
 function refuseForeign(type: WarehouseType, config: Record<string, unknown>): void {
   const own = Object.keys(warehouseConfigSchemas[type].shape);

@@ -1,15 +1,40 @@
 // Destinations of both kinds, at /api/destinations.
 // Rules: DEST-29 to DEST-31, DEST-34, DEST-35.
 import { z } from 'zod';
+import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { Destination } from '../../db/entities.ts';
 import { readJson } from '../body.ts';
-import { type ApiDeps, type ApiRouter, callerOf, type Context, entityManager, param } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
 import { invalid } from '../errors.ts';
+import {
+  createDestinationSchema,
+  createHttpBody,
+  httpDestination,
+  httpSummary,
+  requirePlan,
+  typeSchema,
+  UNCHANGEABLE,
+  updateDestinationSchema,
+} from '../members/destinations.ts';
+import * as field from '../members/fields.ts';
+import { count, latency, listOf, text } from '../members/values.ts';
+import {
+  createWarehouseBodies,
+  createWarehouseSchema,
+  updateWarehouseBody,
+  updateWarehouseSchema,
+  warehouseDestination,
+  warehouseExample,
+  warehouseSummary,
+} from '../members/warehouses.ts';
+import { NO_CODE, type Operation } from '../operation.ts';
 import { everyDestination, findDestination } from '../records.ts';
 import { check, parseOptionalBody } from '../validation.ts';
 import {
   changedDestination,
+  healthAnswer,
   listDestinations,
+  listSchema,
   type NewDestination,
   newDestination,
   openAuthConfig,
@@ -19,31 +44,170 @@ import {
   storeDestination,
   updateDestination,
 } from './destination-record.ts';
-import {
-  createDestinationSchema,
-  createWarehouseSchema,
-  requirePlan,
-  typeSchema,
-  UNCHANGEABLE,
-  updateDestinationSchema,
-  updateWarehouseSchema,
-} from './destination-schema.ts';
 import { showDestination } from './destination-view.ts';
 import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, testWarehouse } from './destination-warehouse.ts';
-import * as field from './fields.ts';
 
-export const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
+const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
 
-export function mountDestinations(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/destinations';
-  router.get(base, (ctx) => listDestinations(ctx, deps, everyDestination));
-  router.post(base, (ctx) => create(ctx, deps));
-  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
-  router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
-  router.delete(`${base}/:id`, (ctx) => removeDestination(ctx, deps, everyDestination));
-  router.get(`${base}/:id/health`, (ctx) => showHealth(ctx, deps, everyDestination));
-  router.post(`${base}/:id/test`, (ctx) => test(ctx, deps));
-}
+const summary = z.discriminatedUnion('type', [httpSummary, warehouseSummary]).meta({ id: 'DestinationSummary' });
+const destinationAnswer = z
+  .discriminatedUnion('type', [httpDestination, warehouseDestination])
+  .meta({ id: 'Destination' });
+const createBody = z.union([createHttpBody, ...createWarehouseBodies]);
+const updateBody = z.union([updateDestinationSchema, updateWarehouseBody]);
+
+/** What becomes of a test upload. */
+const uploadResults = [
+  z.object({
+    success: z.literal(true),
+    result: z.object({
+      key: text('_test/date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl'),
+      size: count.meta({ description: 'bytes', examples: [214] }),
+      count: count.meta({ description: 'rows', examples: [1] }),
+    }),
+    latency,
+    message: text('The test file was uploaded'),
+  }),
+  z.object({
+    success: z.literal(false),
+    statusCode: z.int().nullable(),
+    latency,
+    error: text('There is no bucket acme-events'),
+    message: text('The test file was not uploaded: there is no bucket acme-events'),
+  }),
+] as const;
+
+const testResult = z
+  .union([
+    z.object({
+      success: z.literal(true),
+      statusCode: z.int().meta({ examples: [200] }),
+      latency,
+      responseBody: text('ok'),
+      message: text('The test webhook was delivered'),
+    }),
+    z.object({
+      success: z.literal(false),
+      statusCode: z.int().nullable(),
+      latency,
+      responseBody: z.string().nullable(),
+      error: text('The destination answered 500'),
+      message: text('The test webhook failed: the destination answered 500'),
+    }),
+    ...uploadResults,
+  ])
+  .meta({ id: 'TestResult' });
+
+const base = '/api/destinations';
+const common = { tag: 'Destinations', idOf: ['dst', 'dst_wh'] } as const;
+const refused = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 403: [NO_CODE], 409: ['DUPLICATE_SLUG'] };
+
+export const destinationOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listDestinations',
+    run: (ctx, deps) => listDestinations(ctx, deps, everyDestination),
+    summary: 'List destinations',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(summary) },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: base,
+    operationId: 'createDestination',
+    run: create,
+    summary: 'Create a destination',
+    description: `Warehouses (${WAREHOUSE_TYPES.map((type) => `\`${type}\``).join(', ')}) need a Pro or Business plan.`,
+    body: {
+      schema: createBody,
+      examples: {
+        plain: { name: 'CRM', url: 'https://example.com/hooks' },
+        'with credentials and limits': {
+          name: 'ERP',
+          url: 'https://erp.example.com/in',
+          method: 'PUT',
+          headers: { 'X-Tenant': 'acme' },
+          authType: 'bearer',
+          authConfig: { token: 'the token of the ERP' },
+          timeoutMs: 10_000,
+          rateLimitPerMinute: 600,
+          retryPolicy: { maxRetries: 8, maxDelay: 600_000 },
+        },
+        warehouse: warehouseExample,
+      },
+    },
+    answer: {
+      status: 201,
+      description: 'The destination, secrets masked.',
+      schema: destinationAnswer,
+      leadsTo: [
+        'getDestination',
+        'updateDestination',
+        'getDestinationHealth',
+        'getOrganizationDestination',
+        'deleteDestination',
+      ],
+    },
+    errors: refused,
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getDestination',
+    run: get,
+    summary: 'Get a destination',
+    answer: { status: 200, description: 'The destination, secrets masked.', schema: destinationAnswer },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/{id}`,
+    operationId: 'updateDestination',
+    run: update,
+    summary: 'Update a destination',
+    description: 'Members that are not sent stay as they are; so does a secret that is sent back masked.',
+    body: {
+      schema: updateBody,
+      examples: { pause: { enabled: false }, 'fewer retries': { retryPolicy: { maxRetries: 3 } } },
+    },
+    answer: { status: 200, description: 'The destination as it is now.', schema: destinationAnswer },
+    errors: refused,
+  },
+  {
+    ...common,
+    method: 'delete',
+    path: `${base}/{id}`,
+    operationId: 'deleteDestination',
+    run: (ctx, deps) => removeDestination(ctx, deps, everyDestination),
+    summary: 'Delete a destination',
+    description: 'It is taken out of all routes; the history of its deliveries stays.',
+    answer: { status: 204, description: 'It is deleted.' },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}/health`,
+    operationId: 'getDestinationHealth',
+    run: (ctx, deps) => showHealth(ctx, deps, everyDestination),
+    summary: "Get a destination's health",
+    answer: { status: 200, description: 'The health.', schema: healthAnswer },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/test`,
+    operationId: 'testDestination',
+    run: test,
+    summary: 'Send a test webhook, or upload a test file',
+    description: 'Whatever goes wrong on the way is in the result.',
+    body: { schema: testSchema, optional: true, examples: { plain: { payload: { hello: 'world' } } } },
+    answer: { status: 200, description: 'What became of it.', schema: testResult },
+  },
+];
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { slug, record } = newRecord(ctx, deps, await readJson(ctx));

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { MAX_OPEN_REPLAYS, REPLAY_RATE } from '../../core/event-replay.ts';
 import { Destination, EventReplay } from '../../db/entities.ts';
 import {
-  boundTime,
   countExpired,
   countMatching,
   createEventReplay,
@@ -15,16 +14,19 @@ import {
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import { listOf } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
-import { isoTime, requireId } from '../records.ts';
+import { requireId } from '../records.ts';
 import { parseChoice, parseQuery } from '../validation.ts';
+import { dryRunAnswer, replayAnswer, showFilter, showReplay } from './event-replay-view.ts';
 import { eventFilter, eventFilterParams } from './events.ts';
 
 const MAX_DESTINATIONS = 100;
 
-export const createSchema = z.strictObject({
+const createSchema = z.strictObject({
   ...eventFilterParams,
   routed: z.boolean().optional(),
   all: z.boolean().optional(),
@@ -33,16 +35,62 @@ export const createSchema = z.strictObject({
   dryRun: z.boolean().default(false),
 });
 type Body = z.output<typeof createSchema>;
-export const listSchema = z.object(pageParams);
+const listSchema = z.object(pageParams);
 
-export function mountEventReplays(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/organizations/:orgId/events';
-  router.post(`${base}/replay`, (ctx) => create(ctx, deps));
-  // Before the event's own paths: "replays" is a fixed word, not an id.
-  router.get(`${base}/replays`, (ctx) => list(ctx, deps));
-  router.get(`${base}/replays/:id`, (ctx) => get(ctx, deps));
-  router.post(`${base}/replays/:id/cancel`, (ctx) => cancel(ctx, deps));
-}
+const base = '/api/organizations/{orgId}/events';
+
+export const eventReplayOperations: Operation[] = [
+  {
+    tag: 'Events',
+    method: 'post',
+    path: `${base}/replay`,
+    operationId: 'createEventReplay',
+    run: create,
+    summary: 'Replay events chosen by a filter',
+    description: 'The filters are those of the list. `dryRun` counts and changes nothing.',
+    body: {
+      schema: createSchema,
+      examples: {
+        count: { status: 'failed', dryRun: true },
+        failed: { status: 'failed', from: '2026-11-21T00:00:00Z', ratePerSecond: 20 },
+        everything: { all: true },
+      },
+    },
+    answer: { status: 200, description: 'The replay, or the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
+    errors: { 400: ['FILTER_TOO_BROAD'], 409: ['TOO_MANY_REPLAYS'] },
+  },
+  {
+    tag: 'Events',
+    method: 'get',
+    path: `${base}/replays`,
+    operationId: 'listEventReplays',
+    run: list,
+    summary: 'List replays',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(replayAnswer) },
+  },
+  {
+    tag: 'Events',
+    idOf: ['rpl'],
+    method: 'get',
+    path: `${base}/replays/{id}`,
+    operationId: 'getEventReplay',
+    run: get,
+    summary: 'Get a replay',
+    answer: { status: 200, description: 'The replay and how far it is.', schema: replayAnswer },
+  },
+  {
+    tag: 'Events',
+    idOf: ['rpl'],
+    method: 'post',
+    path: `${base}/replays/{id}/cancel`,
+    operationId: 'cancelEventReplay',
+    run: cancel,
+    summary: 'Cancel a replay',
+    answer: { status: 200, description: 'The replay as it is now.', schema: replayAnswer },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+];
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseChoice(ctx, createSchema);
@@ -55,7 +103,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
     return;
   }
   const id = await store(deps, body, selection);
-  ctx.body = show(await findReplay(em, id), deps);
+  ctx.body = showReplay(await findReplay(em, id), deps);
 }
 
 /** Nobody replays everything by an empty body, or by a filter of which only the name was mistyped. */
@@ -130,14 +178,14 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
     { ...limitOf(query), orderBy: [{ id: 'desc' }] },
   );
   ctx.body = listAnswer(
-    replays.map((replay) => show(replay, deps)),
+    replays.map((replay) => showReplay(replay, deps)),
     total,
     query,
   );
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = show(await findReplay(entityManager(ctx, deps), param(ctx, 'id')), deps);
+  ctx.body = showReplay(await findReplay(entityManager(ctx, deps), param(ctx, 'id')), deps);
 }
 
 /** Ends a replay after the page that is being made. PostgreSQL decides; its workflow is told afterwards. */
@@ -153,7 +201,7 @@ async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
     );
   }
   deps.signals.cancelAll([id]);
-  ctx.body = show(replay, deps);
+  ctx.body = showReplay(replay, deps);
 }
 
 /** @throws ApiError 404 */
@@ -162,55 +210,4 @@ async function findReplay(em: EntityManager, id: string): Promise<EventReplay> {
   const replay = await em.findOne(EventReplay, { id });
   if (!replay) throw notFound('replay', id);
   return replay;
-}
-
-function show(replay: EventReplay, { workflowLink }: ApiDeps) {
-  return {
-    id: replay.id,
-    status: replay.status,
-    filter: showFilter({
-      sourceId: replay.sourceId,
-      status: replay.eventStatus,
-      routed: replay.eventRouted,
-      from: replay.receivedFrom,
-      to: replay.receivedTo,
-      search: replay.search,
-    }),
-    destinationIds: replay.destinationIds ?? null,
-    ratePerSecond: replay.ratePerSecond,
-    eventsTotal: replay.eventsTotal ?? null,
-    eventsReplayed: replay.eventsReplayed,
-    eventsExpired: replay.eventsExpired,
-    eventsUnroutable: replay.eventsUnroutable,
-    deliveriesCreated: replay.deliveriesCreated,
-    replayedUntil: replay.startedAt ? isoTime(boundTime(replay.nextId)) : null,
-    error: replay.error ?? null,
-    createdAt: isoTime(replay.createdAt),
-    startedAt: isoTime(replay.startedAt),
-    finishedAt: isoTime(replay.finishedAt),
-    // The workflow id of a replay is the replay's id.
-    workflowId: replay.id,
-    temporalUrl: workflowLink(replay.id),
-  };
-}
-
-interface ShownFilter {
-  sourceId?: string | null;
-  status?: string | null;
-  routed?: boolean | null;
-  from?: Date | null;
-  to?: Date | null;
-  search?: string | null;
-}
-
-/** The filters as they were given, so that one whose name was mistyped is seen to be missing. */
-function showFilter({ sourceId, status, routed, from, to, search }: ShownFilter) {
-  return {
-    ...(sourceId && { sourceId }),
-    ...(status && { status }),
-    ...(typeof routed === 'boolean' && { routed }),
-    ...(from && { from: from.toISOString() }),
-    ...(to && { to: to.toISOString() }),
-    ...(search && { search }),
-  };
 }

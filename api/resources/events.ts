@@ -1,47 +1,168 @@
 // Events: list, get, payload, timeline, delete. Replays are in replays.ts.
 // Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, ERR-30.
 import { z } from 'zod';
+import { OPEN_STATUSES } from '../../core/delivery-status.ts';
 import { idTime } from '../../core/ids.ts';
+import { METHODS } from '../../core/methods.ts';
 import { viewPayload } from '../../core/payload.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
 import { type EventFilter, type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
-import { type ApiDeps, type ApiRouter, type Context, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
-import { OPEN_STATUSES } from '../../core/delivery-status.ts';
+import { count, exampleId, flag, headers, idOf, latency, listOf, named, text, timestamp } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { booleanParam, choiceParam, containsPattern, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
-import { showDelivery, timelineAttempt } from './delivery-view.ts';
-import { boundedSearches, type RunSearch } from './event-search.ts';
+import { attemptMembers, deliveryAnswer, showDelivery, timelineAttempt } from './delivery-view.ts';
+import { boundedSearches } from './event-search.ts';
 
 // Deliveries whose workflow may be open: those under way, and failed ones, which wait for a replay.
 const WITH_WORKFLOW: string[] = [...OPEN_STATUSES, 'failed'];
 
+const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
+
 /** Which events: the query of the list, and the body of a replay. */
 export const eventFilterParams = {
   sourceId: textParam,
-  status: choiceParam(['pending', 'delivered', 'partial', 'failed']),
+  status: choiceParam(EVENT_STATUSES),
   routed: booleanParam.meta({ description: 'Whether a route took it.' }),
   from: timeParam,
   to: timeParam,
   search: textParam,
 };
-export const listSchema = z.object({ ...pageParams, ...eventFilterParams });
-export const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
+const listSchema = z.object({ ...pageParams, ...eventFilterParams });
+const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
 
-export function mountEvents(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/organizations/:orgId/events';
-  const runSearch = boundedSearches();
-  router.get(base, (ctx) => list(ctx, deps, runSearch));
-  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
-  router.delete(`${base}/:id`, (ctx) => remove(ctx, deps));
-  router.get(`${base}/:id/payload`, (ctx) => payload(ctx, deps));
-  router.get(`${base}/:id/timeline`, (ctx) => timeline(ctx, deps));
-}
+export const eventStatus = z.enum(EVENT_STATUSES).meta({ examples: ['delivered'] });
 
-async function list(ctx: Context, deps: ApiDeps, runSearch: RunSearch): Promise<void> {
+const eventMembers = {
+  id: idOf('evt'),
+  sourceId: idOf('src'),
+  source: named('src', 'Orders'),
+  status: eventStatus,
+  routed: flag(
+    true,
+    'Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere.',
+  ),
+  method: z.enum(METHODS),
+  query: text('shop=main', 'Of the address it was sent to.'),
+  headers,
+  payloadSize: count.meta({ description: 'bytes', examples: [27] }),
+  payloadHash: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/)
+    .meta({ examples: [`sha256:${'0123456789abcdef'.repeat(4)}`] }),
+  deliveriesCount: count.meta({ examples: [1] }),
+  deliveriesSucceeded: count.meta({ examples: [1] }),
+  deliveriesFailed: count.meta({ examples: [0] }),
+  receivedAt: timestamp,
+  createdAt: timestamp,
+};
+const eventAnswer = z.object(eventMembers).meta({ id: 'Event' });
+const eventInFull = z
+  .object({
+    ...eventMembers,
+    payload: z
+      .unknown()
+      .optional()
+      .meta({
+        description: 'Parsed when it is JSON, else its text, else base64. Only when asked for.',
+        examples: [{ kind: 'order.paid' }],
+      }),
+    payloadEncoding: z.literal('base64').optional().meta({ description: 'Only when the payload is no text.' }),
+    deliveries: z.array(deliveryAnswer).optional().meta({ description: 'Only when asked for.' }),
+  })
+  .meta({ id: 'EventInFull' });
+
+const timelineAnswer = z
+  .object({
+    received: timestamp,
+    validated: timestamp,
+    queued: timestamp,
+    deliveries: z.array(
+      z.object({
+        deliveryId: idOf('dlv'),
+        destinationId: idOf('dst', 'dst_wh'),
+        destinationName: text('CRM'),
+        status: deliveryAnswer.shape.status,
+        attempts: z.array(z.object(attemptMembers)),
+      }),
+    ),
+    totalDuration: latency,
+  })
+  .meta({ id: 'EventTimeline' });
+
+const base = '/api/organizations/{orgId}/events';
+const common = { tag: 'Events', idOf: ['evt'] } as const;
+
+export const eventOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listEvents',
+    run: list,
+    summary: 'List events',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(eventAnswer) },
+    errors: { 400: ['SEARCH_TOO_BROAD'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getEvent',
+    run: get,
+    summary: 'Get an event',
+    query: getSchema,
+    answer: { status: 200, description: 'The event.', schema: eventInFull },
+    errors: { 410: ['PAYLOAD_EXPIRED'] },
+  },
+  {
+    ...common,
+    method: 'delete',
+    path: `${base}/{id}`,
+    operationId: 'deleteEvent',
+    run: remove,
+    summary: 'Delete an event',
+    description: 'Also deletes its deliveries and its payload.',
+    answer: { status: 204, description: 'It is deleted.' },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}/payload`,
+    operationId: 'getEventPayload',
+    run: payload,
+    summary: "Get an event's payload as it was received",
+    answer: {
+      status: 200,
+      description: 'The bytes, with the content type that they came with.',
+      headers: {
+        'Content-Disposition': text(`attachment; filename="${exampleId('evt')}"`),
+        'X-Content-Type-Options': z.literal('nosniff'),
+      },
+      content: { '*/*': { schema: { description: 'Any bytes.' } } },
+    },
+    errors: { 410: ['PAYLOAD_EXPIRED'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}/timeline`,
+    operationId: 'getEventTimeline',
+    run: timeline,
+    summary: "Get an event's timeline",
+    answer: { status: 200, description: 'What happened when.', schema: timelineAnswer },
+  },
+];
+
+const runSearch = boundedSearches();
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
   const read = () => listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
   const { events, total } = await (query.search === undefined ? read() : runSearch(read));

@@ -5,21 +5,29 @@ import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilteredRequest } from '../../core/filters/fields.ts';
 import { compileFilter, type FilterLogic } from '../../core/filters/filter.ts';
 import { Filter } from '../../db/entities.ts';
-import type { ApiDeps, ApiRouter, Context } from '../context.ts';
+import type { ApiDeps, Context } from '../context.ts';
+import {
+  conditionMembers,
+  conditions,
+  createFilterSchema,
+  filterAnswer,
+  filterDefaults,
+  filterMembers,
+  logic,
+  updateFilterSchema,
+} from '../members/filters.ts';
+import { exampleSample, flag, text } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { parseBody } from '../validation.ts';
-import { conditions, logic } from './filter-conditions.ts';
-import { namedMembers, NamedRecords } from './named-records.ts';
+import { NamedRecords } from './named-records.ts';
 
-const someConditions = conditions.min(1);
-export const createSchema = z.object({ ...namedMembers, conditions: someConditions, logic: logic.optional() });
-export const updateSchema = createSchema.partial();
-export const testSchema = z.object({
+const testSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   query: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
   method: z.string().max(20).optional(),
 });
-export const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
+const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
 
 const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
   kind: 'filter',
@@ -27,23 +35,67 @@ const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
   prefix: 'flt',
   constraint: 'filters_slug_unique',
   usedAs: 'filterId',
-  show: ({ conditions: stored, logic: how }) => ({ conditions: stored, logic: how }),
+  members: filterMembers,
+  answer: filterAnswer,
 });
 
-export function mountFilters(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/filters';
-  filters.mount(router, deps, base, { create, update });
-  router.post(`${base}/test`, (ctx) => testConditions(ctx));
-  router.post(`${base}/:id/test`, (ctx) => test(ctx, deps));
-}
+const exampleConditions = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
+const filterResult = z
+  .object({
+    matches: flag(true, 'Whether a route with this filter takes the sample.'),
+    conditions: z.array(
+      z.object({ field: text('payload.kind'), operator: conditionMembers.operator, matches: flag(true) }),
+    ),
+  })
+  .meta({ id: 'FilterResult' });
+
+export const filterOperations: Operation[] = [
+  ...filters.operations({
+    tag: 'Filters',
+    name: 'Filter',
+    base: '/api/filters',
+    create: {
+      body: {
+        schema: createFilterSchema,
+        examples: { plain: { name: 'Paid orders', conditions: exampleConditions, logic: 'AND' } },
+      },
+      run: create,
+    },
+    update: { body: { schema: updateFilterSchema, examples: { logic: { logic: 'OR' } } }, run: update },
+    refusal: 'INVALID_FILTER',
+    alsoLeadsTo: 'testFilter',
+  }),
+  {
+    tag: 'Filters',
+    method: 'post',
+    path: '/api/filters/test',
+    operationId: 'testConditions',
+    run: testConditions,
+    summary: 'Try conditions that are not stored',
+    body: { schema: testConditionsSchema, examples: { plain: { conditions: exampleConditions, ...exampleSample } } },
+    answer: { status: 200, description: 'What the conditions make of the sample.', schema: filterResult },
+    errors: { 400: ['INVALID_FILTER'] },
+  },
+  {
+    tag: 'Filters',
+    idOf: ['flt'],
+    method: 'post',
+    path: '/api/filters/{id}/test',
+    operationId: 'testFilter',
+    run: test,
+    summary: 'Try a filter',
+    body: { schema: testSchema, examples: { plain: exampleSample } },
+    answer: { status: 200, description: 'What the filter makes of the sample.', schema: filterResult },
+  },
+];
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createSchema);
-  await filters.create(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? 'AND' });
+  const body = await parseBody(ctx, createFilterSchema);
+  await filters.create(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? filterDefaults.logic });
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  await filters.update(ctx, deps, await parseBody(ctx, updateSchema));
+  await filters.update(ctx, deps, await parseBody(ctx, updateFilterSchema));
 }
 
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -55,7 +107,7 @@ async function test(ctx: Context, deps: ApiDeps): Promise<void> {
 /** Tries conditions that are not stored. */
 async function testConditions(ctx: Context): Promise<void> {
   const { conditions: given, logic: how, ...body } = await parseBody(ctx, testConditionsSchema);
-  ctx.body = tryOut(given, how ?? 'AND', body);
+  ctx.body = tryOut(given, how ?? filterDefaults.logic, body);
 }
 
 function tryOut(given: FilterCondition[], how: FilterLogic, sample: z.output<typeof testSchema>) {

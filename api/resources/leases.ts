@@ -3,14 +3,16 @@
 // Rules: LEASE-01 to LEASE-03.
 import { z } from 'zod';
 import { endLeases, renewLeases } from '../../db/management/leases.ts';
-import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, organizationId } from '../context.ts';
+import { idOf, timestamp } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { isoTime } from '../records.ts';
 import { parseChoice } from '../validation.ts';
 
 const MAX_IDS = 100;
 const MAX_SECONDS = 86_400;
 
-export const leaseSchema = z.strictObject({
+const leaseSchema = z.strictObject({
   ids: z
     .array(z.string())
     .min(1)
@@ -24,9 +26,28 @@ export const leaseSchema = z.strictObject({
     .meta({ description: 'From now on; null lets them live for ever again.', examples: [900] }),
 });
 
-export function mountLeases(router: ApiRouter, deps: ApiDeps): void {
-  router.post('/api/leases', (ctx) => renew(ctx, deps));
-}
+const ids = z.array(idOf('rte', 'dst', 'dst_wh', 'src')).meta({ description: 'Of those that there are.' });
+
+export const leaseOperation: Operation = {
+  method: 'post',
+  path: '/api/leases',
+  operationId: 'renewLeases',
+  run: renew,
+  tag: 'Leases',
+  summary: 'Let records live for some time only',
+  description:
+    'Repeat it before the time is over: after it, housekeeping removes the records within five minutes or so, a source with its events. ' +
+    'A source from which other routes lead is kept. A record without a lease lives for ever.',
+  body: {
+    schema: leaseSchema,
+    examples: { 'a quarter of an hour': { ids: ['rte_06f3k2v8q0e7x1c5b9m4n6p8qr'], seconds: 900 } },
+  },
+  answer: {
+    status: 200,
+    description: 'Until when they live.',
+    schema: z.object({ ids, expiresAt: timestamp.nullable() }),
+  },
+};
 
 async function renew(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids, seconds } = await parseChoice(ctx, leaseSchema);

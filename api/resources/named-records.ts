@@ -5,25 +5,23 @@ import { z } from 'zod';
 import { type IdPrefix, newId } from '../../core/ids.ts';
 import type { Filter, Schema, Transform } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { notFound } from '../errors.ts';
+import * as field from '../members/fields.ts';
+import type { usedRows } from '../members/named.ts';
+import { type Table, toAnswer } from '../members/table.ts';
+import { listOf } from '../members/values.ts';
+import type { Operation, RequestBody, Tag } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { containsPattern, textParam } from '../query.ts';
-import { isoTime, requireId } from '../records.ts';
+import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
-import * as field from './fields.ts';
-import { requireUnused, routeCounts, type RouteReference } from './route-references.ts';
+import { type RouteReference, requireUnused, routeCounts } from './route-references.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
-/** Members that each of them takes on create; all but the name are optional. */
-export const namedMembers = {
-  name: field.name,
-  slug: field.slug.optional(),
-  description: field.description.optional(),
-};
 type NamedInput = { name: string; slug?: string; description?: string | null };
 
-export const listSchema = z.object({
+const listSchema = z.object({
   ...pageParams,
   search: textParam.meta({ description: 'A part of the name or slug, whatever its case.' }),
 });
@@ -31,36 +29,110 @@ export const listSchema = z.object({
 /** The members that all three have. */
 type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;
 
-/** What tells one kind from the others; `Own` are its own members as they are stored. */
-export interface NamedKind<Own> extends SlugRules {
+/** What tells one kind from the others. */
+export interface NamedKind extends SlugRules {
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
   /** The member by which routes name it. */
   usedAs: RouteReference;
-  /** Its own members as the API shows them. */
-  show: (record: Own & { version: number }) => object;
+  /** Its members. */
+  members: Table & typeof usedRows;
+  /** The schema of answers that show one. */
+  answer: z.ZodType;
 }
 
-type Handler = (ctx: Context, deps: ApiDeps) => Promise<void>;
+/** What the description says of the paths of a kind, and what is its own in them. */
+interface NamedPaths {
+  tag: Tag;
+  /** In operation ids and in sentences: `Filter`, `filter`. */
+  name: string;
+  base: string;
+  create: OwnStep;
+  update: OwnStep;
+  refusal: string;
+  alsoLeadsTo: string;
+}
+interface OwnStep {
+  body: RequestBody;
+  run: Operation['run'];
+}
 
 /** The endpoints of one kind of record. */
 export class NamedRecords<Own extends object> {
-  readonly #kind: NamedKind<Own>;
+  readonly #kind: NamedKind;
   readonly #entity: EntityName<Named>;
 
-  constructor(kind: NamedKind<Own>) {
+  constructor(kind: NamedKind) {
     this.#kind = kind;
     // The kind's entity has these members, which the mapper's types cannot tell.
     this.#entity = kind.entity as unknown as EntityName<Named>;
   }
 
-  /** Mounts list, create, get, update and delete; creating and updating are the kind's own, by `create` and `update`. */
-  mount(router: ApiRouter, deps: ApiDeps, base: string, own: { create: Handler; update: Handler }): void {
-    router.get(base, (ctx) => this.#list(ctx, deps));
-    router.post(base, (ctx) => own.create(ctx, deps));
-    router.get(`${base}/:id`, async (ctx) => this.#answer(ctx, deps, await this.find(ctx, deps)));
-    router.patch(`${base}/:id`, (ctx) => own.update(ctx, deps));
-    router.delete(`${base}/:id`, (ctx) => this.#remove(ctx, deps));
+  /** List, create, get, update and delete; creating and updating are the kind's own. */
+  operations({ tag, name, base, create, update, refusal, alsoLeadsTo }: NamedPaths): Operation[] {
+    const { answer, prefix } = this.#kind;
+    const common = { tag, idOf: [prefix] };
+    const what = `a ${name.toLowerCase()}`;
+    const is = `The ${name.toLowerCase()}`;
+    return [
+      {
+        ...common,
+        method: 'get',
+        path: base,
+        operationId: `list${name}s`,
+        run: (ctx, deps) => this.#list(ctx, deps),
+        summary: `List ${name.toLowerCase()}s`,
+        query: listSchema,
+        answer: { status: 200, description: 'One page, newest first.', schema: listOf(answer) },
+      },
+      {
+        ...common,
+        method: 'post',
+        path: base,
+        operationId: `create${name}`,
+        summary: `Create ${what}`,
+        body: create.body,
+        run: create.run,
+        answer: {
+          status: 201,
+          description: `${is}.`,
+          schema: answer,
+          leadsTo: [`get${name}`, `update${name}`, alsoLeadsTo, `delete${name}`],
+        },
+        errors: { 400: [refusal, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
+      },
+      {
+        ...common,
+        method: 'get',
+        path: `${base}/{id}`,
+        operationId: `get${name}`,
+        run: async (ctx, deps) => this.#answer(ctx, deps, await this.find(ctx, deps)),
+        summary: `Get ${what}`,
+        answer: { status: 200, description: `${is}.`, schema: answer },
+      },
+      {
+        ...common,
+        method: 'patch',
+        path: `${base}/{id}`,
+        operationId: `update${name}`,
+        summary: `Update ${what}`,
+        description: 'Members that are not sent stay as they are.',
+        body: update.body,
+        run: update.run,
+        answer: { status: 200, description: `${is} as it is now.`, schema: answer },
+        errors: { 400: [refusal, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
+      },
+      {
+        ...common,
+        method: 'delete',
+        path: `${base}/{id}`,
+        operationId: `delete${name}`,
+        run: (ctx, deps) => this.#remove(ctx, deps),
+        summary: `Delete ${what}`,
+        answer: { status: 204, description: 'It is deleted.' },
+        errors: { 409: ['IN_USE'] },
+      },
+    ];
   }
 
   /** The record of the path. @throws ApiError 404 */
@@ -149,16 +221,7 @@ export class NamedRecords<Own extends object> {
   async #showAll(em: EntityManager, records: (Named & Own)[]): Promise<object[]> {
     const ids = records.map(({ id }) => id);
     const counts = await routeCounts(em, this.#kind.usedAs, ids);
-    return records.map((record) => ({
-      id: record.id,
-      name: record.name,
-      slug: record.slug,
-      description: record.description ?? null,
-      ...this.#kind.show(record),
-      routeCount: counts.get(record.id),
-      createdAt: isoTime(record.createdAt),
-      updatedAt: isoTime(record.updatedAt),
-    }));
+    return records.map((record) => toAnswer(this.#kind.members, record, { routeCount: counts.get(record.id) }));
   }
 }
 

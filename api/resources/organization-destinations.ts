@@ -4,32 +4,112 @@
 import type { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';
 import { readJson } from '../body.ts';
-import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import {
+  createDestinationSchema,
+  createHttpBody,
+  httpDestination,
+  httpSummary,
+  updateDestinationSchema,
+} from '../members/destinations.ts';
+import * as field from '../members/fields.ts';
+import { listOf } from '../members/values.ts';
+import { NO_CODE, type Operation } from '../operation.ts';
 import { findDestination, httpDestinations } from '../records.ts';
 import { check } from '../validation.ts';
 import {
   changedDestination,
+  healthAnswer,
   listDestinations,
+  listSchema,
   newDestination,
   removeDestination,
   showHealth,
   storeDestination,
   updateDestination,
 } from './destination-record.ts';
-import { createDestinationSchema, updateDestinationSchema } from './destination-schema.ts';
 import { showDestination } from './destination-view.ts';
 import { refuseConfig } from './destination-warehouse.ts';
-import * as field from './fields.ts';
 
-export function mountOrganizationDestinations(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/organizations/:orgId/destinations';
-  router.get(base, (ctx) => listDestinations(ctx, deps, httpDestinations));
-  router.post(base, (ctx) => create(ctx, deps));
-  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
-  router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
-  router.delete(`${base}/:id`, (ctx) => removeDestination(ctx, deps, httpDestinations));
-  router.get(`${base}/:id/health`, (ctx) => showHealth(ctx, deps, httpDestinations));
-}
+const base = '/api/organizations/{orgId}/destinations';
+const refused = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 409: ['DUPLICATE_SLUG'] };
+const common = { tag: 'Organization destinations', idOf: ['dst'] } as const;
+
+export const organizationDestinationOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listOrganizationDestinations',
+    run: (ctx, deps) => listDestinations(ctx, deps, httpDestinations),
+    summary: 'List HTTP destinations',
+    query: listSchema,
+    answer: {
+      status: 200,
+      description: 'One page, newest first.',
+      schema: listOf(httpSummary),
+    },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: base,
+    operationId: 'createOrganizationDestination',
+    run: create,
+    summary: 'Create an HTTP destination',
+    body: {
+      schema: createHttpBody,
+      examples: { plain: { name: 'CRM', url: 'https://example.com/hooks', description: 'Of the sales team' } },
+    },
+    answer: {
+      status: 201,
+      description: 'The destination.',
+      schema: httpDestination,
+      leadsTo: ['getOrganizationDestination', 'updateOrganizationDestination', 'deleteOrganizationDestination'],
+    },
+    errors: refused,
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getOrganizationDestination',
+    run: get,
+    summary: 'Get an HTTP destination',
+    answer: { status: 200, description: 'The destination.', schema: httpDestination },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/{id}`,
+    operationId: 'updateOrganizationDestination',
+    run: update,
+    summary: 'Update an HTTP destination',
+    description: 'Members that are not sent stay as they are.',
+    body: { schema: updateDestinationSchema, examples: { pause: { enabled: false } } },
+    answer: { status: 200, description: 'The destination as it is now.', schema: httpDestination },
+    errors: refused,
+  },
+  {
+    ...common,
+    method: 'delete',
+    path: `${base}/{id}`,
+    operationId: 'deleteOrganizationDestination',
+    run: (ctx, deps) => removeDestination(ctx, deps, httpDestinations),
+    summary: 'Delete an HTTP destination',
+    description: 'It is taken out of all routes; the history of its deliveries stays.',
+    answer: { status: 204, description: 'It is deleted.' },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}/health`,
+    operationId: 'getOrganizationDestinationHealth',
+    run: (ctx, deps) => showHealth(ctx, deps, httpDestinations),
+    summary: "Get an HTTP destination's health",
+    answer: { status: 200, description: 'The health.', schema: healthAnswer },
+  },
+];
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const input = await readMembers(ctx, createDestinationSchema);

@@ -9,22 +9,55 @@ import {
   type ReplayResult,
   UnroutableDestinationError,
 } from '../../db/replay/replay.ts';
-import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
+import { count, exampleId, text } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { parseChoice } from '../validation.ts';
 import { payloadExpired, requireEvent } from './events.ts';
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
-export const replaySchema = z.strictObject({ destinationIds: ids.optional() });
-export const bulkSchema = z.strictObject({ eventIds: ids, destinationIds: ids.optional() });
+const replaySchema = z.strictObject({ destinationIds: ids.optional() });
+const bulkSchema = z.strictObject({ eventIds: ids, destinationIds: ids.optional() });
 
-export function mountReplays(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/organizations/:orgId/events';
-  // Before `:id`: "bulk" is a fixed word, not an id.
-  router.post(`${base}/bulk/replay`, (ctx) => bulkReplay(ctx, deps));
-  router.post(`${base}/:id/replay`, (ctx) => replay(ctx, deps));
-}
+const base = '/api/organizations/{orgId}/events';
+const common = { tag: 'Events', idOf: ['evt'] } as const;
+const created = { message: text('1 delivery was created'), deliveriesCreated: count.meta({ examples: [1] }) };
+
+export const replayOperations: Operation[] = [
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/replay`,
+    operationId: 'replayEvent',
+    run: replay,
+    summary: 'Replay an event',
+    body: {
+      schema: replaySchema,
+      optional: true,
+      examples: { everywhere: {}, 'to one destination': { destinationIds: [exampleId('dst')] } },
+    },
+    answer: { status: 200, description: 'The new deliveries.', schema: z.object(created) },
+    errors: { 410: ['PAYLOAD_EXPIRED'] },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/bulk/replay`,
+    operationId: 'replayEvents',
+    run: bulkReplay,
+    summary: 'Replay up to 100 events',
+    description: 'Ids that do not exist are passed over.',
+    body: { schema: bulkSchema, examples: { one: { eventIds: [exampleId('evt')] } } },
+    answer: {
+      status: 200,
+      description: 'The new deliveries.',
+      schema: z.object({ ...created, eventsQueued: count.meta({ examples: [1] }) }),
+    },
+    errors: { 410: ['PAYLOAD_EXPIRED'] },
+  },
+];
 
 async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
   const { destinationIds } = await parseChoice(ctx, replaySchema, 'optional');

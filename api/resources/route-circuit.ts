@@ -1,26 +1,102 @@
 // A route's circuit breaker and statistics.
 // Rules: ROUTE-39 to ROUTE-42.
 import { z } from 'zod';
-import { loadCircuits, resetCircuit as closeCircuit } from '../../db/circuits/circuits.ts';
+import { CIRCUIT_STATES } from '../../core/circuit.ts';
+import { resetCircuit as closeCircuit, loadCircuits } from '../../db/circuits/circuits.ts';
 import { lastAttempts, routeStatistics } from '../../db/history/statistics.ts';
-import { type ApiDeps, type ApiRouter, type Context, entityManager, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { notFound } from '../errors.ts';
-import { findRoute, isoTime } from '../records.ts';
+import * as field from '../members/fields.ts';
+import { circuitConfigAnswer, circuitConfigSchema } from '../members/routes.ts';
+import { count, latency, text, timestamp } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { choiceParam } from '../query.ts';
+import { findRoute, isoTime } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
-import * as field from './fields.ts';
-import { circuitConfigSchema } from './route-schema.ts';
 
 const PERIOD_HOURS = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
-export const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });
+const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });
 
-export function mountRouteCircuit(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/routes/:id';
-  router.get(`${base}/stats`, (ctx) => stats(ctx, deps));
-  router.get(`${base}/circuit-status`, (ctx) => circuitStatus(ctx, deps));
-  router.post(`${base}/reset-circuit`, (ctx) => resetCircuit(ctx, deps));
-  router.patch(`${base}/circuit-config`, (ctx) => configureCircuit(ctx, deps));
-}
+const statusAnswer = z
+  .object({
+    circuitState: z.enum(CIRCUIT_STATES),
+    failureCount: count.meta({ description: 'Failed attempts in a row.', examples: [0] }),
+    failureThreshold: z.int().meta({ examples: [5] }),
+    cooldownSeconds: z.int().meta({ examples: [300] }),
+    lastFailureAt: timestamp.nullable(),
+    lastSuccessAt: timestamp.nullable(),
+    openedAt: timestamp.nullable().meta({ description: 'Null when it is not open.' }),
+    probeSuccessCount: count.meta({ examples: [0] }),
+    probeSuccessThreshold: z.int().meta({ examples: [2] }),
+  })
+  .meta({ id: 'CircuitStatus' });
+
+const statisticsAnswer = z
+  .object({
+    eventsRouted: count,
+    eventsFiltered: count.meta({ description: "Refused by the route's filter.", examples: [3] }),
+    deliveriesSucceeded: count,
+    deliveriesFailed: count.meta({ examples: [0] }),
+    avgLatency: latency,
+    period: z.enum(['1h', '24h', '7d', '30d']).meta({ examples: ['24h'] }),
+  })
+  .meta({ id: 'RouteStatistics' });
+
+const base = '/api/routes/{id}';
+const common = { tag: 'Routes', idOf: ['rte'] } as const;
+
+export const routeCircuitOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/stats`,
+    operationId: 'getRouteStatistics',
+    run: stats,
+    summary: "Get a route's statistics",
+    query: statsSchema,
+    answer: { status: 200, description: 'The statistics of the period.', schema: statisticsAnswer },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/circuit-status`,
+    operationId: 'getCircuitStatus',
+    run: circuitStatus,
+    summary: "Get the state of a route's circuit breaker",
+    answer: { status: 200, description: 'The state.', schema: statusAnswer },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/reset-circuit`,
+    operationId: 'resetCircuit',
+    run: resetCircuit,
+    summary: "Close a route's circuit breaker now",
+    description: 'What was held is released.',
+    answer: {
+      status: 200,
+      description: 'It is closed.',
+      schema: z.object({ message: text('Circuit breaker reset successfully'), circuitState: z.literal('closed') }),
+    },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/circuit-config`,
+    operationId: 'configureCircuit',
+    run: configureCircuit,
+    summary: "Change the settings of a route's circuit breaker",
+    body: {
+      schema: circuitConfigSchema,
+      examples: { patient: { circuitCooldownSeconds: 600, circuitFailureThreshold: 10 } },
+    },
+    answer: {
+      status: 200,
+      description: 'The settings as they are now.',
+      schema: z.object({ ...circuitConfigAnswer, message: text('Circuit breaker configuration updated') }),
+    },
+  },
+];
 
 async function stats(ctx: Context, deps: ApiDeps): Promise<void> {
   const { period = '24h' } = parseQuery(ctx, statsSchema);

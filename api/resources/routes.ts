@@ -2,37 +2,124 @@
 // Rules: ROUTE-25 to ROUTE-36, ROUTE-43 to ROUTE-45, ERR-12, ERR-25.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
-import { isId, newId } from '../../core/ids.ts';
-import { Destination, Route, Source } from '../../db/entities.ts';
 import type { CircuitState } from '../../core/circuit.ts';
+import { isId, newId } from '../../core/ids.ts';
 import { circuitStates } from '../../db/circuits/circuits.ts';
-import { ingestTotals, type IngestTotals } from '../../db/history/statistics.ts';
+import { Destination, Route, Source } from '../../db/entities.ts';
+import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import * as field from '../members/fields.ts';
+import {
+  createRouteSchema,
+  oneFilter,
+  routeAnswer,
+  routeDefaults,
+  routeMembers,
+  updateRouteSchema,
+} from '../members/routes.ts';
+import { toAnswer } from '../members/table.ts';
+import { exampleId, listOf } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { booleanParam, textParam } from '../query.ts';
-import { findRoute, isoTime, requireId } from '../records.ts';
+import { findRoute, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
-import * as field from './fields.ts';
 import { referenceNames, requireReferences } from './route-references.ts';
-import { createRouteSchema, oneFilter, routeDefaults, updateRouteSchema } from './route-schema.ts';
 
-export const listSchema = z.object({
+const listSchema = z.object({
   ...pageParams,
   enabled: booleanParam,
   sourceId: textParam,
   destinationId: textParam,
 });
 
-export function mountRoutes(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/routes';
-  router.get(base, (ctx) => list(ctx, deps));
-  router.post(base, (ctx) => create(ctx, deps));
-  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
-  router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
-  router.delete(`${base}/:id`, (ctx) => remove(ctx, deps));
-}
+const base = '/api/routes';
+const common = { tag: 'Routes', idOf: ['rte'] } as const;
+const leadsTo = [
+  'getRoute',
+  'updateRoute',
+  'getRouteStatistics',
+  'getCircuitStatus',
+  'resetCircuit',
+  'configureCircuit',
+  'deleteRoute',
+];
+
+export const routeOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listRoutes',
+    run: list,
+    summary: 'List routes',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(routeAnswer) },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: base,
+    operationId: 'createRoute',
+    run: create,
+    summary: 'Create a route',
+    body: {
+      schema: createRouteSchema,
+      examples: {
+        plain: { name: 'Orders to the CRM', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] },
+        'paid orders, with mail': {
+          name: 'Paid orders to the CRM',
+          sourceId: exampleId('src'),
+          destinationIds: [exampleId('dst')],
+          filterConditions: [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }],
+          circuitFailureThreshold: 10,
+          notifyOnFailure: true,
+          notifyEmails: 'ops@example.com',
+          expectedResponse: { statusCodes: [200] },
+        },
+      },
+    },
+    answer: { status: 201, description: 'The route.', schema: routeAnswer, leadsTo },
+    errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getRoute',
+    run: get,
+    summary: 'Get a route',
+    answer: { status: 200, description: 'The route.', schema: routeAnswer },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/{id}`,
+    operationId: 'updateRoute',
+    run: update,
+    summary: 'Update a route',
+    description: 'Members that are not sent stay as they are. The source cannot be changed.',
+    body: {
+      schema: updateRouteSchema,
+      examples: { pause: { enabled: false }, 'take the transform out': { transformId: null } },
+    },
+    answer: { status: 200, description: 'The route as it is now.', schema: routeAnswer },
+    // INVALID_SOURCE: the source was deleted at the same moment.
+    errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
+  },
+  {
+    ...common,
+    method: 'delete',
+    path: `${base}/{id}`,
+    operationId: 'deleteRoute',
+    run: remove,
+    summary: 'Delete a route',
+    description: 'Its source, destinations, filter, schema and transform stay.',
+    answer: { status: 204, description: 'It is deleted.' },
+  },
+];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
@@ -175,40 +262,14 @@ async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
 function show(route: Route, names: Map<string, string>, totals: IngestTotals, circuitState: CircuitState) {
   const expand = (id: string) => ({ id, name: names.get(id) ?? '' });
   const expandIfAny = (id: string | null | undefined) => (id ? expand(id) : null);
-  return {
-    id: route.id,
-    name: route.name,
-    description: route.description ?? null,
-    sourceId: route.sourceId,
-    destinationIds: route.destinationIds,
-    transformId: route.transformId ?? null,
-    filterId: route.filterId ?? null,
-    schemaId: route.schemaId ?? null,
-    priority: route.priority,
-    filterConditions: route.filterConditions ?? null,
-    filterLogic: route.filterLogic,
-    failoverDestinationIds: route.failoverDestinationIds,
-    failoverAfterAttempts: route.failoverAfterAttempts,
+  return toAnswer(routeMembers, route, {
     circuitState,
-    circuitCooldownSeconds: route.circuitCooldownSeconds,
-    circuitFailureThreshold: route.circuitFailureThreshold,
-    circuitProbeSuccessThreshold: route.circuitProbeSuccessThreshold,
-    notifyOnFailure: route.notifyOnFailure,
-    notifyOnSuccess: route.notifyOnSuccess,
-    notifyOnRecovery: route.notifyOnRecovery,
-    notifyEmails: route.notifyEmails ?? null,
-    expectedResponse: route.expectedResponse ?? null,
-    // Only there when it is set (ROUTE-23).
-    ...(route.lane && { lane: route.lane }),
-    enabled: route.enabled,
     source: expand(route.sourceId),
     destinations: route.destinationIds.map(expand),
     transform: expandIfAny(route.transformId),
     filter: expandIfAny(route.filterId),
     schema: expandIfAny(route.schemaId),
     eventsRouted: totals.events,
-    lastEventAt: isoTime(totals.lastEventAt),
-    createdAt: isoTime(route.createdAt),
-    updatedAt: isoTime(route.updatedAt),
-  };
+    lastEventAt: totals.lastEventAt,
+  });
 }

@@ -3,36 +3,15 @@
 import { z } from 'zod';
 import { viewPayload } from '../../core/payload.ts';
 import { validatorOf } from '../../core/schemas/cached.ts';
-import { checkSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
 import { Schema } from '../../db/entities.ts';
-import type { ApiDeps, ApiRouter, Context } from '../context.ts';
-import { parseBody, refuse } from '../validation.ts';
-import { namedMembers, NamedRecords } from './named-records.ts';
+import type { ApiDeps, Context } from '../context.ts';
+import { createSchemaSchema, schemaAnswer, schemaMembers, updateSchemaSchema } from '../members/schemas.ts';
+import { flag, text } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
+import { parseBody } from '../validation.ts';
+import { NamedRecords } from './named-records.ts';
 
-// Taken as it was sent: a copy by members would lose one called __proto__.
-const isJsonSchema = (value: unknown): value is JsonSchema =>
-  typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
-
-const jsonSchema = z
-  .custom<JsonSchema>(isJsonSchema, 'must be a JSON Schema: an object, or true or false')
-  .superRefine((given, context) => {
-    if (!isJsonSchema(given)) return;
-    try {
-      checkSchema(given);
-    } catch (error) {
-      if (!(error instanceof InvalidSchemaError)) throw error;
-      refuse(context, 'INVALID_SCHEMA', error.message);
-    }
-  })
-  .meta({
-    description: 'A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12).',
-    override: { type: ['object', 'boolean'] },
-    examples: [{ type: 'object', required: ['id'], properties: { id: { type: 'integer' } } }],
-  });
-
-export const createSchema = z.object({ ...namedMembers, schema: jsonSchema });
-export const updateSchema = createSchema.partial();
-export const validateSchema = z.object({
+const validateSchema = z.object({
   payload: z.unknown().refine((payload) => payload !== undefined, 'is required'),
 });
 
@@ -42,22 +21,63 @@ const schemas = new NamedRecords<Pick<Schema, 'schema'>>({
   prefix: 'sch',
   constraint: 'schemas_slug_unique',
   usedAs: 'schemaId',
-  show: ({ schema, version }) => ({ schema, version }),
+  members: schemaMembers,
+  answer: schemaAnswer,
 });
 
-export function mountSchemas(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/schemas';
-  schemas.mount(router, deps, base, { create, update });
-  router.post(`${base}/:id/validate`, (ctx) => validate(ctx, deps));
-}
+const exampleSchema = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
+const schemaResult = z
+  .object({
+    valid: flag(false),
+    errors: z.array(
+      z.object({
+        path: text('/id', 'A JSON pointer into the payload; empty for the payload itself.'),
+        message: text('must be integer'),
+      }),
+    ),
+  })
+  .meta({ id: 'SchemaResult' });
+
+export const schemaOperations: Operation[] = [
+  ...schemas.operations({
+    tag: 'Schemas',
+    name: 'Schema',
+    base: '/api/schemas',
+    create: {
+      body: { schema: createSchemaSchema, examples: { plain: { name: 'Order', schema: exampleSchema } } },
+      run: create,
+    },
+    update: {
+      body: { schema: updateSchemaSchema, examples: { schema: { schema: { ...exampleSchema, required: [] } } } },
+      run: update,
+    },
+    refusal: 'INVALID_SCHEMA',
+    alsoLeadsTo: 'validatePayload',
+  }),
+  {
+    tag: 'Schemas',
+    idOf: ['sch'],
+    method: 'post',
+    path: '/api/schemas/{id}/validate',
+    operationId: 'validatePayload',
+    run: validate,
+    summary: 'Try a schema on a payload',
+    body: { schema: validateSchema, examples: { wrong: { payload: { id: 'not a number' } } } },
+    answer: {
+      status: 200,
+      description: 'Whether the payload matches, and the first ten mismatches.',
+      schema: schemaResult,
+    },
+  },
+];
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createSchema);
+  const body = await parseBody(ctx, createSchemaSchema);
   await schemas.create(ctx, deps, body, { schema: body.schema });
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  await schemas.update(ctx, deps, await parseBody(ctx, updateSchema));
+  await schemas.update(ctx, deps, await parseBody(ctx, updateSchemaSchema));
 }
 
 /** Tries the schema on a payload. */

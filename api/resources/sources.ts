@@ -1,8 +1,6 @@
 // Sources: list, create, get, update, delete.
 // Rules: SRC-01 to SRC-11, SRC-18 to SRC-27.
 import { z } from 'zod';
-import { parsePath } from '../../core/dotted-path.ts';
-import { checkHeaderName } from '../../core/headers.ts';
 import { newId } from '../../core/ids.ts';
 import { isRedacted } from '../../core/redaction.ts';
 import {
@@ -11,70 +9,120 @@ import {
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
-import { Source, type StoredVerification } from '../../db/entities.ts';
+import { Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
-import {
-  type ApiDeps,
-  type ApiRouter,
-  callerOf,
-  type Context,
-  entityManager,
-  organizationId,
-  param,
-} from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import * as field from '../members/fields.ts';
+import {
+  createSourceBody,
+  createSourceSchema,
+  sourceAnswer,
+  sourceDefaults,
+  sourceMembers,
+  updateSourceSchema,
+} from '../members/sources.ts';
+import { toAnswer } from '../members/table.ts';
+import { listOf } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
-import { findSource, isoTime, requireId, violates } from '../records.ts';
+import { findSource, requireId, violates } from '../records.ts';
 import { check, parseBody, parseQuery } from '../validation.ts';
-import * as field from './fields.ts';
 
-const MAX_WINDOW_SECONDS = 604_800;
-
-const idempotencyKey = z
-  .object({
-    header: z
-      .string()
-      .max(256)
-      .refine((header) => checkHeaderName(header) === null, 'must be a header name')
-      .optional(),
-    jsonPath: z
-      .string()
-      .refine((path) => parsePath(path) !== null, 'must be a path into the payload, for example $.order.id')
-      .optional(),
-    windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
-  })
-  .refine(
-    (rule) => (rule.header === undefined) !== (rule.jsonPath === undefined),
-    'must have either header or jsonPath',
-  );
-
-// Checked in full by `withStoredSecret`, which knows what is stored.
-const verificationConfig = z.looseObject({ type: z.string() }).nullable();
-
-const changeable = {
-  name: field.name,
-  description: field.description.optional(),
-  verificationConfig: verificationConfig.optional(),
-  idempotencyKey: idempotencyKey.nullable().optional(),
-  enabled: field.enabled.optional(),
-};
-export const createSchema = z.object({ ...changeable, slug: field.slug });
-export const updateSchema = z.object({ ...changeable, name: field.name.optional(), slug: z.string().optional() });
-export const listSchema = z.object({
+const listSchema = z.object({
   ...pageParams,
   enabled: booleanParam,
   search: textParam.meta({ description: 'A part of the name or slug, whatever its case.' }),
 });
 
-export function mountSources(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/organizations/:orgId/sources';
-  router.get(base, (ctx) => list(ctx, deps));
-  router.post(base, (ctx) => create(ctx, deps));
-  router.get(`${base}/:id`, (ctx) => get(ctx, deps));
-  router.patch(`${base}/:id`, (ctx) => update(ctx, deps));
-  router.delete(`${base}/:id`, (ctx) => remove(ctx, deps));
-}
+const base = '/api/organizations/{orgId}/sources';
+const common = { tag: 'Sources', idOf: ['src'] } as const;
+
+export const sourceOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listSources',
+    run: list,
+    summary: 'List sources',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(sourceAnswer) },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: base,
+    operationId: 'createSource',
+    run: create,
+    summary: 'Create a source',
+    body: {
+      schema: createSourceBody,
+      examples: {
+        plain: { name: 'Orders', slug: 'orders' },
+        github: {
+          name: 'GitHub',
+          slug: 'github',
+          verificationConfig: { type: 'github', secret: 'the secret that GitHub has, too' },
+        },
+        hmac: {
+          name: 'Shop',
+          slug: 'shop',
+          description: 'Signed, and each webhook once',
+          verificationConfig: {
+            type: 'hmac',
+            secret: 'shared with the shop',
+            algorithm: 'sha256',
+            header: 'X-Shop-Signature',
+            encoding: 'base64',
+          },
+          idempotencyKey: { jsonPath: '$.order.id', windowSeconds: 3600 },
+        },
+      },
+    },
+    answer: {
+      status: 201,
+      description: 'The source; `verificationConfig` has only its type.',
+      schema: sourceAnswer,
+      leadsTo: ['getSource', 'updateSource', 'deleteSource'],
+    },
+    errors: { 400: ['INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getSource',
+    run: get,
+    summary: 'Get a source',
+    answer: { status: 200, description: 'The source.', schema: sourceAnswer },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/{id}`,
+    operationId: 'updateSource',
+    run: update,
+    summary: 'Update a source',
+    description: 'Members that are not sent stay as they are. The slug cannot be changed.',
+    body: {
+      schema: updateSourceSchema,
+      examples: { pause: { enabled: false }, rename: { name: 'Orders of the shop' } },
+    },
+    answer: { status: 200, description: 'The source as it is now.', schema: sourceAnswer },
+  },
+  {
+    ...common,
+    method: 'delete',
+    path: `${base}/{id}`,
+    operationId: 'deleteSource',
+    run: remove,
+    summary: 'Delete a source',
+    description: 'Also deletes its events and deliveries.',
+    answer: { status: 204, description: 'It is deleted.' },
+  },
+];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
@@ -99,19 +147,16 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createSchema);
+  const { verificationConfig: config, ...body } = await parseBody(ctx, createSourceSchema);
   const id = newId('src');
-  const verification = withStoredSecret(body.verificationConfig ?? { type: 'none' }, null);
+  const verification = withStoredSecret(config ?? { type: 'none' }, null);
   const em = entityManager(ctx, deps);
   const source = em.create(Source, {
+    ...sourceDefaults,
+    ...body,
+    ...seal(deps, id, verification),
     id,
     organizationId: organizationId(ctx),
-    name: body.name,
-    slug: body.slug,
-    description: body.description ?? null,
-    ...seal(deps, id, verification),
-    idempotencyKey: body.idempotencyKey ?? null,
-    enabled: body.enabled ?? true,
   });
   try {
     await em.persist(source).flush();
@@ -131,7 +176,7 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
-  const { verificationConfig: config, slug, ...body } = await parseBody(ctx, updateSchema);
+  const { verificationConfig: config, slug, ...body } = await parseBody(ctx, updateSourceSchema);
   const source = await entityManager(ctx, deps).transactional(async (em) => {
     const stored = await findSource(em, id, 'lock');
     if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
@@ -174,7 +219,7 @@ function openStored(deps: ApiDeps, source: Source): VerificationConfig | null {
 /** The columns of a verificationConfig: what is public in clear, the secret encrypted. */
 function seal(deps: ApiDeps, id: string, config: VerificationConfig) {
   return {
-    verification: publicVerificationConfig(config) as unknown as StoredVerification,
+    verification: publicVerificationConfig(config),
     verificationSecret: 'secret' in config ? deps.secretBox.encrypt(config.secret, id) : null,
   };
 }
@@ -185,18 +230,10 @@ async function showOne(ctx: Context, deps: ApiDeps, source: Source) {
 }
 
 function show(ctx: Context, deps: ApiDeps, source: Source, totals: IngestTotals) {
-  return {
-    id: source.id,
-    name: source.name,
-    slug: source.slug,
-    description: source.description ?? null,
+  return toAnswer(sourceMembers, source, {
     webhookUrl: `${deps.baseUrl()}/ingest/${callerOf(ctx).organization.slug}/${source.slug}`,
     verificationConfig: source.verification,
-    idempotencyKey: source.idempotencyKey ?? null,
-    enabled: source.enabled,
     eventsCount: totals.events,
-    lastEventAt: isoTime(totals.lastEventAt),
-    createdAt: isoTime(source.createdAt),
-    updatedAt: isoTime(source.updatedAt),
-  };
+    lastEventAt: totals.lastEventAt,
+  });
 }

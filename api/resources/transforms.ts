@@ -1,40 +1,33 @@
 // Transforms: code that makes of an event what is sent.
 // Rules: TFM-02, TFM-03, TFM-07, TFM-10, TFM-11, ERR-15.
 import { z } from 'zod';
-import { SandboxUnavailableError, type TransformCode, type TransformProblem } from '../../outbound/transforms/index.ts';
-import { isMediaType } from '../../core/headers.ts';
 import { newId } from '../../core/ids.ts';
+import { METHODS } from '../../core/methods.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { Transform } from '../../db/entities.ts';
-import { TRANSFORM_TYPES } from '../../core/transform-types.ts';
-import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
+import { SandboxUnavailableError, type TransformCode, type TransformProblem } from '../../outbound/transforms/index.ts';
+import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { ApiError, unavailable } from '../errors.ts';
+import {
+  codeShape,
+  createTransformSchema,
+  transformAnswer,
+  transformDefaults,
+  transformMembers,
+  updateTransformSchema,
+} from '../members/transforms.ts';
+import { exampleSample, text } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
 import { parseBody, parseOptionalBody } from '../validation.ts';
-import { namedMembers, NamedRecords } from './named-records.ts';
+import { NamedRecords } from './named-records.ts';
 
-const MAX_CODE_LENGTH = 100_000;
-
-const codeMembers = {
-  type: z.enum(TRANSFORM_TYPES),
-  code: z
-    .string()
-    .max(MAX_CODE_LENGTH)
-    .refine((code) => code.trim() !== '', 'must not be empty'),
-  outputContentType: z
-    .string()
-    .refine(isMediaType, 'must be a media type, for example application/xml')
-    .nullable()
-    .optional(),
-};
-export const createSchema = z.object({ ...namedMembers, ...codeMembers });
-export const updateSchema = createSchema.partial();
-export const sampleSchema = z.object({
+const sampleSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   query: z.string().max(8192).optional(),
-  method: z.enum(['POST', 'PUT', 'PATCH']).optional(),
+  method: z.enum(METHODS).optional(),
 });
-export const testCodeSchema = sampleSchema.extend(codeMembers);
+const testCodeSchema = sampleSchema.extend(codeShape);
 
 const transforms = new NamedRecords<Pick<Transform, 'type' | 'code' | 'outputContentType'>>({
   kind: 'transform',
@@ -42,25 +35,101 @@ const transforms = new NamedRecords<Pick<Transform, 'type' | 'code' | 'outputCon
   prefix: 'tfm',
   constraint: 'transforms_slug_unique',
   usedAs: 'transformId',
-  show: ({ type, code, outputContentType = null, version }) => ({ type, code, outputContentType, version }),
+  members: transformMembers,
+  answer: transformAnswer,
 });
 
-export function mountTransforms(router: ApiRouter, deps: ApiDeps): void {
-  const base = '/api/transforms';
-  transforms.mount(router, deps, base, { create, update });
-  router.post(`${base}/test`, (ctx) => testCode(ctx, deps));
-  router.post(`${base}/:id/test`, (ctx) => test(ctx, deps));
-}
+const exampleCode = { type: 'jsonata', code: '{ "id": payload.order.id }' };
+const tried = {
+  outputContentType: text('application/json').nullable(),
+  durationMs: z.number().meta({ examples: [1.2] }),
+};
+const transformResult = z
+  .union([
+    z.object({
+      success: z.literal(true),
+      output: z.unknown().meta({ description: 'Parsed when it is JSON, else its text.', examples: [{ id: 42 }] }),
+      ...tried,
+    }),
+    z.object({
+      success: z.literal(false),
+      error: z.object({
+        message: text('The transform took too long'),
+        line: z.int().nullable(),
+        column: z.int().nullable(),
+      }),
+      ...tried,
+    }),
+  ])
+  .meta({ id: 'TransformResult' });
+
+export const transformOperations: Operation[] = [
+  ...transforms.operations({
+    tag: 'Transforms',
+    name: 'Transform',
+    base: '/api/transforms',
+    create: {
+      body: {
+        schema: createTransformSchema,
+        examples: {
+          jsonata: { name: 'To the CRM', ...exampleCode },
+          javascript: {
+            name: 'To XML',
+            type: 'javascript',
+            code: "export default (event) => '<order>' + event.payload.order.id + '</order>'",
+            outputContentType: 'application/xml',
+          },
+        },
+      },
+      run: create,
+    },
+    update: {
+      body: { schema: updateTransformSchema, examples: { code: { code: '{ "number": payload.order.id }' } } },
+      run: update,
+    },
+    refusal: 'INVALID_TRANSFORM',
+    alsoLeadsTo: 'testTransform',
+  }),
+  {
+    tag: 'Transforms',
+    method: 'post',
+    path: '/api/transforms/test',
+    operationId: 'testCode',
+    run: testCode,
+    summary: 'Try code that is not stored',
+    body: { schema: testCodeSchema, examples: { plain: { ...exampleCode, ...exampleSample } } },
+    answer: {
+      status: 200,
+      description: 'What the code makes of the sample, or what is wrong.',
+      schema: transformResult,
+    },
+  },
+  {
+    tag: 'Transforms',
+    idOf: ['tfm'],
+    method: 'post',
+    path: '/api/transforms/{id}/test',
+    operationId: 'testTransform',
+    run: test,
+    summary: 'Try a transform',
+    body: { schema: sampleSchema, optional: true, examples: { plain: exampleSample } },
+    answer: {
+      status: 200,
+      description: 'What the code makes of the sample, or what is wrong.',
+      schema: transformResult,
+    },
+  },
+];
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createSchema);
-  const { type, code, outputContentType = null } = body;
+  const body = await parseBody(ctx, createTransformSchema);
+  const { type, code, outputContentType = transformDefaults.outputContentType } = body;
   await requireGoodCode(ctx, deps, { type, code });
   await transforms.create(ctx, deps, body, { type, code, outputContentType });
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const patch = await parseBody(ctx, updateSchema);
+  const patch = await parseBody(ctx, updateTransformSchema);
   while (!(await tryUpdate(ctx, deps, patch)));
 }
 
@@ -68,7 +137,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
  * Applies a patch. The code is checked before the record is locked: that may take a second.
  * @returns false when the code was changed by another request meanwhile
  */
-async function tryUpdate(ctx: Context, deps: ApiDeps, patch: z.output<typeof updateSchema>): Promise<boolean> {
+async function tryUpdate(ctx: Context, deps: ApiDeps, patch: z.output<typeof updateTransformSchema>): Promise<boolean> {
   const { type, code } = await transforms.find(ctx, deps);
   if (patch.type !== undefined || patch.code !== undefined) {
     await requireGoodCode(ctx, deps, { type: patch.type ?? type, code: patch.code ?? code });

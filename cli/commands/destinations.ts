@@ -1,6 +1,7 @@
 // hookyard destinations: where webhooks go.
 import type { Command } from 'commander';
-import type { Client, Route } from '../../client/index.ts';
+import type { Client, Route } from 'hookyard/client';
+import { DESTINATION_TYPES } from '../../core/warehouse/config.ts';
 import { contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import {
@@ -60,8 +61,8 @@ export function addDestinations(program: Command): void {
       showRecord(context, await context.client.getDestination({ id }));
     });
   withDestinationOptions(destinations.command('create <name> [url]'))
-    .description('create one: an HTTP endpoint by its url, a warehouse by --type and --data \'{"config": ...}\'')
-    .option('--type <type>', 'http, s3, r2, gcs or azure_blob (http)')
+    .description('the url is that of an HTTP endpoint; for warehouses give --type and --data \'{"config": ...}\'')
+    .option('--type <type>', `${DESTINATION_TYPES.slice(0, -1).join(', ')} or ${DESTINATION_TYPES.at(-1)} (http)`)
     .action(async (name: string, url: string | undefined, options: DestinationOptions, command: Command) => {
       const context = contextOf(command);
       const body = { ...bodyOf(options), name, ...given({ url, type: options.type }) };

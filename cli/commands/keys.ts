@@ -1,11 +1,12 @@
 // hookyard keys: who may use the API.
 import type { Command } from 'commander';
+import type { Scope } from '../../core/access.ts';
 import { contextOf } from '../context.ts';
 import { collect, given, pageOf, withPages } from '../input.ts';
 import { showDone, showPage } from './show.ts';
 
 interface KeyOptions {
-  scope?: ('read' | 'write')[];
+  scope?: Scope[];
   expires?: string;
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
+import { PLANS } from '../../core/access.ts';
 import { contextOf, dataFolder } from '../context.ts';
 import { CliError, EXIT } from '../errors.ts';
 
@@ -12,7 +13,7 @@ export function addOrganizations(program: Command): void {
     .command('create <name>')
     .description('create an organization and its first key, which is printed once')
     .requiredOption('--slug <slug>', 'part of the addresses of its sources; lowercase letters, digits, single hyphens')
-    .addOption(new Option('--plan <plan>').choices(['free', 'pro', 'business']).default('business'))
+    .addOption(new Option('--plan <plan>').choices(PLANS).default('business'))
     .addHelpText(
       'after',
       `

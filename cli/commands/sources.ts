@@ -1,6 +1,7 @@
 // hookyard sources: where webhooks come in.
 import { type Command, Option } from 'commander';
-import type { Client } from '../../client/index.ts';
+import type { Client } from 'hookyard/client';
+import { VERIFICATION_TYPES } from '../../core/signatures/index.ts';
 import { contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 import { dataOf, enabledOf, findSource, given, pageOf, withData, withEnabled, withPages } from '../input.ts';
@@ -74,9 +75,7 @@ function withSourceOptions(command: Command): Command {
   return withData(withEnabled(command))
     .option('--name <name>', 'for people; the slug when not given')
     .option('--description <text>')
-    .addOption(
-      new Option('--verify <type>', 'how webhooks are signed').choices(['github', 'stripe', 'slack', 'hmac', 'none']),
-    )
+    .addOption(new Option('--verify <type>', 'how webhooks are signed').choices(VERIFICATION_TYPES))
     .option('--secret <secret>', 'that signs them; @file reads a file')
     .option('--signature-header <name>', 'of hmac: the header that holds the signature');
 }

@@ -8,7 +8,8 @@ import {
 } from './conditions.ts';
 import type { FilteredRequest } from './fields.ts';
 
-export type FilterLogic = 'AND' | 'OR';
+export const FILTER_LOGICS = ['AND', 'OR'] as const;
+export type FilterLogic = (typeof FILTER_LOGICS)[number];
 
 /** Most conditions of a filter, and most of them that search with a regular expression. */
 export const MAX_CONDITIONS = 50;

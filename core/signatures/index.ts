@@ -1,4 +1,5 @@
-// The registry of signature schemes: a new one is a file beside this one, a member of the union and a line in `verify`.
+// The registry of signature schemes. A new one is a file beside this one, a line in `schemes`, its row in the conformance tests, and
+// a sample for `hookyard send` (cli/samples.ts).
 // Rules: SRC-12 to SRC-17.
 import { z } from 'zod';
 import { githubSchema, verifyGithub } from './github.ts';
@@ -11,39 +12,45 @@ import { stripeSchema, verifyStripe } from './stripe.ts';
 export type { SignedRequest, Verification } from './scheme.ts';
 export { slackChallenge } from './slack.ts';
 
-/** A source's `verificationConfig` (SRC-12 to SRC-16), secrets in clear. */
-export const verificationConfigSchema = z.discriminatedUnion('type', [
-  githubSchema,
-  stripeSchema,
-  slackSchema,
-  hmacSchema,
-  noneSchema,
-]);
+/** One line a scheme: what its `verificationConfig` holds, and how a request is verified. */
+const schemes = {
+  github: { schema: githubSchema, verify: verifyGithub },
+  stripe: { schema: stripeSchema, verify: verifyStripe },
+  slack: { schema: slackSchema, verify: verifySlack },
+  hmac: { schema: hmacSchema, verify: verifyHmac },
+  none: { schema: noneSchema, verify: verifyNone },
+} as const;
+type Scheme = (typeof schemes)[VerificationType];
+type Verify = (config: VerificationConfig, request: SignedRequest) => Verification;
 
-export type VerificationConfig = z.output<typeof verificationConfigSchema>;
-export type VerificationType = VerificationConfig['type'];
+export type VerificationType = keyof typeof schemes;
+export const VERIFICATION_TYPES = Object.keys(schemes) as [VerificationType, ...VerificationType[]];
+
+/** The schema of `verificationConfig`, by its type. */
+export const verificationSchemas = Object.values(schemes).map(({ schema }) => schema) as [
+  Scheme['schema'],
+  ...Scheme['schema'][],
+];
+
+/** A source's `verificationConfig` (SRC-12 to SRC-16), secrets in clear. */
+export const verificationConfigSchema = z.discriminatedUnion('type', verificationSchemas);
+export type VerificationConfig = z.output<Scheme['schema']>;
 
 /**
  * Verifies that a request comes from the provider that shares the source's secret; comparisons take constant time.
  * @param config the source's configuration with its secret in clear
  */
 export function verifySignature(config: VerificationConfig, request: SignedRequest): Verification {
-  switch (config.type) {
-    case 'github':
-      return verifyGithub(config, request);
-    case 'stripe':
-      return verifyStripe(config, request);
-    case 'slack':
-      return verifySlack(config, request);
-    case 'hmac':
-      return verifyHmac(config, request);
-    case 'none':
-      return verifyNone();
-  }
+  // The line of the type takes the config of the type.
+  const verify = schemes[config.type].verify as Verify;
+  return verify(config, request);
 }
 
+type WithoutSecret<Config> = Config extends unknown ? Omit<Config, 'secret'> : never;
 /** A `verificationConfig` as the API shows it: the type and the members that are no secret. */
-export function publicVerificationConfig(config: VerificationConfig): Record<string, string> {
+export type PublicVerificationConfig = WithoutSecret<VerificationConfig>;
+
+export function publicVerificationConfig(config: VerificationConfig): PublicVerificationConfig {
   const { secret: _secret, ...shown } = { secret: '', ...config };
   return shown;
 }

@@ -26,7 +26,7 @@ const common = {
   fileFormat: oneOf(FILE_FORMATS).default('jsonl'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   /** A batch is written when it has this many events, ... */
-  batchSize: within(1, 10_000).default(1000),
+  batchSize: within(1, 10_000).meta({ description: 'Events.' }).default(1000),
   /** ... or when its first event has waited this long, in seconds. */
   batchWindowSeconds: within(1, 3600).default(60),
 };
@@ -81,7 +81,8 @@ const region = text('must be a region, for example eu-central-1').regex(
 );
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
-  .transform((value) => String(value) === 'true');
+  .transform((value) => String(value) === 'true')
+  .pipe(z.boolean());
 
 function base64Problem(key: string): string | null {
   const wrong = 'must be base64 text, as the portal shows it under "Access keys"';
@@ -154,44 +155,55 @@ function serviceAccountProblem(json: string): string | null {
 
 const string = () => z.string('must be a string');
 
-/** The schema of `config`, by the destination's `type`. Unknown members are dropped. */
+/**
+ * The schema of `config`, by the destination's `type`; its id names it in the API's description. Unknown members are dropped. A new
+ * store is a schema and a secret here, a file in outbound/warehouses/ and its line in the registry there.
+ */
 export const warehouseConfigSchemas = {
-  s3: z.object({
-    bucket: checked(string(), bucketProblem),
-    region,
-    accessKeyId: credential,
-    secretAccessKey: credential,
-    endpoint: endpoint.optional(),
-    forcePathStyle: flag.optional(),
-    ...common,
-  }),
+  s3: z
+    .object({
+      bucket: checked(string(), bucketProblem),
+      region,
+      accessKeyId: credential,
+      secretAccessKey: credential,
+      endpoint: endpoint.optional(),
+      forcePathStyle: flag.optional(),
+      ...common,
+    })
+    .meta({ id: 'S3Config' }),
   // What is missing comes from R2_* in the environment (WH-06).
-  r2: z.object({
-    bucket: checked(string(), bucketProblem),
-    accountId: string()
-      .regex(/^[0-9a-f]{32}$/, 'must be the 32 hexadecimal digits of a Cloudflare account ID')
-      .optional(),
-    endpoint: endpoint.optional(),
-    region: region.default('auto'),
-    accessKeyId: credential.optional(),
-    secretAccessKey: credential.optional(),
-    ...common,
-  }),
-  gcs: z.object({
-    bucket: checked(string(), gcsBucketProblem),
-    projectId: string().regex(/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be a Google Cloud project ID'),
-    serviceAccountKey: checked(string().max(16_384, 'must be at most 16384 characters long'), serviceAccountProblem),
-    endpoint: endpoint.optional(),
-    ...common,
-  }),
-  azure_blob: z.object({
-    accountName: string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lowercase letters and digits'),
-    accountKey: checked(string().max(1024, 'must be at most 1024 characters long'), base64Problem),
-    containerName: checked(string(), containerProblem),
-    // The address of the blob service; emulators have the account's name in its path.
-    endpoint: checked(string(), endpointProblem).optional(),
-    ...common,
-  }),
+  r2: z
+    .object({
+      bucket: checked(string(), bucketProblem),
+      accountId: string()
+        .regex(/^[0-9a-f]{32}$/, 'must be the 32 hexadecimal digits of a Cloudflare account ID')
+        .optional(),
+      endpoint: endpoint.optional(),
+      region: region.default('auto'),
+      accessKeyId: credential.optional(),
+      secretAccessKey: credential.optional(),
+      ...common,
+    })
+    .meta({ id: 'R2Config' }),
+  gcs: z
+    .object({
+      bucket: checked(string(), gcsBucketProblem),
+      projectId: string().regex(/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be a Google Cloud project ID'),
+      serviceAccountKey: checked(string().max(16_384, 'must be at most 16384 characters long'), serviceAccountProblem),
+      endpoint: endpoint.optional(),
+      ...common,
+    })
+    .meta({ id: 'GcsConfig' }),
+  azure_blob: z
+    .object({
+      accountName: string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lowercase letters and digits'),
+      accountKey: checked(string().max(1024, 'must be at most 1024 characters long'), base64Problem),
+      containerName: checked(string(), containerProblem),
+      // The address of the blob service; emulators have the account's name in its path.
+      endpoint: checked(string(), endpointProblem).optional(),
+      ...common,
+    })
+    .meta({ id: 'AzureBlobConfig' }),
 } as const;
 
 export type WarehouseType = keyof typeof warehouseConfigSchemas;
@@ -201,7 +213,27 @@ export type WarehouseConfig<Type extends WarehouseType = WarehouseType> = z.outp
 >;
 
 /** Every warehouse `type`, for schemas and messages. */
-export const WAREHOUSE_TYPES = ['s3', 'r2', 'gcs', 'azure_blob'] as const satisfies WarehouseType[];
+export const WAREHOUSE_TYPES = Object.keys(warehouseConfigSchemas) as [WarehouseType, ...WarehouseType[]];
+
+/** Every `type` of a destination. */
+export type DestinationType = 'http' | WarehouseType;
+export const DESTINATION_TYPES: [DestinationType, ...DestinationType[]] = ['http', ...WAREHOUSE_TYPES];
+
+/**
+ * Members by which one sees that a config was made for another provider. Others, like a region, do no harm where they are not needed
+ * and are dropped like unknown members.
+ */
+export const TELLING_MEMBERS = [
+  'bucket',
+  'accountId',
+  'accessKeyId',
+  'secretAccessKey',
+  'projectId',
+  'serviceAccountKey',
+  'accountName',
+  'accountKey',
+  'containerName',
+];
 
 /** The field of each `config` that is a secret (AUTH-14). */
 export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {

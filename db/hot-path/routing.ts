@@ -2,7 +2,8 @@
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
-import type { IdempotencyKeyRule, StoredVerification } from '../entities.ts';
+import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
+import type { IdempotencyKeyRule } from '../entities.ts';
 import type { Queryable } from '../pool.ts';
 
 export interface RoutingRow {
@@ -11,7 +12,7 @@ export interface RoutingRow {
   configVersion: number;
   sourceId: string;
   enabled: boolean;
-  verification: StoredVerification;
+  verification: PublicVerificationConfig;
   /** Encrypted. */
   secret: string | null;
   idempotencyKey: IdempotencyKeyRule | null;

@@ -1,5 +1,6 @@
 // API keys as requests are checked with them.
-import type { Organization, Scope } from '../entities.ts';
+import type { Scope } from '../../core/access.ts';
+import type { Organization } from '../entities.ts';
 import type { Queryable } from '../pool.ts';
 
 /** A key that is valid now, with its organization. */

@@ -1,5 +1,5 @@
-// What a transform language is. A new one is one file like javascript.ts plus one line in languages.ts plus its row in
-// test/conformance/transforms.test.ts.
+// What a transform language is. A new one is a name in core/transform-types.ts, a file like javascript.ts, a line in languages.ts
+// and its row in test/conformance/transforms.test.ts.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import type { NumberForm } from './numbers.ts';
 import type { TransformProblem } from './types.ts';

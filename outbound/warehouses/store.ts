@@ -1,5 +1,6 @@
-// What every provider of object stores can do. A new provider is a file that opens stores, a line in index.ts, a row in
-// errors.ts if it has codes of its own, and a row in the conformance suite (test/conformance/warehouses.test.ts).
+// What every provider of object stores can do. A new provider is its config in core/warehouse/config.ts, a file that opens stores, a
+// line in index.ts, a row in errors.ts if it has codes of its own, and a row in the conformance suite
+// (test/conformance/warehouses.test.ts).
 import type { GuardedHttp } from './guarded-http.ts';
 
 export type StoredObject = {

@@ -17,7 +17,7 @@ export const description = z
   .nullable()
   .meta({ examples: ['Orders of the shop'] });
 
-export const enabled = z.boolean();
+export const enabled = z.boolean().meta({ examples: [true] });
 
 const MAX_URL_LENGTH = 2048;
 
@@ -44,6 +44,12 @@ export const url = z
     override: { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://\\S+$', maxLength: MAX_URL_LENGTH },
     examples: ['https://example.com/hooks'],
   });
+
+/** Answers may show one that is no URI by the letter, with an umlaut for example. */
+export const shownUrl = z
+  .string()
+  .max(MAX_URL_LENGTH)
+  .meta({ examples: ['https://example.com/hooks'] });
 
 export const slug = z
   .string()
@@ -80,24 +86,26 @@ const delay = z
   .max(MAX_DELAY_MS)
   .meta({ description: 'ms', examples: [1000] });
 
+const policyMembers = {
+  maxRetries: z
+    .int()
+    .min(0)
+    .max(50)
+    .meta({ description: 'After the first attempt.', examples: [5] }),
+  initialDelay: delay,
+  maxDelay: delay.meta({ examples: [60_000] }),
+  backoffMultiplier: z
+    .number()
+    .min(1)
+    .max(10)
+    .meta({ examples: [2] }),
+};
+export const shownRetryPolicy = z.object(policyMembers).meta({ id: 'RetryPolicy' });
+
 /** Any part of a retry policy; what is missing comes from the defaults (create) or the stored policy (update). */
 export const retryPolicy = z
-  .object({
-    maxRetries: z
-      .int()
-      .min(0)
-      .max(50)
-      .meta({ description: 'After the first attempt.', examples: [5] })
-      .optional(),
-    initialDelay: delay.optional(),
-    maxDelay: delay.meta({ examples: [60_000] }).optional(),
-    backoffMultiplier: z
-      .number()
-      .min(1)
-      .max(10)
-      .meta({ examples: [2] })
-      .optional(),
-  })
+  .object(policyMembers)
+  .partial()
   .meta({ id: 'RetryPolicyInput', description: 'A part of it is merged over the defaults, or over what is stored.' });
 
 /** The members of a patch that were sent: an absent one keeps what is stored. */

@@ -1,8 +1,12 @@
-// Members that many answers share: ids, times, pages, records by their name; and what all parameters of paths are.
+// Types of members that many answers share: ids, times, pages, records by their name.
 import { z } from 'zod';
 
+/** Stands for credentials that an export file does not hold (EXP-11). */
+export const REDACTED = '***REDACTED***';
+
+/** The end of an id in examples. */
 const EXAMPLE_ID = '06f3k2v8q0e7x1c5b9m4n6p8qr';
-const exampleId = (prefix: string) => `${prefix}_${EXAMPLE_ID}`;
+export const exampleId = (prefix: string) => `${prefix}_${EXAMPLE_ID}`;
 // Crockford's base32 without i, l, o and u (core/ids.ts).
 const idPattern = (prefixes: readonly string[]) => new RegExp(`^(${prefixes.join('|')})_[0-9a-hjkmnp-tv-z]{26}$`);
 
@@ -44,8 +48,11 @@ export const text = (example: string, description?: string) =>
 export const flag = (example: boolean, description?: string) =>
   z.boolean().meta({ examples: [example], ...(description !== undefined && { description }) });
 
-/** Times of creation and of the last change. */
-export const stamps = { createdAt: timestamp, updatedAt: timestamp };
+/** Of a record that is read through caches. */
+export const version = z
+  .int()
+  .min(1)
+  .meta({ description: 'Grows with every change.', examples: [1] });
 
 /** What deliveries of the last time were like (HOOKYARD_HEALTH_WINDOW_HOURS). */
 export const recentTotals = {
@@ -81,50 +88,5 @@ export function listOf(item: z.ZodType) {
 /** Header names and values. */
 export const headers = z.record(z.string(), z.string()).meta({ examples: [{ 'content-type': 'application/json' }] });
 
-/** The id under which the log knows the request. */
-export const requestId = text(
-  exampleId('req'),
-  'The id under which the log knows the request: the one it came with, or a new one.',
-).meta({ header: { id: 'RequestId' } });
-
-/** Lets a POST be repeated without being done twice. */
-export const idempotencyKey = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,255}$/)
-  .optional()
-  .meta({
-    description: 'A repeat within 24 hours, with the same key and body, gets the answer of the first request.',
-    examples: ['3f0c1b1e-8a53-4c0f-9f0e-5d1a2b3c4d5e'],
-    param: { in: 'header', name: 'Idempotency-Key', id: 'IdempotencyKey' },
-  });
-export const idempotentReplayed = z
-  .literal('true')
-  .optional()
-  .meta({
-    description: 'This is the answer of the first request with this `Idempotency-Key`.',
-    header: { id: 'IdempotentReplayed' },
-  });
-
-export const ignoredNames = z
-  .string()
-  .optional()
-  .meta({
-    description:
-      'Which query parameters and members of the body were ignored because nothing of their name is known here, as a list of ' +
-      'RFC 9651: the dotted name, `in` which it was, and the known name that is `nearest`, if any. Names are percent-encoded ' +
-      'where they are not plain ASCII. At most 8 are named; `more;count=` is how many others there were.',
-    examples: ['"destnationId";in=query;nearest="destinationId"'],
-    header: { id: 'Ignored' },
-  });
-
-const orgId = text(exampleId('org'), 'The organization of the key; `GET /api/auth/me` tells it.').meta({
-  param: { in: 'path', name: 'orgId', id: 'OrganizationId' },
-});
-
-/** A parameter of a path. @param prefixes of an `id` */
-export function pathParameter(name: string, prefixes: readonly string[]): z.ZodType {
-  if (name === 'orgId') return orgId;
-  if (name !== 'id') return text(name === 'orgSlug' ? 'default' : 'orders').meta({ param: { in: 'path', name } });
-  if (prefixes.length === 0) throw new Error('an operation with {id} must say what the id is of');
-  return idOf(...prefixes).meta({ param: { in: 'path', name } });
-}
+/** A webhook on which filters and transforms are tried, in examples. */
+export const exampleSample = { payload: { kind: 'order.paid', order: { id: 42 } }, headers: { 'x-shop': 'main' } };

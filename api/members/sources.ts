@@ -1,0 +1,101 @@
+// What a source holds.
+import { z } from 'zod';
+import { parsePath } from '../../core/dotted-path.ts';
+import { checkHeaderName } from '../../core/headers.ts';
+import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } from '../../core/signatures/index.ts';
+import type { Source } from '../../db/entities.ts';
+import * as field from './fields.ts';
+import {
+  answerShape,
+  computed,
+  createShape,
+  defaultsOf,
+  membersOf,
+  optional,
+  readOnly,
+  required,
+  updateShape,
+  withoutDefault,
+} from './table.ts';
+import { count, idOf, text, timestamp } from './values.ts';
+
+const MAX_WINDOW_SECONDS = 604_800;
+
+const keyMembers = {
+  header: z
+    .string()
+    .max(256)
+    .refine((header) => checkHeaderName(header) === null, 'must be a header name')
+    .meta({ examples: ['X-Request-Id'] })
+    .optional(),
+  jsonPath: z
+    .string()
+    .refine((path) => parsePath(path) !== null, 'must be a path into the payload, for example $.order.id')
+    .meta({ examples: ['$.order.id'] })
+    .optional(),
+  windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
+};
+const idempotencyKey = z
+  .object(keyMembers)
+  .refine(
+    (rule) => (rule.header === undefined) !== (rule.jsonPath === undefined),
+    'must have either header or jsonPath',
+  )
+  .nullable()
+  .meta({
+    description: 'By what a repeated webhook is known, and for how long.',
+    examples: [{ header: 'X-Request-Id', windowSeconds: 3600 }],
+  });
+
+// Checked in full when the record is at hand: an update may leave the secret out (resources/sources.ts).
+const verificationConfig = z.looseObject({ type: z.string() }).nullable().optional();
+
+// The members of every scheme but its secret.
+const publicMembers = verificationSchemas.flatMap(({ shape }) =>
+  Object.entries<z.ZodType>(shape).filter(([name]) => name !== 'type' && name !== 'secret'),
+);
+const shownVerificationConfig = z
+  .object({
+    type: z.enum(VERIFICATION_TYPES),
+    ...Object.fromEntries(publicMembers.map(([name, type]) => [name, withoutDefault(type).optional()])),
+  })
+  .meta({
+    id: 'VerificationConfig',
+    description: 'How webhooks are verified; the secret is never shown. All but the type are of hmac.',
+    examples: [{ type: 'github' }],
+  });
+
+/** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are only shown. */
+export const sourceMembers = membersOf<Omit<Source, 'verification' | 'verificationSecret'>>()({
+  id: readOnly(idOf('src')),
+  name: required(field.name),
+  // Of the address that the provider sends to, so an update may only repeat it.
+  slug: { ...required(field.slug), update: z.string().optional() },
+  description: optional(field.description, null),
+  webhookUrl: computed(text('http://localhost:3000/ingest/default/orders', 'Where the provider sends its webhooks.')),
+  // In the columns verification and, encrypted, verificationSecret.
+  verificationConfig: {
+    create: verificationConfig,
+    update: verificationConfig,
+    answer: shownVerificationConfig,
+    isStored: false,
+  },
+  idempotencyKey: optional(idempotencyKey, null),
+  enabled: optional(field.enabled, true),
+  eventsCount: computed(count),
+  lastEventAt: computed(timestamp.nullable()),
+  createdAt: readOnly(timestamp),
+  updatedAt: readOnly(timestamp),
+});
+
+/** What a new source has where nothing is sent. */
+export const sourceDefaults = defaultsOf(sourceMembers);
+
+export const createSourceSchema = z.object(createShape(sourceMembers));
+export const updateSourceSchema = z.object(updateShape(sourceMembers));
+export const sourceAnswer = z.object(answerShape(sourceMembers)).meta({ id: 'Source' });
+
+/** The body of a create, its verification described in full. */
+export const createSourceBody = createSourceSchema.extend({
+  verificationConfig: verificationConfigSchema.nullable().optional(),
+});

@@ -1,0 +1,160 @@
+// What a warehouse destination holds (WH-01 to WH-04). It stands in the same lists and files as HTTP
+// destinations, so it shows their members, too, which have their defaults.
+import { z } from 'zod';
+import {
+  WAREHOUSE_SECRET_FIELD,
+  WAREHOUSE_TYPES,
+  type WarehouseType,
+  warehouseConfigSchemas,
+} from '../../core/warehouse/config.ts';
+import { COLUMN_TYPES } from '../../core/warehouse/convert.ts';
+import { fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
+import type { Destination } from '../../db/entities.ts';
+import { destinationMembers } from './destinations.ts';
+import {
+  answerShape,
+  converted,
+  createShape,
+  importShape,
+  membersOf,
+  only,
+  type Row,
+  readOnly,
+  required,
+  sealed,
+  updateShape,
+  withoutDefault,
+} from './table.ts';
+import { idOf, REDACTED, text } from './values.ts';
+
+/** A config as answers show it: the members of its type, all optional here; the secret is masked. */
+const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) => shownMembers(type)))).meta({
+  id: 'WarehouseConfig',
+  description: 'The members of the type; its secret is shown as •••• and the last four.',
+  examples: [
+    {
+      bucket: 'acme-events',
+      region: 'eu-central-1',
+      accessKeyId: 'AKIAEXAMPLE',
+      secretAccessKey: '••••wxyz',
+      prefix: 'webhooks',
+      fileFormat: 'jsonl',
+      partitionBy: 'date',
+      batchSize: 1000,
+      batchWindowSeconds: 60,
+    },
+  ],
+});
+
+function shownMembers(type: WarehouseType): [name: string, type: z.ZodType][] {
+  const masked = z.string().optional().meta({ description: 'Masked.' });
+  return Object.entries<z.ZodType>(warehouseConfigSchemas[type].shape).map(([name, member]) => [
+    name,
+    name === WAREHOUSE_SECRET_FIELD[type] ? masked : withoutDefault(member).optional(),
+  ]);
+}
+
+const shownFieldMapping = z.array(
+  z
+    .object({
+      source: text('$.payload.order.id'),
+      target: text('order_id'),
+      type: z.enum(COLUMN_TYPES),
+      default: z.string().optional(),
+    })
+    .meta({ id: 'FieldMappingRule' }),
+);
+
+const configInFile = z.union([shownConfig, z.literal(REDACTED)]).meta({ description: 'Of warehouses only.' });
+const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
+
+/**
+ * Clients may send what is `required`, `optional` with its default, `converted` or `sealed`; the others are only shown. `config` and
+ * `fieldMapping` are checked by destination-warehouse.ts: by the type, over what is stored, and with errors that carry no code.
+ */
+export const warehouseMembers = membersOf<Destination>()({
+  id: readOnly(idOf('dst_wh')),
+  name: required(destinationMembers.name.create.meta({ examples: ['Data lake'] })),
+  type: {
+    create: z.enum(WAREHOUSE_TYPES),
+    update: z.string().optional(),
+    answer: z.enum(WAREHOUSE_TYPES),
+    file: z.enum(WAREHOUSE_TYPES),
+    fileName: undefined,
+    isStored: true,
+    isConverted: true,
+  },
+  url: readOnly(z.literal(''), destinationMembers.url.file),
+  enabled: destinationMembers.enabled,
+  successRate: destinationMembers.successRate,
+  avgLatency: destinationMembers.avgLatency,
+  deliveriesCount: destinationMembers.deliveriesCount,
+  config: sealed(z.unknown(), { answer: shownConfig, file: configInFile }),
+  fieldMapping: converted(z.unknown(), { answer: shownFieldMapping }),
+  slug: destinationMembers.slug,
+  description: destinationMembers.description,
+  method: onlyShown(destinationMembers.method),
+  headers: onlyShown(destinationMembers.headers),
+  authType: onlyShown(destinationMembers.authType),
+  authConfig: { ...onlyShown(destinationMembers.authConfig), isSealed: true },
+  signingSecret: { ...onlyShown(destinationMembers.signingSecret), isSealed: true },
+  timeoutMs: onlyShown(destinationMembers.timeoutMs),
+  rateLimitPerMinute: onlyShown(destinationMembers.rateLimitPerMinute),
+  retryPolicy: onlyShown(destinationMembers.retryPolicy),
+  lastDeliveryAt: destinationMembers.lastDeliveryAt,
+  createdAt: destinationMembers.createdAt,
+  updatedAt: destinationMembers.updatedAt,
+});
+
+export const createWarehouseSchema = z.object(createShape(warehouseMembers));
+export const updateWarehouseSchema = z.object(updateShape(warehouseMembers));
+export const warehouseImportItem = z.object(importShape(warehouseMembers));
+export const warehouseDestination = z
+  .object(answerShape(warehouseMembers))
+  .meta({ id: 'WarehouseDestination', description: 'Members that are for HTTP only have their defaults.' });
+
+/** The members of a new warehouse as a client sends them. */
+export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;
+
+/** What lists show. */
+export const warehouseSummaryMembers = only(warehouseMembers, 'id', 'name', 'type', 'url', 'enabled', 'config');
+export const warehouseSummary = z
+  .object(answerShape(warehouseSummaryMembers))
+  .meta({ id: 'WarehouseDestinationSummary' });
+
+// For the description: the schemas by which destination-warehouse.ts checks config and fieldMapping.
+const mapping = fieldMappingSchema
+  .nullable()
+  .optional()
+  .meta({ examples: [[{ source: '$.payload.order.id', target: 'order_id', type: 'number' }]] });
+/** The body of a create, for each type. */
+export const createWarehouseBodies = WAREHOUSE_TYPES.map((type) =>
+  createWarehouseSchema.extend({
+    type: z.literal(type),
+    config: warehouseConfigSchemas[type],
+    fieldMapping: mapping,
+  }),
+);
+export const updateWarehouseBody = updateWarehouseSchema.extend({
+  config: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({
+      description: 'Members that are not sent stay, null removes one; a secret sent back masked is kept.',
+      examples: [{ prefix: 'events' }],
+    }),
+  fieldMapping: mapping,
+});
+
+export const warehouseExample = {
+  name: 'Data lake',
+  type: 's3',
+  config: {
+    bucket: 'acme-events',
+    region: 'eu-central-1',
+    accessKeyId: 'AKIAEXAMPLE',
+    secretAccessKey: 'the-secret-access-key',
+    partitionBy: 'hour',
+  },
+  fieldMapping: [{ source: '$.payload.order.id', target: 'order_id', type: 'number' }],
+};

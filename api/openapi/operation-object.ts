@@ -1,0 +1,77 @@
+// An operation (../operation.ts) in the form of the library that writes the description.
+import { z } from 'zod';
+import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import type { Answer, Described } from '../operation.ts';
+import { errorResponses, isRepeatable, managementErrors } from './errors.ts';
+import { idempotencyKey, idempotentReplayed, ignoredNames, pathParameter, requestId } from './parameters.ts';
+
+export function toOperationObject(operation: Described): ZodOpenApiOperationObject {
+  const { family = 'management', query, body, answer } = operation;
+  const pathParameters = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
+    pathParameter(name, operation.idOf ?? []),
+  );
+  const parameters = [...pathParameters, ...(isRepeatable(operation) ? [idempotencyKey] : [])];
+  const errors = family === 'management' ? managementErrors(operation) : (operation.errors ?? {});
+  return {
+    operationId: operation.operationId,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description !== undefined && { description: operation.description }),
+    ...(family === 'public' && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(query && { requestParams: { query } }),
+    ...(body && {
+      requestBody: {
+        required: !body.optional,
+        content: {
+          'application/json': {
+            schema: body.schema,
+            examples: Object.fromEntries(Object.entries(body.examples).map(([name, value]) => [name, { value }])),
+          },
+        },
+      },
+    }),
+    ...(operation.takesAnything && { requestBody: anything }),
+    responses: {
+      [`${answer.status}`]: toResponse(answer, family, isRepeatable(operation)),
+      ...(answer.mayBeKnown && { '304': notModified }),
+      ...errorResponses(errors),
+    },
+  };
+}
+
+const notModified: ZodOpenApiResponseObject = {
+  description: 'It is what `If-None-Match` names.',
+  headers: z.object({ 'X-Request-Id': requestId }),
+};
+
+const anything: ZodOpenApiOperationObject['requestBody'] = {
+  required: false,
+  content: {
+    'application/json': { schema: {}, examples: { 'an order': { value: { kind: 'order.paid', order: { id: 42 } } } } },
+    'application/octet-stream': { schema: {} },
+  },
+};
+
+function toResponse(
+  { description, schema, content, headers, leadsTo }: Answer,
+  family: Described['family'],
+  repeatable: boolean,
+): ZodOpenApiResponseObject {
+  return {
+    description,
+    headers: z.object({
+      'X-Request-Id': requestId,
+      ...(family === 'management' && { 'X-Ignored': ignoredNames }),
+      ...(repeatable && { 'Idempotent-Replayed': idempotentReplayed }),
+      ...headers,
+    }),
+    ...(schema && { content: { 'application/json': { schema } } }),
+    ...(content && { content }),
+    ...(leadsTo && {
+      links: Object.fromEntries(
+        leadsTo.map((operationId) => [operationId, { operationId, parameters: { id: '$response.body#/id' } }]),
+      ),
+    }),
+  };
+}

@@ -1,0 +1,43 @@
+// Every operation of the management API, in the order of its description.
+import { destinationExchangeOperations } from './exchange/destinations.ts';
+import { routeExchangeOperations } from './exchange/routes.ts';
+import type { Operation } from './operation.ts';
+import { apiKeyOperations } from './resources/api-keys.ts';
+import { callerOperation } from './resources/auth-me.ts';
+import { batchOperation } from './resources/batches.ts';
+import { bulkOperations } from './resources/bulk.ts';
+import { deliveryOperations } from './resources/deliveries.ts';
+import { destinationOperations } from './resources/destinations.ts';
+import { eventReplayOperations } from './resources/event-replays.ts';
+import { eventOperations } from './resources/events.ts';
+import { filterOperations } from './resources/filters.ts';
+import { leaseOperation } from './resources/leases.ts';
+import { organizationDestinationOperations } from './resources/organization-destinations.ts';
+import { replayOperations } from './resources/replays.ts';
+import { routeCircuitOperations } from './resources/route-circuit.ts';
+import { routeOperations } from './resources/routes.ts';
+import { schemaOperations } from './resources/schemas.ts';
+import { sourceOperations } from './resources/sources.ts';
+import { transformOperations } from './resources/transforms.ts';
+
+export const managementOperations: Operation[] = [
+  ...sourceOperations,
+  ...destinationOperations,
+  batchOperation,
+  ...organizationDestinationOperations,
+  ...routeOperations,
+  ...routeCircuitOperations,
+  ...bulkOperations,
+  ...destinationExchangeOperations,
+  ...routeExchangeOperations,
+  leaseOperation,
+  ...filterOperations,
+  ...transformOperations,
+  ...schemaOperations,
+  ...eventOperations,
+  ...replayOperations,
+  ...eventReplayOperations,
+  ...deliveryOperations,
+  callerOperation,
+  ...apiKeyOperations,
+];

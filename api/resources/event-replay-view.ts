@@ -1,0 +1,108 @@
+// Replays of events as the API shows them.
+import { z } from 'zod';
+import { EVENT_REPLAY_STATUSES } from '../../core/event-replay.ts';
+import type { EventReplay } from '../../db/entities.ts';
+import { boundTime } from '../../db/replay/event-replays.ts';
+import type { ApiDeps } from '../context.ts';
+import { count, idOf, text, timestamp } from '../members/values.ts';
+import { isoTime } from '../records.ts';
+import { eventStatus } from './events.ts';
+
+const filter = z
+  .object({
+    sourceId: z.string().optional(),
+    status: eventStatus.optional(),
+    routed: z.boolean().optional(),
+    from: timestamp.optional(),
+    to: timestamp.optional(),
+    search: z.string().optional(),
+  })
+  .meta({ id: 'EventFilter', description: 'The filters as they were understood.', examples: [{ status: 'failed' }] });
+const eventsTotal = count.nullable().meta({ description: 'Null when counting them took too long.', examples: [12] });
+
+export const replayAnswer = z
+  .object({
+    id: idOf('rpl'),
+    status: z.enum(EVENT_REPLAY_STATUSES).meta({ examples: ['running'] }),
+    filter,
+    destinationIds: z.array(idOf('dst', 'dst_wh')).nullable(),
+    ratePerSecond: z
+      .int()
+      .min(1)
+      .meta({ description: 'Events a second.', examples: [50] }),
+    eventsTotal,
+    eventsReplayed: count,
+    eventsExpired: count.meta({ description: 'Their payload was gone.', examples: [0] }),
+    eventsUnroutable: count.meta({ description: 'They go nowhere now.', examples: [0] }),
+    deliveriesCreated: count,
+    replayedUntil: timestamp.nullable().meta({ description: 'Events received before it have been judged.' }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ examples: [null] }),
+    createdAt: timestamp,
+    startedAt: timestamp.nullable(),
+    finishedAt: timestamp.nullable(),
+    workflowId: idOf('rpl'),
+    temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/rpl_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
+  })
+  .meta({ id: 'EventReplay' });
+export const dryRunAnswer = z
+  .object({
+    dryRun: z.literal(true),
+    filter,
+    eventsTotal: count,
+    eventsExpired: count.meta({ examples: [0] }),
+  })
+  .meta({ id: 'EventReplayDryRun' });
+
+export function showReplay(replay: EventReplay, { workflowLink }: ApiDeps) {
+  return {
+    id: replay.id,
+    status: replay.status,
+    filter: showFilter({
+      sourceId: replay.sourceId,
+      status: replay.eventStatus,
+      routed: replay.eventRouted,
+      from: replay.receivedFrom,
+      to: replay.receivedTo,
+      search: replay.search,
+    }),
+    destinationIds: replay.destinationIds ?? null,
+    ratePerSecond: replay.ratePerSecond,
+    eventsTotal: replay.eventsTotal ?? null,
+    eventsReplayed: replay.eventsReplayed,
+    eventsExpired: replay.eventsExpired,
+    eventsUnroutable: replay.eventsUnroutable,
+    deliveriesCreated: replay.deliveriesCreated,
+    replayedUntil: replay.startedAt ? isoTime(boundTime(replay.nextId)) : null,
+    error: replay.error ?? null,
+    createdAt: isoTime(replay.createdAt),
+    startedAt: isoTime(replay.startedAt),
+    finishedAt: isoTime(replay.finishedAt),
+    // The workflow id of a replay is the replay's id.
+    workflowId: replay.id,
+    temporalUrl: workflowLink(replay.id),
+  };
+}
+
+interface ShownFilter {
+  sourceId?: string | null;
+  status?: string | null;
+  routed?: boolean | null;
+  from?: Date | null;
+  to?: Date | null;
+  search?: string | null;
+}
+
+/** The filters as they were given, so that one whose name was mistyped is seen to be missing. */
+export function showFilter({ sourceId, status, routed, from, to, search }: ShownFilter) {
+  return {
+    ...(sourceId && { sourceId }),
+    ...(status && { status }),
+    ...(typeof routed === 'boolean' && { routed }),
+    ...(from && { from: from.toISOString() }),
+    ...(to && { to: to.toISOString() }),
+    ...(search && { search }),
+  };
+}
