@@ -39,8 +39,5 @@ export const authConfigSchemas = {
 
 /** How a request proves itself to a destination. */
 export type AuthType = keyof typeof authConfigSchemas;
-/** A checked `authConfig`, secrets in clear. */
-type AuthConfig<Type extends AuthType = AuthType> = z.output<(typeof authConfigSchemas)[Type]>;
-
 /** Every `authType`, for schemas and messages. */
 export const AUTH_TYPES = Object.keys(authConfigSchemas) as [AuthType, ...AuthType[]];
