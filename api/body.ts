@@ -6,7 +6,7 @@ import { ApiError } from './errors.ts';
 import { BodyError, noRoom, receiveBody } from './receive-body.ts';
 
 /** Largest body of a management request, in bytes. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 /** Largest body that any management request may have, in bytes: an import of 1,000 items of 8 KiB. */
 export const MAX_IMPORT_BYTES = 8 * 1024 * 1024;
 

@@ -11,7 +11,7 @@ const KEY_BYTES = 32;
 const KEY_PAIR = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=?)$/;
 
 /** The file that keeps the generated keys when HOOKYARD_ENCRYPTION_KEYS is not set. */
-export function encryptionKeyFile(settings: Settings): string {
+function encryptionKeyFile(settings: Settings): string {
   return join(settings.HOOKYARD_DATA_DIR, 'keys', 'encryption-keys');
 }
 

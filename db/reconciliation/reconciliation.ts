@@ -8,7 +8,7 @@ import type { Queryable } from '../pool.ts';
 import { heldRow, OPEN, outboxRow, toOutbox, UNDER_WAY, WAITING_STATUS, WAKE_RELAYS } from '../sql-rules.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt and what it may be delayed by take. */
-export const OVERDUE_MS = 120_000;
+const OVERDUE_MS = 120_000;
 
 // Above every id.
 const END = 'dlv_~';
