@@ -1,6 +1,7 @@
 // Destinations and routes as attempts need them, cached by id and version: the version comes with every delivery that
 // is loaded, so a changed record is read again at once and an unchanged one never.
 // Rules: DLV-26.
+import { LRUCache } from 'lru-cache';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import {
   type DestinationRow,
@@ -30,14 +31,15 @@ export interface ConfigCache {
   transform: LookUp<TransformConfig>;
 }
 
-export function createConfigCache(pool: Pool, secretBox: SecretBox): ConfigCache {
+/** @param maxRecords how many of each kind are kept; the one used longest ago goes first */
+export function createConfigCache(pool: Pool, secretBox: SecretBox, maxRecords: number = MAX_CACHED): ConfigCache {
   return {
-    destination: byVersion(async (organizationId, id) => {
+    destination: byVersion(maxRecords, async (organizationId, id) => {
       const row = await loadDestination(pool, organizationId, id);
       return row && openSecrets(row, secretBox);
     }),
-    route: byVersion((organizationId, id) => loadRoute(pool, organizationId, id)),
-    transform: byVersion((organizationId, id) => loadTransform(pool, organizationId, id)),
+    route: byVersion(maxRecords, (organizationId, id) => loadRoute(pool, organizationId, id)),
+    transform: byVersion(maxRecords, (organizationId, id) => loadTransform(pool, organizationId, id)),
   };
 }
 
@@ -51,14 +53,14 @@ function openSecrets(row: DestinationRow, secretBox: SecretBox): DestinationConf
 
 /** A look-up that keeps what it found until a newer version is asked for; concurrent look-ups share one query. */
 function byVersion<T extends { version: number }>(
+  max: number,
   load: (organizationId: string, id: string) => Promise<T | null>,
 ): LookUp<T> {
-  const cached = new Map<string, { version: number; value: Promise<T | null> }>();
+  const cached = new LRUCache<string, { version: number; value: Promise<T | null> }>({ max });
   return (organizationId, id, version) => {
     const key = `${organizationId} ${id}`;
     const known = cached.get(key);
     if (known && known.version >= version) return known.value;
-    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value ?? '');
     const value = load(organizationId, id);
     cached.set(key, { version, value });
     // Failure policy: a failed load is not kept; the attempt fails on our own side and is made again.

@@ -2,7 +2,7 @@
 // the attempt would be made a second time while the first is under way.
 
 /** The longest deadline that a destination can have (DEST-12), ms. */
-export const LONGEST_TIMEOUT_MS = 60_000;
+const LONGEST_TIMEOUT_MS = 60_000;
 /** Loading, the transform, the wait for a near slot: an attempt that is not sent by then is given up, and made anew. */
 const PREPARING_MS = 30_000;
 /** Recording, while PostgreSQL is away: 30 s and the last statement (activities/attempt/results.ts), ms. */

@@ -6,7 +6,7 @@
 export type PathStep = { key: string } | { every: true };
 
 /** The longest path, in characters. */
-export const MAX_PATH_LENGTH = 1024;
+const MAX_PATH_LENGTH = 1024;
 
 // A dot and a name, or brackets around an index, a star or a quoted name.
 const STEP = /\.([^.[\]]+)|\[(?:(\d+)|(\*)|'([^']*)'|"([^"]*)")\]/y;

@@ -73,7 +73,7 @@ const SECRET_NAME =
 const NOT_SECRET = new Set(['idempotency-key', 'sec-websocket-key']);
 
 /** Whether a header's value is masked wherever headers are shown, judged by its name. */
-export function isSecretHeader(name: string): boolean {
+function isSecretHeader(name: string): boolean {
   return SECRET_NAME.test(name) && !NOT_SECRET.has(name.toLowerCase());
 }
 

@@ -1,6 +1,7 @@
 // Circuits that this process is about to open: a route has failed as often as its circuit allows, and its last failures are being recorded.
 // Attempts of the route that are ready to be sent meanwhile wait for that, so that none follows the one that was too many,
 // however long the commit takes. Other workers learn of it by what they load (db/hot-path/load-attempts.ts).
+import { LRUCache } from 'lru-cache';
 
 /** Failures of a route in a row, as this process has seen them. */
 interface Streak {
@@ -9,11 +10,11 @@ interface Streak {
   unrecorded: Set<Promise<unknown>>;
 }
 
-// Routes that fail at the same time and are remembered; beyond that all are forgotten, and attempts wait for nothing.
+// Routes that fail at the same time and are remembered; beyond that attempts of the one used longest ago wait for nothing.
 const MAX_ROUTES = 10_000;
 
 export class PendingOpenings {
-  readonly #streaks = new Map<string, Streak>();
+  readonly #streaks = new LRUCache<string, Streak>({ max: MAX_ROUTES });
 
   /** Notes that an attempt of a primary delivery succeeded. */
   succeeded(routeId: string): void {
@@ -25,7 +26,6 @@ export class PendingOpenings {
    * @param recorded settles when PostgreSQL has it, or will not soon
    */
   failed(routeId: string, recorded: Promise<unknown>): void {
-    if (this.#streaks.size >= MAX_ROUTES) this.#streaks.clear();
     const streak = this.#streaks.get(routeId) ?? { failures: 0, unrecorded: new Set() };
     this.#streaks.set(routeId, streak);
     streak.failures += 1;

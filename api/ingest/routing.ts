@@ -1,6 +1,7 @@
 // What an ingest request needs to know of a source, cached in the process. A cached copy is used to accept only in the
 // statement that checks its version (db/hot-path/store-events.ts), and to refuse only after its version was looked up.
 // Rules: ROUTE-11, ROUTE-49.
+import { LRUCache } from 'lru-cache';
 import type { VerificationConfig } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
@@ -37,9 +38,12 @@ export interface RoutingCache {
   forget(organizationSlug: string, sourceSlug: string): void;
 }
 
-/** Makes the cache; concurrent loads of one source share a query. */
-export function createRoutingCache(pool: Pool, secretBox: SecretBox): RoutingCache {
-  const cached = new Map<string, SourceRouting>();
+/**
+ * Makes the cache; concurrent loads of one source share a query.
+ * @param maxSources how many are kept; the one used longest ago goes first
+ */
+export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources: number = MAX_CACHED): RoutingCache {
+  const cached = new LRUCache<string, SourceRouting>({ max: maxSources });
   const loading = new Map<string, Promise<SourceRouting | null>>();
 
   async function load(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null> {
@@ -48,7 +52,6 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox): RoutingCac
     cached.delete(key);
     if (!row) return null;
     const routing = toRouting(row, secretBox);
-    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value ?? '');
     cached.set(key, routing);
     return routing;
   }

@@ -1,6 +1,6 @@
 // hookyard deliveries: what became of events at each destination.
 import type { Command } from 'commander';
-import type { Client } from 'hookyard/client';
+import type { Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
 import { findDestination, findRoute, pageOf, withPages } from '../input.ts';
 import { showDone, showPage } from './show.ts';

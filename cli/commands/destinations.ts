@@ -1,6 +1,6 @@
 // hookyard destinations: where webhooks go.
 import type { Command } from 'commander';
-import type { Client, Route } from 'hookyard/client';
+import type { Client, Route } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import {

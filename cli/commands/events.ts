@@ -1,6 +1,6 @@
 // hookyard events: what was received.
 import type { Command } from 'commander';
-import type { Client, EventInFull } from 'hookyard/client';
+import type { Client, EventInFull } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 import { collect, findDestination, findSource, integer, pageOf, trueOrFalse, withPages } from '../input.ts';

@@ -1,6 +1,6 @@
 // hookyard routes: which webhooks go where.
 import type { Command } from 'commander';
-import type { Client } from 'hookyard/client';
+import type { Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
 import {
   collect,

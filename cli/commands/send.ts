@@ -1,6 +1,6 @@
 // hookyard send: a webhook as a provider would send it, to the public address of a source.
 import { type Command, Option } from 'commander';
-import type { Source } from 'hookyard/client';
+import type { Source } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
 import { findSource, readInput } from '../input.ts';

@@ -1,6 +1,6 @@
 // hookyard sources: where webhooks come in.
 import { type Command, Option } from 'commander';
-import type { Client } from 'hookyard/client';
+import type { Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 import { dataOf, enabledOf, findSource, given, pageOf, withData, withEnabled, withPages } from '../input.ts';

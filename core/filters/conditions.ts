@@ -32,9 +32,9 @@ export interface CompiledCondition {
 }
 
 /** Longest list of `in` and `not_in`. */
-export const MAX_LIST = 1000;
+const MAX_LIST = 1000;
 /** Longest text of any other value, in characters. */
-export const MAX_TEXT = 10_000;
+const MAX_TEXT = 10_000;
 
 // Where a field leads to several values (`[*]`, a repeated query parameter), any one of them suffices.
 const any =

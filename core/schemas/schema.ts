@@ -12,7 +12,7 @@ import { readErrors, type SchemaError } from './errors.ts';
 export type JsonSchema = Record<string, unknown> | boolean;
 
 /** The longest schema, in bytes of its JSON. */
-export const MAX_SCHEMA_BYTES = 256 * 1024;
+const MAX_SCHEMA_BYTES = 256 * 1024;
 
 const COMPILE_LIMIT_MS = 2000;
 const VALIDATE_LIMIT_MS = 250;

@@ -9,7 +9,7 @@ import { viewPayload } from '../payload.ts';
 import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
 
 /** WH-02 */
-export const MAX_MAPPING_RULES = 50;
+const MAX_MAPPING_RULES = 50;
 const MAX_COLUMN_LENGTH = 255;
 const ROOT_MEMBERS = ['payload', 'headers', 'id', 'receivedAt', 'source'] as const;
 

@@ -40,7 +40,7 @@ export function parseAllowList(entries: readonly string[]): AllowList {
 }
 
 /** An address in the one form it is compared in: IPv6 compressed, IPv4-mapped IPv6 as the IPv4 address it stands for. */
-export function normalForm(address: string): string {
+function normalForm(address: string): string {
   return ipaddr.process(address).toString();
 }
 

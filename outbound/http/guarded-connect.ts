@@ -7,7 +7,7 @@ import { refusalOf } from './address-guard.ts';
 import { type AllowList, normalHost } from './allow-list.ts';
 
 /** The guard refused an address; a retry would be refused again. */
-export class AddressRefusedError extends Error {
+class AddressRefusedError extends Error {
   readonly code = 'ADDRESS_REFUSED';
   constructor(hostname: string, address: string, what: string) {
     const subject = normalHost(hostname) === address ? address : `${hostname} resolves to ${address}, which`;

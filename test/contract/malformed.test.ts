@@ -2,6 +2,7 @@
 // unexpected failure, and none leaves anything behind in memory.
 import { Agent, request as httpRequest } from 'node:http';
 import { expect } from 'chai';
+import pMap from 'p-map';
 import { makePipeline } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/heap.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
@@ -65,14 +66,7 @@ describe('Malformed requests', () => {
     });
   }
 
-  const inTurn = async <T>(items: T[], each: (item: T) => Promise<void>) => {
-    const queue = items.values();
-    await Promise.all(
-      Array.from({ length: CONCURRENT }, async () => {
-        for (const item of queue) await each(item);
-      }),
-    );
-  };
+  const inTurn = <T>(items: T[], each: (item: T) => Promise<void>) => pMap(items, each, { concurrency: CONCURRENT });
 
   /** What is wrong with an answer, or null. */
   function problemOf({ method, path }: Pick<Malformed, 'method' | 'path'>, { status, body }: Refusal): string | null {

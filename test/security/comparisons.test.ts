@@ -50,7 +50,7 @@ describe('comparisons of secrets', () => {
       .filter(({ text }) => /timingSafeEqual\(/.test(text))
       .map(({ file, text }) => `${file}: ${text}`);
     expect(found).to.deep.equal([
-      'api/auth.ts: if (!row || !timingSafeEqual(row.token_hash, hash)) throw unauthorized();',
+      'api/auth.ts: if (!key || !timingSafeEqual(key.tokenHash, hash)) throw unauthorized();',
       'core/signatures/scheme.ts: return bytes.length === expected.length && timingSafeEqual(bytes, expected);',
     ]);
   });
