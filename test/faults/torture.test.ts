@@ -178,7 +178,7 @@ describe('the checks of torture', function () {
 });
 
 async function run(args: string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [join(project, 'torture', 'main.ts'), ...args], {
+  const child = spawn(process.execPath, [join(project, 'test', 'torture', 'main.ts'), ...args], {
     cwd: project,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

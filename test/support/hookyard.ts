@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { newToken } from '../../db/prepare.ts';
 import { type ApiClient, createClient } from './api-client.ts';
+import { createDatabase, createMigratedDatabase } from './own-database.ts';
 import { createOrganization, type Service, sharedService, startService, testPool } from './service.ts';
 import { stackAddresses } from './stack.ts';
 
@@ -72,7 +73,11 @@ export async function startHookyard(
   const { temporalAddress } = servers;
   const namespace = `test-${randomBytes(6).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-test-'));
-  const { databaseUrl, drop } = await createDatabase(namespace.replace('-', '_'), servers.databaseUrl);
+  const name = namespace.replace('-', '_');
+  const { databaseUrl, drop } =
+    servers.databaseUrl === stackAddresses().databaseUrl
+      ? await createMigratedDatabase(name)
+      : await createDatabase(name, servers.databaseUrl);
   const token = common.HOOKYARD_API_KEY ?? newToken();
   const env = {
     DATABASE_URL: databaseUrl,
@@ -122,20 +127,4 @@ export async function startHookyard(
   testInstance.organizationId = me.organization.id;
   testInstance.base = `/api/organizations/${testInstance.organizationId}`;
   return testInstance;
-}
-
-/** An empty database beside another one, by default the stack's own, and how to remove it. */
-export async function createDatabase(
-  name: string,
-  beside: string = stackAddresses().databaseUrl,
-): Promise<{ databaseUrl: string; drop: () => Promise<void> }> {
-  const url = new URL(beside);
-  const administer = async (statement: string) => {
-    const pool = createPool(url.href, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
-    await pool.query(statement).finally(() => pool.end());
-  };
-  await administer(`create database ${name}`);
-  const own = new URL(url);
-  own.pathname = `/${name}`;
-  return { databaseUrl: own.href, drop: () => administer(`drop database ${name} with (force)`) };
 }
