@@ -15,7 +15,7 @@ const INTERVAL_MS = 200;
 // On a busy machine a request may leave this much after its slot began, and the next one on time.
 const LATE_MS = 1000;
 
-describe('the rate limit of a destination', () => {
+describe('the rate limit of a destination @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

@@ -23,7 +23,7 @@ const PAUSE_MS = 100;
 const BEFORE_BACKUP = 20;
 const AFTER_BACKUP = 20;
 
-describe('PostgreSQL, restored from a backup', function () {
+describe('PostgreSQL, restored from a backup @lanes', function () {
   this.timeout(300_000);
   const folder = join(project, '.test-data', `backup-${process.pid}`);
   let testInstance: OwnHookyard;

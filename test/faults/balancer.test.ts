@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Balancer, requireHaproxy, startBalancer } from '../support/haproxy.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { inExpressLane, Records } from '../support/records.ts';
+import { Records } from '../support/records.ts';
 import type { Service } from '../support/service.ts';
 import { startPart, stopPart } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -29,8 +29,6 @@ describe('behind a balancer', function () {
   const settings = { HOOKYARD_DRAIN_SECONDS: DRAIN };
   const portOf = ({ url }: Service) => new URL(url).port;
   before(async function () {
-    // The API is the same in both lanes.
-    if (inExpressLane) this.skip();
     requireHaproxy(this);
     testInstance = await startHookyard(undefined, settings);
     apis = [testInstance.api, await testInstance.startApi()];

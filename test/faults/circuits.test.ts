@@ -15,7 +15,7 @@ const OUTAGE_EVENTS = 300;
 const OPENING_EVENTS = 2;
 const RELEASE = { HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: '100' };
 
-describe('circuits under load and faults', function () {
+describe('circuits under load and faults @lanes', function () {
   this.timeout(180_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -17,7 +17,7 @@ const DEADLINE_MS = 90_000;
 
 type Posted = Awaited<ReturnType<Ledger['post']>>;
 
-describe('more webhooks than deliveries', function () {
+describe('more webhooks than deliveries @lanes', function () {
   this.timeout(240_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -117,7 +117,7 @@ describe('killed and ended processes', function () {
     expect(ledger.arrivals(eventId)).to.equal(1);
   });
 
-  it('delivers what an API acknowledged right before it was killed', async () => {
+  it('delivers what an API acknowledged right before it was killed @lanes', async () => {
     const { ledger } = await line();
     const posts = Array.from({ length: 40 }, () => ledger.post());
     await Promise.race(posts.map(async (post) => (await post)?.status === 200 || new Promise(() => undefined)));
@@ -128,7 +128,7 @@ describe('killed and ended processes', function () {
     await ledger.settle(RECOVERY_MS);
   });
 
-  it('gives the work of a killed worker to another one', async () => {
+  it('gives the work of a killed worker to another one @lanes', async () => {
     const workers = [await testInstance.startWorker(), await testInstance.startWorker()];
     await until('both to hold shards', async () => (await shardsPerRelay()).join() === '32,32');
     const gate = Promise.withResolvers<void>();
@@ -143,7 +143,7 @@ describe('killed and ended processes', function () {
     await until('all shards to be held by the other one', async () => (await shardsPerRelay()).join() === '64');
   });
 
-  it('lets a running attempt finish when a worker is told to end', async () => {
+  it('lets a running attempt finish when a worker is told to end @lanes', async () => {
     const worker = await testInstance.startWorker();
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line({ after: gate.promise });

@@ -16,7 +16,7 @@ const HELD = 20;
 // By then leases have run out, and whoever renews first could take those of the other.
 const RENEWALS_MISSED = 5;
 
-describe('a database that takes no writes', function () {
+describe('a database that takes no writes @lanes', function () {
   this.timeout(180_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -22,7 +22,7 @@ const project = join(import.meta.dirname, '..', '..');
 const RECOVERY_MS = 120_000;
 const HOUR_MS = 3_600_000;
 
-describe('Temporal, emptied', function () {
+describe('Temporal, emptied @lanes', function () {
   this.timeout(300_000);
   let stack: Stack;
   let testInstance: OwnHookyard;
