@@ -16,7 +16,7 @@ const runs = (file: string, args: string[]) =>
   chooseParts(args, 'workflow', NOON)
     .filter((part) => !part.args.includes('--grep'))
     .flatMap((part) => part.args)
-    .filter((arg) => file.startsWith(`${arg}/`)).length;
+    .filter((arg) => file === arg || file.startsWith(`${arg}/`)).length;
 
 describe('the parts of npm test', () => {
   it('run every test file once, and with --all in both lanes what makes deliveries', () => {
@@ -53,7 +53,7 @@ describe('the parts of npm test', () => {
   it('run torture in one lane by turns of the day, and with --all in both', () => {
     const lanes = (args: string[]) =>
       chooseParts(args, 'workflow', NOON).map(({ environment }) => environment.TORTURE_LANE);
-    expect(lanes([]).filter(Boolean)).to.deep.equal([laneOfTheDay(NOON)]);
+    expect([...new Set(lanes([]).filter(Boolean))]).to.deep.equal([laneOfTheDay(NOON)]);
     expect(lanes(['--all']).filter(Boolean)).to.deep.equal([]);
     expect(new Set([laneOfTheDay(NOON), laneOfTheDay(NOON + DAY_MS)]).size).to.equal(2);
   });

@@ -4,6 +4,7 @@ import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/object-stores.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { holdEvent } from '../support/row-lock.ts';
 import { type StoreGate, startStoreGate } from '../support/store-gate.ts';
 import { until } from '../support/until.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
@@ -135,24 +136,14 @@ describe('warehouses, cut off', function () {
     expect((await pipe.batches()).map(({ count }) => count)).to.deep.equal([5, 5]);
   });
 
-  /** Connections to the database that wait for a lock. */
-  async function waitingStatements(): Promise<number[]> {
-    const { rows } = await testInstance.pool.query<{ pid: number }>(
-      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.map(({ pid }) => pid);
-  }
-
   it('uploads nothing again when a worker is killed between the upload and the records of its deliveries', async () => {
     const worker = await testInstance.startWorker();
     const pipe = await line();
     gate.mode = 'down';
     const ids = await pipe.send(bodies(5));
     await tried(pipe);
-    const lock = await testInstance.pool.connect();
+    const held = await holdEvent(testInstance.pool, ids[0] ?? '');
     try {
-      await lock.query('begin');
-      await lock.query('select from events where id = $1 for update', [ids[0]]);
       gate.mode = 'open';
       await until('the batch to be uploaded', async () => {
         const { rows } = await testInstance.pool.query<{ status: string }>(
@@ -161,14 +152,16 @@ describe('warehouses, cut off', function () {
         );
         return rows[0]?.status === 'uploaded';
       });
-      await until('the records to wait', async () => (await waitingStatements()).length > 0);
+      await until('the records to wait', async () => (await held.waiting()).length > 0);
       await worker.kill();
       // PostgreSQL would go on with what a dead worker has asked for.
-      for (const pid of await waitingStatements())
-        await testInstance.pool.query('select pg_terminate_backend($1, 10000)', [pid]);
+      await until('it to be gone', async () => {
+        const pids = await held.waiting();
+        for (const pid of pids) await testInstance.pool.query('select pg_terminate_backend($1, 10000)', [pid]);
+        return pids.length === 0;
+      });
     } finally {
-      await lock.query('rollback');
-      lock.release();
+      await held.release();
     }
     const [before] = await pipe.batches('uploading');
     expect((await pipe.records.deliveries(ids[0] ?? ''))[0]?.status).to.equal('pending');

@@ -15,10 +15,12 @@ export interface Part {
 
 const tests = join(import.meta.dirname, '..');
 const NO_TESTS = ['histories', 'support', 'torture'];
-// They kill and restart servers, and mostly wait. The other tests must not see their servers vanish.
+// They kill and restart their servers, which must not be those of other tests, and mostly wait.
 const ON_SERVERS = ['test/faults', 'test/local'];
 // Where deliveries are made. The other folders never meet a lane.
 const WITH_DELIVERIES = ['test/e2e', 'test/faults'];
+// These and the other folders take about as long.
+const BELOW_THE_API = ['test/db', 'test/e2e', 'test/worker', 'test/workflow'];
 /** In the title of what a lane changes: this runs in both lanes. */
 export const BOTH_LANES = '@lanes';
 const DAY_MS = 86_400_000;
@@ -43,20 +45,16 @@ export function chooseParts(args: string[], chosenLane: Lane, nowMs: number): Pa
     const lanes: Lane[] = all ? ['workflow', 'express'] : [chosenLane];
     return lanes.map((lane) => part('tests', lane, [], { collected: lane !== lanes[0] }));
   }
-  const behaviour = testFolders().filter((name) => !ON_SERVERS.includes(name));
-  if (all) {
-    return [
-      part('behaviour', 'workflow', behaviour, { collected: false }),
-      part('faults', 'workflow', ON_SERVERS),
-      ...WITH_DELIVERIES.map((folder) => part(folder, 'express', [folder])),
-    ];
-  }
+  const [faults, moreFaults] = halves(filesOf('test/faults'));
+  const torture: Record<string, string> = all ? {} : { TORTURE_LANE: laneOfTheDay(nowMs) };
   const filtered = given.some((arg) => /^(--f?grep|-[fg])\b/.test(arg));
-  const tagged = filtered ? [] : ['--grep', BOTH_LANES];
+  const tagged = all || filtered ? [] : ['--grep', BOTH_LANES];
   return [
-    part('behaviour', 'workflow', behaviour, { collected: false }),
-    part('faults', 'workflow', ON_SERVERS, { environment: { TORTURE_LANE: laneOfTheDay(nowMs) } }),
-    ...WITH_DELIVERIES.map((folder) => part(folder, 'express', [folder, ...tagged])),
+    part('faults', 'workflow', faults, { environment: torture }),
+    part('more faults', 'workflow', [...moreFaults, 'test/local'], { environment: torture }),
+    part('api', 'workflow', foldersBut(...ON_SERVERS, ...BELOW_THE_API), { collected: false }),
+    part('deliveries', 'workflow', BELOW_THE_API),
+    ...WITH_DELIVERIES.map((folder) => part(folder, 'express', [folder, ...tagged])).toReversed(),
   ];
 }
 
@@ -65,8 +63,21 @@ export function laneOfTheDay(nowMs: number): Lane {
   return Math.floor(nowMs / DAY_MS) % 2 === 0 ? 'workflow' : 'express';
 }
 
-function testFolders(): string[] {
+function foldersBut(...others: string[]): string[] {
   return readdirSync(tests, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !NO_TESTS.includes(entry.name))
-    .map((entry) => `test/${entry.name}`);
+    .map((entry) => `test/${entry.name}`)
+    .filter((folder) => !others.includes(folder));
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(join(tests, '..', folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => `${folder}/${name}`)
+    .toSorted();
+}
+
+/** Every second one: neighbours in the alphabet are not alike. */
+function halves(files: string[]): [string[], string[]] {
+  return [files.filter((_, index) => index % 2 === 0), files.filter((_, index) => index % 2 === 1)];
 }
