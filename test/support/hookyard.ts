@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { newToken } from '../../db/prepare.ts';
+import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { createDatabase, createMigratedDatabase } from './own-database.ts';
 import { createOrganization, type Service, sharedService, startService, testPool } from './service.ts';
@@ -95,8 +96,10 @@ export async function startHookyard(
     started.push(service);
     return service;
   };
+  // A worker would make the namespace too. It takes two seconds until Temporal knows a new one, in which the API starts.
+  const [api] = await Promise.all([start('api'), ensureNamespace(connection, namespace)]);
   const testInstance: OwnHookyard = {
-    api: await start('api'),
+    api,
     workers: [],
     get client() {
       return createClient(testInstance.api.url, token);
