@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { onEndRequest } from '../core/end-request.ts';
 import type { Lane } from '../core/lane.ts';
 import { ensureBinaries } from '../local/binaries.ts';
@@ -138,14 +139,17 @@ async function removeEarlierRuns(): Promise<void> {
 /** Runs mocha; returns its exit code. */
 async function runMocha(stack: Stack, { name, args, lane, environment, collected }: Part): Promise<number> {
   const bin = join(project, 'node_modules', 'mocha', 'bin', 'mocha.js');
+  // Beside other parts whole lines only, so that none is written into another.
+  const output = parts.length === 1 ? 'inherit' : 'pipe';
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: project,
     env: { ...testEnvironment(stack, lane), ...environment },
-    stdio: ['ignore', collected ? 'pipe' : 'inherit', collected ? 'pipe' : 'inherit', 'ipc'],
+    stdio: ['ignore', output, output, 'ipc'],
   });
-  const output: Buffer[] = [];
-  child.stdout?.on('data', (part: Buffer) => output.push(part));
-  child.stderr?.on('data', (part: Buffer) => output.push(part));
+  const lines: string[] = [];
+  for (const input of [child.stdout, child.stderr]) {
+    if (input) createInterface({ input }).on('line', (line) => (collected ? lines.push(line) : console.log(line)));
+  }
   if (collected) log(`${name} runs beside; its results follow at its end`);
   running.add(child);
   answerStackRequests(child, stack);
@@ -154,7 +158,7 @@ async function runMocha(stack: Stack, { name, args, lane, environment, collected
     child.once('close', (exitCode) => resolve(ending.signal.aborted ? 1 : (exitCode ?? 1)));
   });
   running.delete(child);
-  if (collected) console.log(`\n[${name}, which ran beside]\n${Buffer.concat(output).toString()}`);
+  if (collected) console.log(`\n[${name}, which ran beside]\n${lines.join('\n')}`);
   return code;
 }
 

@@ -125,7 +125,7 @@ describe('express lane under faults', function () {
   });
 
   it('repeats at most what was in flight when a relay is killed under load', async () => {
-    const workers = [await testInstance.startWorker(EXPRESS), await testInstance.startWorker(EXPRESS)];
+    const workers = await Promise.all([testInstance.startWorker(EXPRESS), testInstance.startWorker(EXPRESS)]);
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line(...Array.from({ length: 30 }, () => ({ after: gate.promise })), {});
     await Promise.all(Array.from({ length: 100 }, () => ledger.post()));

@@ -129,7 +129,7 @@ describe('killed and ended processes', function () {
   });
 
   it('gives the work of a killed worker to another one @lanes', async () => {
-    const workers = [await testInstance.startWorker(), await testInstance.startWorker()];
+    const workers = await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
     await until('both to hold shards', async () => (await shardsPerRelay()).join() === '32,32');
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line(...Array.from({ length: 20 }, () => ({ after: gate.promise })), {});
