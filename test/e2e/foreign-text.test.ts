@@ -17,7 +17,7 @@ const UNKNOWN = `export default ({ payload }) => {
 }`;
 
 describe('text that cannot be stored', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

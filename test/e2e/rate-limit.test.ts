@@ -178,7 +178,7 @@ describe('the rate limit of a destination @lanes', () => {
     await until('all but the first to wait', async () => (await queued()) === UNANSWERED - 1);
     await testInstance.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: PER_MINUTE });
     // The relay asks after what it has not heard of for 5 s, so there are more than get their turn until then.
-    await until('all attempts', () => endpoint.requests.length === 2 * UNANSWERED, 50_000);
+    await until('all attempts', () => endpoint.requests.length === 2 * UNANSWERED, 60_000);
     expect(await queued()).to.equal(0);
     answered.resolve();
     await allDelivered(eventIds);

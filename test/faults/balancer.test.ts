@@ -18,10 +18,10 @@ const OUTAGE_SECONDS = LONG_SECONDS || 10;
 const ROLLOUT_WEBHOOKS = 900;
 // haproxy needs 1 s to find out.
 const DRAIN = LONG_SECONDS > 0 ? '10' : '4';
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 180_000;
 
 describe('behind a balancer', function () {
-  this.timeout(300_000 + LONG_SECONDS * 1000);
+  this.timeout(900_000 + LONG_SECONDS * 1000);
   let testInstance: OwnHookyard;
   let apis: Service[];
   let balancer: Balancer;

@@ -9,14 +9,14 @@ import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-// Within this time of a kill, with a worker running, everything acknowledged has been delivered: a lost attempt is
-// noticed after 15 s (heartbeat) or 10 s (workflow task), a dead relay's shards are free after 6 s.
-const RECOVERY_MS = 45_000;
+// After a kill, with a worker running, everything acknowledged is delivered: a lost attempt is noticed after 15 s (heartbeat) or
+// 10 s (workflow task), a dead relay's shards are free after 6 s. The rest is for slow machines.
+const RECOVERY_MS = 180_000;
 // What a killed worker leaves of workflows; express.test.ts has the same for the other lane.
 const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
 describe('killed and ended processes', function () {
-  this.timeout(120_000);
+  this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
