@@ -1,10 +1,11 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
-// Without files it runs everything, in parts of which three run side by side, each on a stack of its own: first all tests in the
+// Without files it runs everything, in parts, some of them side by side, each on a stack of its own: first all tests in the
 // workflow lane, then in the express lane those whose title says `@lanes`, which are those that a lane changes. `--all` runs
 // everything with deliveries in both lanes. With files, HOOKYARD_LANE=express chooses the other lane, and `--all` both.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onEndRequest } from '../core/end-request.ts';
@@ -22,8 +23,8 @@ const testData = join(project, '.test-data');
 const compileCache = join(project, 'node_modules', '.cache', 'hookyard', 'compiled');
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 const END_GRACE_MS = 5000;
-// One more than the smallest machines have cores: each part waits most of its time.
-const SIDE_BY_SIDE = 3;
+// One more than there are cores: each part waits most of its time.
+const SIDE_BY_SIDE = availableParallelism() + 1;
 
 const parts = chooseParts(process.argv.slice(2), chosenLane(), Date.now());
 

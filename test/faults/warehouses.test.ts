@@ -33,9 +33,8 @@ describe('warehouses, cut off', function () {
     await gate?.close();
     await Promise.all([server?.stop(), receiver?.close()]);
   });
-  afterEach('every test starts its own workers', async () => {
+  afterEach(() => {
     gate.mode = 'open';
-    await Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop()));
   });
 
   /** Through the gate; read past it. */
@@ -52,7 +51,7 @@ describe('warehouses, cut off', function () {
   }
 
   it('keeps a batch while its store is away, says why, and writes it when the store is back', async () => {
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     const pipe = await line();
     gate.mode = 'down';
     const ids = await pipe.send(bodies(3));
@@ -79,7 +78,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('keeps a batch with wrong credentials, and writes it at once when they are corrected', async () => {
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     const pipe = await line({ config: { secretAccessKey: 'not-the-secret' } });
     const ids = await pipe.send(bodies(3));
     const { lastError } = await tried(pipe);
@@ -89,7 +88,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('overwrites the object with the same bytes when a worker is killed before it hears of its upload', async () => {
-    const worker = await testInstance.startWorker();
+    const worker = await testInstance.onlyWorker();
     const pipe = await line();
     gate.mode = 'mute';
     const ids = await pipe.send(bodies(20));
@@ -100,7 +99,7 @@ describe('warehouses, cut off', function () {
     expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, lastError: null });
     await worker.kill();
     gate.mode = 'open';
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     expectEachOnce(await pipe.rows(20, RECOVERY_MS), ids);
     const objects = await pipe.objects();
     expect(objects.map(({ key }) => key)).to.deep.equal([first?.key]);
@@ -113,7 +112,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('writes both halves of a batch that was too large, each event once, when a worker is killed between them', async () => {
-    const worker = await testInstance.startWorker();
+    const worker = await testInstance.onlyWorker();
     const fieldMapping = [
       { source: '$.id', target: 'event_id', type: 'string' },
       ...['a', 'b', 'c'].map((target) => ({ source: '$', target, type: 'string' })),
@@ -128,7 +127,7 @@ describe('warehouses, cut off', function () {
     });
     await worker.kill();
     gate.mode = 'open';
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     expectEachOnce(await pipe.rows(10, RECOVERY_MS), ids);
     const objects = await pipe.objects();
     expect(objects.map(({ body }) => body.length < 64 * 1024 * 1024)).to.deep.equal([true, true]);
@@ -137,7 +136,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('uploads nothing again when a worker is killed between the upload and the records of its deliveries', async () => {
-    const worker = await testInstance.startWorker();
+    const worker = await testInstance.onlyWorker();
     const pipe = await line();
     gate.mode = 'down';
     const ids = await pipe.send(bodies(5));
@@ -165,7 +164,7 @@ describe('warehouses, cut off', function () {
     }
     const [before] = await pipe.batches('uploading');
     expect((await pipe.records.deliveries(ids[0] ?? ''))[0]?.status).to.equal('pending');
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     expectEachOnce(await pipe.rows(5, RECOVERY_MS), ids);
     const [after] = await until('the batch to have ended', async () => {
       const batches = await pipe.batches('written');
@@ -175,7 +174,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('starts a workflow again that was ended in Temporal, with a batch that fills and with one that waits', async () => {
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     const [fills, waits] = await Promise.all([line({ config: { batchWindowSeconds: 5 } }), line()]);
     gate.mode = 'down';
     const ids = await Promise.all([fills.send(bodies(2)), waits.send(bodies(2))]);
@@ -190,7 +189,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('fails deliveries whose batch could not be written for long enough, or hands them to failover destinations', async () => {
-    await testInstance.startWorker({ HOOKYARD_WAREHOUSE_RETRY_SECONDS: '3' });
+    await testInstance.onlyWorker({ HOOKYARD_WAREHOUSE_RETRY_SECONDS: '3' });
     const endpoint = receiver.endpoint();
     const config = { bucket: 'no-such-bucket' };
     const alone = await line({ config });
@@ -212,7 +211,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('leaves out an event that is deleted while its batch waits, and refuses to cancel another of it', async () => {
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     const pipe = await line();
     gate.mode = 'down';
     const [gone = '', kept = ''] = await pipe.send(bodies(2));
@@ -228,7 +227,7 @@ describe('warehouses, cut off', function () {
   });
 
   it('skips what waits when its destination is disabled, and cancels it when that is deleted', async () => {
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     const [disabled, deleted] = await Promise.all([line(), line()]);
     gate.mode = 'down';
     const [[skipped = ''], [cancelled = '']] = await Promise.all([disabled.send(bodies(1)), deleted.send(bodies(1))]);

@@ -54,6 +54,8 @@ export interface OwnHookyard extends Hookyard {
   startApi(settings?: Record<string, string>): Promise<Service>;
   /** @param settings environment variables besides those of this Hookyard */
   startWorker(settings?: Record<string, string>): Promise<Service>;
+  /** The only worker that runs, when it has these settings; else a new one in place of the others. */
+  onlyWorker(settings?: Record<string, string>): Promise<Service>;
 }
 
 /** The servers that a Hookyard of its own runs on. */
@@ -91,6 +93,7 @@ export async function startHookyard(
   const pool = createPool(databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {} });
   const connection = Connection.lazy({ address: temporalAddress });
   const started: Service[] = [];
+  const settingsOf = new Map<Service, string>();
   const start = async (role: 'api' | 'worker', settings: Record<string, string> = {}) => {
     const service = await startService(role, { ...env, ...settings });
     started.push(service);
@@ -114,10 +117,17 @@ export async function startHookyard(
       testInstance.api = await start('api', settings);
       return testInstance.api;
     },
-    async startWorker(settings) {
+    async startWorker(settings = {}) {
       const worker = await start('worker', settings);
       testInstance.workers.push(worker);
+      settingsOf.set(worker, JSON.stringify(settings));
       return worker;
+    },
+    async onlyWorker(settings = {}) {
+      const [worker, ...others] = testInstance.workers.filter(({ running }) => running);
+      if (worker && others.length === 0 && settingsOf.get(worker) === JSON.stringify(settings)) return worker;
+      await Promise.all(testInstance.workers.splice(0).map((other) => other.stop()));
+      return testInstance.startWorker(settings);
     },
     async close() {
       await Promise.all(started.map((service) => service.stop()));
