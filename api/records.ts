@@ -2,7 +2,7 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type IdPrefix, isId } from '../core/ids.ts';
-import { type Destination, Route, Source } from '../db/entities.ts';
+import { Destination, Route, Source } from '../db/entities.ts';
 import { notFound } from './errors.ts';
 
 /** A text that is no id of this kind cannot be in the database; it is answered like any unknown id. */

@@ -1,11 +1,13 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
-// Without files it runs everything: first in the workflow lane, then what a delivery goes through in the express lane. Each
-// time in two parts side by side, each on a stack of its own: the tests that kill and restart servers mostly wait, and the
-// others must not see their servers vanish. With files, HOOKYARD_LANE=express chooses the other lane.
+// Without files it runs everything, in parts, some of them side by side, each on a stack of its own: first all tests in the
+// workflow lane, then in the express lane those whose title says `@lanes`, which are those that a lane changes. `--all` runs
+// everything with deliveries in both lanes. With files, HOOKYARD_LANE=express chooses the other lane, and `--all` both.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { onEndRequest } from '../core/end-request.ts';
 import type { Lane } from '../core/lane.ts';
 import { ensureBinaries } from '../local/binaries.ts';
@@ -13,14 +15,18 @@ import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
 import { type Stack, startStack } from '../local/stack.ts';
+import { chooseParts, type Part } from './support/parts.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
 
 const project = join(import.meta.dirname, '..');
 const testData = join(project, '.test-data');
+const compileCache = join(project, 'node_modules', '.cache', 'hookyard', 'compiled');
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 const END_GRACE_MS = 5000;
+// One more than there are cores: each part waits most of its time.
+const SIDE_BY_SIDE = availableParallelism() + 1;
 
-const turns = chooseParts(process.argv.slice(2));
+const parts = chooseParts(process.argv.slice(2), chosenLane(), Date.now());
 
 const running = new Set<ChildProcess>();
 const ending = new AbortController();
@@ -31,9 +37,8 @@ try {
   await removeEarlierRuns();
   // Once for all stacks, which start side by side: on a machine that is new it takes minutes, and shows how far it is.
   await ensureBinaries({ ui: false, signal: ending.signal, log });
-  const codes: number[] = [];
-  for (const parts of turns) if (!ending.signal.aborted) codes.push(...(await runTogether(parts)));
-  process.exitCode = Math.max(...codes);
+  const codes = await runAll();
+  process.exitCode = ending.signal.aborted ? 1 : Math.max(...codes);
 } catch (error) {
   console.error(error instanceof StartupError ? error.message : error);
   process.exitCode = 1;
@@ -48,39 +53,6 @@ function makeTestData(): void {
       `The tests write below ${testData}, which cannot be made (${oneLine(error)}); run them in a copy.`,
     );
   }
-}
-
-/** One run of mocha on a stack of its own. */
-interface Part {
-  name: string;
-  args: string[];
-  lane: Lane;
-  /** Whether its output is shown when it has ended, so that it does not mix with that of the part beside it. */
-  collected: boolean;
-}
-
-function chooseParts(args: string[]): Part[][] {
-  if (args.some((arg) => /^(\.\/)?test\b/.test(arg))) {
-    return [[{ name: 'tests', args, lane: chosenLane(), collected: false }]];
-  }
-  const folders = readdirSync(join(project, 'test'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !['support', 'histories'].includes(entry.name))
-    .map((entry) => `test/${entry.name}`);
-  const onServers = ['test/faults', 'test/local'];
-  const part = (name: string, lane: Lane, files: string[], collected: boolean): Part => ({
-    name,
-    args: [...args, ...files],
-    lane,
-    collected,
-  });
-  const others = folders.filter((name) => !onServers.includes(name));
-  return [
-    [part('behaviour', 'workflow', others, false), part('faults', 'workflow', onServers, true)],
-    [
-      part('behaviour, express', 'express', ['test/e2e'], false),
-      part('faults, express', 'express', ['test/faults'], true),
-    ],
-  ];
 }
 
 function chosenLane(): Lane {
@@ -98,18 +70,34 @@ function endAll(signal: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-/** Runs parts side by side. @throws what kept one from running, when the others have ended too and left no servers */
-async function runTogether(parts: Part[]): Promise<number[]> {
+/** Runs the parts. @returns their exit codes. @throws what kept one from running, when the others have ended too and left no servers */
+async function runAll(): Promise<number[]> {
   const failures: unknown[] = [];
-  const run = (part: Part) =>
-    runPart(part).catch((error: unknown) => {
-      failures.push(error);
-      endAll('SIGTERM');
-      return 1;
-    });
-  const codes = await Promise.all(parts.map(run));
+  const codes: number[] = [];
+  const times: string[] = [];
+  const waiting = [...parts];
+  const runInTurn = async () => {
+    for (let part = waiting.shift(); part && !ending.signal.aborted; part = waiting.shift()) {
+      const began = performance.now();
+      const code = await runPart(part).catch((error: unknown) => {
+        failures.push(error);
+        endAll('SIGTERM');
+        return 1;
+      });
+      codes.push(code);
+      times.push(`${part.name} ${duration(performance.now() - began)}`);
+    }
+  };
+  const began = performance.now();
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, runInTurn));
   if (failures.length > 0) throw failures[0];
+  log(`took ${duration(performance.now() - began)}, side by side: ${times.join('; ')}`);
   return codes;
+}
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 100 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 async function runPart(part: Part): Promise<number> {
@@ -150,17 +138,20 @@ async function removeEarlierRuns(): Promise<void> {
 }
 
 /** Runs mocha; returns its exit code. */
-async function runMocha(stack: Stack, { name, args, lane, collected }: Part): Promise<number> {
+async function runMocha(stack: Stack, { name, args, lane, environment, collected }: Part): Promise<number> {
   const bin = join(project, 'node_modules', 'mocha', 'bin', 'mocha.js');
+  // Beside other parts whole lines only, so that none is written into another.
+  const output = parts.length === 1 ? 'inherit' : 'pipe';
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: project,
-    env: testEnvironment(stack, lane),
-    stdio: ['ignore', collected ? 'pipe' : 'inherit', collected ? 'pipe' : 'inherit', 'ipc'],
+    env: { ...testEnvironment(stack, lane), ...environment },
+    stdio: ['ignore', output, output, 'ipc'],
   });
-  const output: Buffer[] = [];
-  child.stdout?.on('data', (part: Buffer) => output.push(part));
-  child.stderr?.on('data', (part: Buffer) => output.push(part));
-  if (collected) log(`${name} run beside; their results follow at the end`);
+  const lines: string[] = [];
+  for (const input of [child.stdout, child.stderr]) {
+    if (input) createInterface({ input }).on('line', (line) => (collected ? lines.push(line) : console.log(line)));
+  }
+  if (collected) log(`${name} runs beside; its results follow at its end`);
   running.add(child);
   answerStackRequests(child, stack);
   const code = await new Promise<number>((resolve) => {
@@ -168,7 +159,7 @@ async function runMocha(stack: Stack, { name, args, lane, collected }: Part): Pr
     child.once('close', (exitCode) => resolve(ending.signal.aborted ? 1 : (exitCode ?? 1)));
   });
   running.delete(child);
-  if (collected) console.log(`\n[${name}, which ran beside]\n${Buffer.concat(output).toString()}`);
+  if (collected) console.log(`\n[${name}, which ran beside]\n${lines.join('\n')}`);
   return code;
 }
 
@@ -184,5 +175,7 @@ function testEnvironment(stack: Stack, lane: Lane): NodeJS.ProcessEnv {
     TEMPORAL_NAMESPACE: stack.namespace,
     HOOKYARD_DATA_DIR: join(stack.dataDir, 'app'),
     HOOKYARD_LANE: lane,
+    // Processes are started some two hundred times; what the first has compiled, the others read (nodejs.org/api/module.html).
+    NODE_COMPILE_CACHE: compileCache,
   };
 }

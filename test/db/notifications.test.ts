@@ -1,10 +1,9 @@
 // Noting and claiming notifications, where order and concurrency matter.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { migrate } from '../../db/migrate.ts';
 import { claimNotifications, finishMail, freezeMail, type NotificationKind } from '../../db/delivery/notifications.ts';
-import { createPool, inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
-import { createDatabase } from '../support/hookyard.ts';
+import { inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 
 interface Outcome {
@@ -16,20 +15,14 @@ interface Outcome {
 }
 
 describe('noting outcomes', () => {
+  let database: OwnDatabase;
   let pool: Pool;
-  let drop: () => Promise<void>;
   before(async () => {
     // Of its own, so that no worker takes what is due.
-    const database = await createDatabase('test_notifications');
-    const { databaseUrl } = database;
-    drop = database.drop;
-    await migrate(databaseUrl);
-    pool = createPool(databaseUrl, { max: 6, statementTimeoutMs: 20_000, onError: () => {} });
+    database = await ownDatabase('notifications', { connections: 6 });
+    ({ pool } = database);
   });
-  after(async () => {
-    await pool.end();
-    await drop();
-  });
+  after(() => database.close());
 
   async function note(db: Queryable, ...outcomes: Outcome[]): Promise<string[]> {
     const rows = outcomes.map(({ second, ...outcome }) => ({

@@ -6,8 +6,7 @@ import { idFloor, newId } from '../../core/ids.ts';
 import { settleHistory } from '../../db/history/settle.ts';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
 import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/pool.ts';
-import { createDatabase } from '../support/hookyard.ts';
-import { insertSource } from '../support/own-database.ts';
+import { createDatabase, type CreatedDatabase, insertSource } from '../support/own-database.ts';
 import { agrees } from '../support/recount.ts';
 import { until } from '../support/until.ts';
 
@@ -19,7 +18,7 @@ const MIGRATION = MIGRATIONS.find((name) => name.endsWith('-routed-events')) ?? 
 const BEFORE = MIGRATIONS.slice(0, MIGRATIONS.indexOf(MIGRATION));
 
 describe('the lists of events that were settled by an earlier release', () => {
-  let database: Awaited<ReturnType<typeof createDatabase>>;
+  let database: CreatedDatabase;
   let pool: Pool;
   before(async () => {
     database = await createDatabase(`routed_${newId('req').slice(-10)}`);

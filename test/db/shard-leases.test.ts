@@ -1,30 +1,23 @@
 // The leases of relays on shards: each shard has one relay, whoever comes, goes or dies, and whatever becomes of the clock.
 import { expect } from 'chai';
-import { randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
 import { releaseShards, renewShards } from '../../db/hot-path/claim.ts';
-import { migrate } from '../../db/migrate.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
-import { createDatabase } from '../support/hookyard.ts';
+import type { Pool } from '../../db/pool.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 
 const SHARDS = 64;
 
 describe('leases on shards', () => {
+  let database: OwnDatabase;
   let pool: Pool;
-  let drop: () => Promise<void>;
   let [first, second] = ['', ''];
   before(async () => {
-    // A database of its own: no worker renews leases there.
-    const database = await createDatabase(`leases_${randomBytes(4).toString('hex')}`);
-    drop = database.drop;
-    await migrate(database.databaseUrl);
-    pool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {} });
+    // Of its own: no worker renews leases there.
+    database = await ownDatabase('leases', { connections: 2 });
+    ({ pool } = database);
   });
-  after(async () => {
-    await pool.end();
-    await drop();
-  });
+  after(() => database.close());
   beforeEach(async () => {
     [first, second] = [newId('req'), newId('req')];
     await pool.query(`delete from relays`);

@@ -12,7 +12,7 @@ import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 
 describe('a group of events', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let database: OwnDatabase;
   let pool: Pool;
   const opened: Pool[] = [];

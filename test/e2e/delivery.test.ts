@@ -9,7 +9,7 @@ import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
 const KIBIBYTE = 1024;
 const BODY = JSON.stringify({ note: `${PLANTED} payload` });
 
-describe('a delivery', () => {
+describe('a delivery @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

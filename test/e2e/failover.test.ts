@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 
 const BODY = '{"order":42}';
 
-describe('failover', () => {
+describe('failover @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

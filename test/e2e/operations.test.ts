@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('operations', () => {
+describe('operations @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

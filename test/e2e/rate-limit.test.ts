@@ -15,7 +15,7 @@ const INTERVAL_MS = 200;
 // On a busy machine a request may leave this much after its slot began, and the next one on time.
 const LATE_MS = 1000;
 
-describe('the rate limit of a destination', () => {
+describe('the rate limit of a destination @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;
@@ -178,7 +178,7 @@ describe('the rate limit of a destination', () => {
     await until('all but the first to wait', async () => (await queued()) === UNANSWERED - 1);
     await testInstance.client.patch(`/api/destinations/${destination.id}`, { rateLimitPerMinute: PER_MINUTE });
     // The relay asks after what it has not heard of for 5 s, so there are more than get their turn until then.
-    await until('all attempts', () => endpoint.requests.length === 2 * UNANSWERED, 50_000);
+    await until('all attempts', () => endpoint.requests.length === 2 * UNANSWERED, 60_000);
     expect(await queued()).to.equal(0);
     answered.resolve();
     await allDelivered(eventIds);

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 // HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION, unset in tests.
 const IN_FLIGHT_PER_DESTINATION = 50;
 
-describe('routing', () => {
+describe('routing @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

@@ -12,7 +12,7 @@ interface TransformView {
   name: string;
 }
 
-describe('transforms of deliveries', () => {
+describe('transforms of deliveries @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

@@ -15,7 +15,7 @@ import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-
 
 for (const provider of providerCases) {
   describe(`warehouse ${provider.name}`, function () {
-    this.timeout(90_000);
+    this.timeout(180_000);
     let testInstance: Hookyard;
     let server: StoreServer;
     let store: Store;
@@ -70,7 +70,7 @@ for (const provider of providerCases) {
 }
 
 describe('warehouse destinations', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let testInstance: Hookyard;
   let server: StoreServer;
   let store: Store;

@@ -17,14 +17,14 @@ import { onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 const project = join(import.meta.dirname, '..', '..');
-const RECOVERY_MS = 120_000;
+const RECOVERY_MS = 240_000;
 const SENDERS = 2;
 const PAUSE_MS = 100;
 const BEFORE_BACKUP = 20;
 const AFTER_BACKUP = 20;
 
-describe('PostgreSQL, restored from a backup', function () {
-  this.timeout(300_000);
+describe('PostgreSQL, restored from a backup @lanes', function () {
+  this.timeout(900_000);
   const folder = join(project, '.test-data', `backup-${process.pid}`);
   let testInstance: OwnHookyard;
   let records: Records;

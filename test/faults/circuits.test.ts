@@ -9,15 +9,15 @@ import { onceMore, Records, type RouteView, type SourceView } from '../support/r
 import { until } from '../support/until.ts';
 
 // A lost attempt is noticed after 15 s (heartbeat), a dead relay's shards are free after 6 s, a lost workflow is started
-// again 10 s after it should have acted.
-const RECOVERY_MS = 45_000;
+// again 10 s after it should have acted. The rest is for slow machines.
+const RECOVERY_MS = 180_000;
 const OUTAGE_EVENTS = 300;
 // As many as `breaker` says.
 const OPENING_EVENTS = 2;
 const RELEASE = { HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: '100' };
 
-describe('circuits under load and faults', function () {
-  this.timeout(180_000);
+describe('circuits under load and faults @lanes', function () {
+  this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
   let circuits: Circuits;

@@ -1,7 +1,6 @@
 // Deleting what has thousands of events and deliveries: the request leaves the work to the background, which goes on after a worker
 // was killed and is in nobody's way.
 import { expect } from 'chai';
-import type { PoolClient } from 'pg';
 import { keepHouse } from '../support/housekeeping.ts';
 import { danglingReferences, pauseHousekeeping, type Pipe } from '../support/aged-events.ts';
 import { expectError } from '../support/api-client.ts';
@@ -9,21 +8,22 @@ import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { storeMany } from '../../bench/support/many-events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
+import { holdEvent } from '../support/row-lock.ts';
 import { until } from '../support/until.ts';
 import { newId } from '../../core/ids.ts';
 import { TASK_QUEUE } from '../../core/workflow-names.ts';
 
 const EVENTS = 20_000;
 // A killed worker's transaction is rolled back at once; steps are short.
-const PURGE_MS = 90_000;
+const PURGE_MS = 180_000;
 
 describe('deleting much', function () {
-  this.timeout(180_000);
+  this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
   before(async function () {
-    this.timeout(120_000);
+    this.timeout(900_000);
     [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     records = new Records(testInstance);
     await testInstance.startWorker();
@@ -60,24 +60,13 @@ describe('deleting much', function () {
     return found.rows[0]?.count ?? 0;
   };
 
-  /** Holds an event, so that the step it is in waits. @returns how to let it go */
-  async function hold(eventId: string): Promise<() => Promise<void>> {
-    const client: PoolClient = await testInstance.pool.connect();
-    await client.query('begin');
-    await client.query('select from events where id = $1 for update', [eventId]);
-    return async () => {
-      await client.query('commit');
-      client.release();
-    };
-  }
-
   it('a source is gone at once, and its rows in the background, in steps that outlive a killed worker', async () => {
     const pipe = await records.pipe(receiver.endpoint().url);
     const beside = await records.pipe(receiver.endpoint().url);
     const kept = await records.accepted(beside.source, '{}');
     const eventIds = await many(pipe, EVENTS, 'delivered');
     const { id: sourceId } = pipe.source;
-    const release = await hold(eventIds[5500] ?? '');
+    const held = await holdEvent(testInstance.pool, eventIds[5500] ?? '');
 
     await testInstance.client.delete(`${testInstance.base}/sources/${sourceId}`);
 
@@ -99,7 +88,7 @@ describe('deleting much', function () {
     });
     await until('the step before the held event', async () => (await removed(sourceId)) === 5000, PURGE_MS);
     await testInstance.workers[0]?.kill();
-    await release();
+    await held.release();
     expect(await removed(sourceId)).to.equal(5000);
     expect(await rows('events', 'source_id', sourceId)).to.equal(EVENTS - 5000);
     await testInstance.startWorker();

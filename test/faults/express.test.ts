@@ -9,14 +9,14 @@ import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-// A dead relay's shards are free after 6 s and seen to be after 2 more.
-const RECOVERY_MS = 30_000;
+// A dead relay's shards are free after 6 s and seen to be after 2 more. The rest is for slow machines.
+const RECOVERY_MS = 180_000;
 const EXPRESS = { HOOKYARD_LANE: 'express' };
 // What one relay has under way of one destination: twice HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION.
 const MOST_UNRECORDED = 100;
 
 describe('express lane under faults', function () {
-  this.timeout(120_000);
+  this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
@@ -125,7 +125,7 @@ describe('express lane under faults', function () {
   });
 
   it('repeats at most what was in flight when a relay is killed under load', async () => {
-    const workers = [await testInstance.startWorker(EXPRESS), await testInstance.startWorker(EXPRESS)];
+    const workers = await Promise.all([testInstance.startWorker(EXPRESS), testInstance.startWorker(EXPRESS)]);
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line(...Array.from({ length: 30 }, () => ({ after: gate.promise })), {});
     await Promise.all(Array.from({ length: 100 }, () => ledger.post()));

@@ -9,14 +9,14 @@ import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-// Within this time of a kill, with a worker running, everything acknowledged has been delivered: a lost attempt is
-// noticed after 15 s (heartbeat) or 10 s (workflow task), a dead relay's shards are free after 6 s.
-const RECOVERY_MS = 45_000;
+// After a kill, with a worker running, everything acknowledged is delivered: a lost attempt is noticed after 15 s (heartbeat) or
+// 10 s (workflow task), a dead relay's shards are free after 6 s. The rest is for slow machines.
+const RECOVERY_MS = 180_000;
 // What a killed worker leaves of workflows; express.test.ts has the same for the other lane.
 const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
 describe('killed and ended processes', function () {
-  this.timeout(120_000);
+  this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
@@ -117,7 +117,7 @@ describe('killed and ended processes', function () {
     expect(ledger.arrivals(eventId)).to.equal(1);
   });
 
-  it('delivers what an API acknowledged right before it was killed', async () => {
+  it('delivers what an API acknowledged right before it was killed @lanes', async () => {
     const { ledger } = await line();
     const posts = Array.from({ length: 40 }, () => ledger.post());
     await Promise.race(posts.map(async (post) => (await post)?.status === 200 || new Promise(() => undefined)));
@@ -128,8 +128,8 @@ describe('killed and ended processes', function () {
     await ledger.settle(RECOVERY_MS);
   });
 
-  it('gives the work of a killed worker to another one', async () => {
-    const workers = [await testInstance.startWorker(), await testInstance.startWorker()];
+  it('gives the work of a killed worker to another one @lanes', async () => {
+    const workers = await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
     await until('both to hold shards', async () => (await shardsPerRelay()).join() === '32,32');
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line(...Array.from({ length: 20 }, () => ({ after: gate.promise })), {});
@@ -143,7 +143,7 @@ describe('killed and ended processes', function () {
     await until('all shards to be held by the other one', async () => (await shardsPerRelay()).join() === '64');
   });
 
-  it('lets a running attempt finish when a worker is told to end', async () => {
+  it('lets a running attempt finish when a worker is told to end @lanes', async () => {
     const worker = await testInstance.startWorker();
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line({ after: gate.promise });

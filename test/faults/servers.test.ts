@@ -9,14 +9,14 @@ import { killPart, startPart, stopPart } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-// Within this time after the server is back, everything acknowledged has been delivered.
-const RECOVERY_MS = 60_000;
+// After the server is back, everything acknowledged is delivered, within seconds unless the machine is slow.
+const RECOVERY_MS = 180_000;
 // The load: so many senders, each with a pause between two webhooks.
 const SENDERS = 4;
 const PAUSE_MS = 50;
 
-describe('servers that are away for a while', function () {
-  this.timeout(180_000);
+describe('servers that are away for a while @lanes', function () {
+  this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

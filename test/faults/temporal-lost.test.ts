@@ -19,11 +19,11 @@ import { until } from '../support/until.ts';
 const project = join(import.meta.dirname, '..', '..');
 // After Temporal is back: a worker notices within 30 s that its schedules are gone and makes them, which runs the reconciliation;
 // replays and circuits are looked after a minute at most after their last sign of life.
-const RECOVERY_MS = 120_000;
+const RECOVERY_MS = 240_000;
 const HOUR_MS = 3_600_000;
 
-describe('Temporal, emptied', function () {
-  this.timeout(300_000);
+describe('Temporal, emptied @lanes', function () {
+  this.timeout(900_000);
   let stack: Stack;
   let testInstance: OwnHookyard;
   let records: Records;

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 
 const run = promisify(execFile);
-const registry = join(import.meta.dirname, '..', '..', 'activities', 'warehouses', 'index.ts');
+const registry = join(import.meta.dirname, '..', '..', 'outbound', 'warehouses', 'index.ts');
 
 /** Which SDKs a fresh process loads that makes the object stores and then runs `script`. */
 async function loadedSdks(script: string): Promise<string[]> {

@@ -88,4 +88,4 @@ describe('comparisons of secrets', () => {
       expect(COMPARED.some((pattern) => pattern.test(spoilt))).to.equal(true);
     });
   }
-}).timeout(60_000);
+}).timeout(180_000);

@@ -5,10 +5,9 @@ import { latencyClass } from '../../core/latency-classes.ts';
 import { newId, shardOf } from '../../core/ids.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type NewDelivery, storeEvents } from '../../db/hot-path/store-events.ts';
-import { migrate } from '../../db/migrate.ts';
 import { ensurePartitions } from '../../db/retention/partitions.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
-import { createDatabase } from './hookyard.ts';
+import { createMigratedDatabase } from './own-database.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -26,8 +25,7 @@ export interface HistoryDatabase {
 
 /** A migrated database with partitions for the last `days` days, in which nothing is settled. */
 export async function historyDatabase(days: number): Promise<HistoryDatabase> {
-  const { databaseUrl, drop } = await createDatabase(`history_${newId('req').slice(-10)}`);
-  await migrate(databaseUrl);
+  const { databaseUrl, drop } = await createMigratedDatabase(`history_${newId('req').slice(-10)}`);
   const pool = createPool(databaseUrl, { max: 6, statementTimeoutMs: 20_000, onError: () => {} });
   for (let day = 0; day <= days; day += 1) await ensurePartitions(pool, Date.now() - day * DAY_MS);
   const first = Math.floor((Date.now() - days * DAY_MS) / 3_600_000) * 3_600_000;

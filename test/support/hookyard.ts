@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { newToken } from '../../db/prepare.ts';
+import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { type ApiClient, createClient } from './api-client.ts';
+import { createDatabase, createMigratedDatabase } from './own-database.ts';
 import { createOrganization, type Service, sharedService, startService, testPool } from './service.ts';
 import { stackAddresses } from './stack.ts';
 
@@ -52,6 +54,8 @@ export interface OwnHookyard extends Hookyard {
   startApi(settings?: Record<string, string>): Promise<Service>;
   /** @param settings environment variables besides those of this Hookyard */
   startWorker(settings?: Record<string, string>): Promise<Service>;
+  /** The only worker that runs, when it has these settings; else a new one in place of the others. */
+  onlyWorker(settings?: Record<string, string>): Promise<Service>;
 }
 
 /** The servers that a Hookyard of its own runs on. */
@@ -72,7 +76,11 @@ export async function startHookyard(
   const { temporalAddress } = servers;
   const namespace = `test-${randomBytes(6).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-test-'));
-  const { databaseUrl, drop } = await createDatabase(namespace.replace('-', '_'), servers.databaseUrl);
+  const name = namespace.replace('-', '_');
+  const { databaseUrl, drop } =
+    servers.databaseUrl === stackAddresses().databaseUrl
+      ? await createMigratedDatabase(name)
+      : await createDatabase(name, servers.databaseUrl);
   const token = common.HOOKYARD_API_KEY ?? newToken();
   const env = {
     DATABASE_URL: databaseUrl,
@@ -85,13 +93,16 @@ export async function startHookyard(
   const pool = createPool(databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {} });
   const connection = Connection.lazy({ address: temporalAddress });
   const started: Service[] = [];
+  const settingsOf = new Map<Service, string>();
   const start = async (role: 'api' | 'worker', settings: Record<string, string> = {}) => {
     const service = await startService(role, { ...env, ...settings });
     started.push(service);
     return service;
   };
+  // A worker would make the namespace too. It takes two seconds until Temporal knows a new one, in which the API starts.
+  const [api] = await Promise.all([start('api'), ensureNamespace(connection, namespace)]);
   const testInstance: OwnHookyard = {
-    api: await start('api'),
+    api,
     workers: [],
     get client() {
       return createClient(testInstance.api.url, token);
@@ -106,10 +117,17 @@ export async function startHookyard(
       testInstance.api = await start('api', settings);
       return testInstance.api;
     },
-    async startWorker(settings) {
+    async startWorker(settings = {}) {
       const worker = await start('worker', settings);
       testInstance.workers.push(worker);
+      settingsOf.set(worker, JSON.stringify(settings));
       return worker;
+    },
+    async onlyWorker(settings = {}) {
+      const [worker, ...others] = testInstance.workers.filter(({ running }) => running);
+      if (worker && others.length === 0 && settingsOf.get(worker) === JSON.stringify(settings)) return worker;
+      await Promise.all(testInstance.workers.splice(0).map((other) => other.stop()));
+      return testInstance.startWorker(settings);
     },
     async close() {
       await Promise.all(started.map((service) => service.stop()));
@@ -122,20 +140,4 @@ export async function startHookyard(
   testInstance.organizationId = me.organization.id;
   testInstance.base = `/api/organizations/${testInstance.organizationId}`;
   return testInstance;
-}
-
-/** An empty database beside another one, by default the stack's own, and how to remove it. */
-export async function createDatabase(
-  name: string,
-  beside: string = stackAddresses().databaseUrl,
-): Promise<{ databaseUrl: string; drop: () => Promise<void> }> {
-  const url = new URL(beside);
-  const administer = async (statement: string) => {
-    const pool = createPool(url.href, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
-    await pool.query(statement).finally(() => pool.end());
-  };
-  await administer(`create database ${name}`);
-  const own = new URL(url);
-  own.pathname = `/${name}`;
-  return { databaseUrl: own.href, drop: () => administer(`drop database ${name} with (force)`) };
 }

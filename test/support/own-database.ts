@@ -1,9 +1,16 @@
-// A migrated database for one test file, beside the one that all share: no worker does what its tests do.
+// A database for one test file, beside the one that all share: no worker does what its tests do.
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
-import { createDatabase } from './hookyard.ts';
+import { stackAddresses } from './stack.ts';
+
+const STATEMENT_TIMEOUT_MS = 20_000;
+
+export interface CreatedDatabase {
+  databaseUrl: string;
+  drop: () => Promise<void>;
+}
 
 export interface OwnDatabase {
   pool: Pool;
@@ -12,12 +19,15 @@ export interface OwnDatabase {
   close(): Promise<void>;
 }
 
-/** @param name what its name begins with; `options.connections`: of the pool */
+/** A migrated database. @param name what its name begins with; `options.connections`: of the pool */
 export async function ownDatabase(name: string, options: { connections?: number } = {}): Promise<OwnDatabase> {
-  const { databaseUrl, drop } = await createDatabase(`${name}_${randomBytes(4).toString('hex')}`);
-  await migrate(databaseUrl);
+  const { databaseUrl, drop } = await createMigratedDatabase(`${name}_${randomBytes(4).toString('hex')}`);
   const { connections = 4 } = options;
-  const pool = createPool(databaseUrl, { max: connections, statementTimeoutMs: 20_000, onError: () => {} });
+  const pool = createPool(databaseUrl, {
+    max: connections,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onError: () => {},
+  });
   return {
     pool,
     databaseUrl,
@@ -26,6 +36,39 @@ export async function ownDatabase(name: string, options: { connections?: number 
       await drop();
     },
   };
+}
+
+/** An empty database beside another one, by default the stack's own, and how to remove it. */
+export function createDatabase(name: string, beside: string = stackAddresses().databaseUrl): Promise<CreatedDatabase> {
+  return create(name, beside, 'template1');
+}
+
+let template: Promise<string> | undefined;
+
+/** A migrated database on the stack's server: a copy of one that is migrated once for all test files. */
+export async function createMigratedDatabase(name: string): Promise<CreatedDatabase> {
+  template ??= makeTemplate();
+  return create(name, stackAddresses().databaseUrl, await template);
+}
+
+async function makeTemplate(): Promise<string> {
+  const name = `template_${randomBytes(4).toString('hex')}`;
+  const { databaseUrl } = await createDatabase(name);
+  await migrate(databaseUrl);
+  return name;
+}
+
+async function create(name: string, beside: string, template: string): Promise<CreatedDatabase> {
+  const url = new URL(beside);
+  const administer = async (statement: string) => {
+    const options = { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
+    const pool = createPool(url.href, options);
+    await pool.query(statement).finally(() => pool.end());
+  };
+  await administer(`create database ${name} template ${template}`);
+  const own = new URL(url);
+  own.pathname = `/${name}`;
+  return { databaseUrl: own.href, drop: () => administer(`drop database ${name} with (force)`) };
 }
 
 /** An organization with one source, which an own database has none of. */

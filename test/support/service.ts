@@ -20,6 +20,8 @@ export interface Service {
   /** Where the API listens; empty for a worker. */
   url: string;
   pid: number;
+  /** Until it has ended, in whatever way. */
+  readonly running: boolean;
   /** Everything it has printed so far. */
   output(): string;
   /** SIGTERM; @returns its exit code, or the signal that ended it */
@@ -74,8 +76,9 @@ export async function startService(
   const { child, output } = launch(role, env, folder);
   const url = await readyUrl(child, role, output);
   const exited = once(child, 'exit');
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
   const end = async (signal: NodeJS.Signals): Promise<number | string | null> => {
-    if (child.exitCode === null && child.signalCode === null) {
+    if (isRunning()) {
       child.kill(signal);
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
       await exited;
@@ -86,6 +89,9 @@ export async function startService(
   return {
     url,
     pid: child.pid ?? 0,
+    get running() {
+      return isRunning();
+    },
     output,
     stop: () => end('SIGTERM'),
     kill: async () => void (await end('SIGKILL')),

@@ -7,13 +7,13 @@ const LOOK_AGAIN_MS = 50;
  * Waits until `look` gives something other than undefined, null or false, and returns that. An assertion that throws
  * inside `look` counts as not yet.
  * @param what is waited for, for the message
- * @param deadlineMs how long at most
+ * @param deadlineMs how long at most; it costs nothing where all is well, so it suits a slow machine
  * @throws Error naming what did not come, with the last error of `look` as its cause
  */
 export async function until<T>(
   what: string,
   look: () => Promise<T> | T,
-  deadlineMs = 30_000,
+  deadlineMs = 60_000,
 ): Promise<Exclude<T, undefined | null | false>> {
   const giveUpAt = performance.now() + deadlineMs;
   for (;;) {

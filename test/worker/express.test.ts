@@ -24,7 +24,7 @@ const retrying: AttemptOutcome = {
 };
 
 describe('first attempts of the express lane', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let database: OwnDatabase;
   let pool: Pool;
   let express: Express;

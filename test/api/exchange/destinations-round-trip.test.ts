@@ -11,7 +11,7 @@ describe('Files of destinations', () => {
   });
 
   it('takes 1,000 items, new and overwritten', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     const items = Array.from({ length: 1000 }, (_, index) => ({
       ...everything,
       name: `Destination ${index}`,

@@ -11,7 +11,7 @@ describe('Files of routes', () => {
   });
 
   it('takes 1,000 items, new and overwritten', async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     const destinations = Array.from({ length: 1000 }, (_, index) => ({ name: 'D', slug: `d-${index}`, url }));
     await organization.api.post('/api/destinations/import', { destinations, conflictStrategy: 'skip' });
     const items = destinations.map(({ slug }, index) => ({
