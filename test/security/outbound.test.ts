@@ -301,6 +301,7 @@ describe('Network out: the list of callers', () => {
       'core',
       'db',
       'local',
+      'outbound',
       'temporal-config',
       'worker',
       'workflows',
