@@ -1,5 +1,6 @@
 // One attempt of a delivery: load, send, judge, record. An ordinary function with explicit dependencies; the activity
 // is a thin wrapper around it.
+import { type DescribedError, openError, ownWords } from '../core/error-summary.ts';
 import { latencyClass } from '../core/latency-classes.ts';
 import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
@@ -10,10 +11,10 @@ import { endDeliveries } from '../db/delivery-commands.ts';
 import { divertBlocked } from '../db/held-deliveries.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { Pool } from '../db/pool.ts';
-import { toldError } from '../core/told-error.ts';
 import { applyTransform } from './apply-transform.ts';
 import type { ConfigCache, DestinationConfig, RouteConfig } from './config-cache.ts';
 import { offerFailover } from './failover.ts';
+import { MissingCredentialsError } from '../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundRequest } from '../outbound/http/outbound-request.ts';
 import type { Sender, SendResult } from '../outbound/http/sender.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
@@ -136,7 +137,10 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   logAttempt(deps.log, context, request, sent, failedOver ? 'failed_over' : verdict.status);
   if ('status' in recorded) return recorded;
   if (!recorded.changed) return onRecord(deps, request);
-  const facts = { statusCode: sent.kind === 'response' ? sent.statusCode : null, error: verdict.error };
+  const facts = {
+    statusCode: sent.kind === 'response' ? sent.statusCode : null,
+    error: verdict.error?.summary ?? null,
+  };
   if (failover && failedOver) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
   // With the circuit open, there is no retry to wait for: the next step finds out where the delivery goes instead.
   if (verdict.status === 'retrying') {
@@ -201,7 +205,7 @@ async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): P
 }
 
 type Ready = { destination: DestinationConfig; headers: Record<string, string>; body: Buffer; sourceSlug: string };
-type NotReady = { ending: 'cancelled' | 'failed' | 'skipped'; reason: string };
+type NotReady = { ending: 'cancelled' | 'failed' | 'skipped'; reason: DescribedError };
 
 /** What the attempt needs, or why there will be none. */
 async function prepare(deps: AttemptDeps, context: AttemptContext): Promise<Ready | NotReady> {
@@ -209,13 +213,14 @@ async function prepare(deps: AttemptDeps, context: AttemptContext): Promise<Read
     context.destinationVersion === null
       ? null
       : await deps.configs.destination(context.destinationId, context.destinationVersion);
-  if (!destination) return { ending: 'cancelled', reason: 'The destination was deleted' };
-  if (!destination.enabled) return { ending: 'skipped', reason: 'The destination is disabled' };
+  if (!destination) return { ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
+  if (!destination.enabled) return { ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
   if (context.sourceSlug === null || context.eventHeaders === null) {
-    return { ending: 'cancelled', reason: 'The source of the event was deleted' };
+    return { ending: 'cancelled', reason: openError(ownWords`The source of the event was deleted`) };
   }
   if (context.body === null) {
-    return { ending: 'failed', reason: 'The payload was removed by the retention policy before it was delivered' };
+    const removed = ownWords`The payload was removed by the retention policy before it was delivered`;
+    return { ending: 'failed', reason: openError(removed) };
   }
   return { destination, headers: context.eventHeaders, body: context.body, sourceSlug: context.sourceSlug };
 }
@@ -241,7 +246,12 @@ function buildRequest(
       failover: failoverFacts(context),
     });
   } catch (error) {
-    return { ending: 'failed', reason: error instanceof Error ? error.message : String(error) };
+    if (error instanceof MissingCredentialsError) return { ending: 'failed', reason: openError(error.summary) };
+    const detail = error instanceof Error ? error.message : String(error);
+    return {
+      ending: 'failed',
+      reason: { summary: ownWords`The request could not be made; the API tells why`, detail },
+    };
   }
 }
 
@@ -254,16 +264,16 @@ async function endWithoutAttempt(
   deps: AttemptDeps,
   context: AttemptContext,
   ending: NotReady['ending'],
-  reason: string,
+  reason: DescribedError,
 ): Promise<AttemptOutcome> {
   const { organizationId, deliveryId } = context;
   await endDeliveries(deps.pool, ending, { organizationId, deliveryIds: [deliveryId], reason });
-  const told = toldError(reason);
+  const { summary } = reason;
   deps.log.info(
-    { deliveryId, eventId: context.eventId, status: ending, reason: told },
+    { deliveryId, eventId: context.eventId, status: ending, reason: summary },
     'delivery ended without an attempt',
   );
-  return ending === 'failed' ? { status: 'failed', statusCode: null, error: told } : CLOSED;
+  return ending === 'failed' ? { status: 'failed', statusCode: null, error: summary } : CLOSED;
 }
 
 /**
@@ -304,7 +314,7 @@ function logAttempt(
     status,
     statusCode: sent.kind === 'response' ? sent.statusCode : null,
     latency: sent.latency,
-    ...(sent.kind === 'error' && { error: sent.message }),
+    ...(sent.kind === 'error' && { error: sent.summary }),
   };
   if (status === 'delivered') log.info(line, 'attempt');
   else log.warn(line, 'attempt');

@@ -1,6 +1,7 @@
 // Builds the activities from what they depend on.
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/attempt-times.ts';
+import { openError, ownWords } from '../core/error-summary.ts';
 import { cancelDeliveries } from '../db/delivery-commands.ts';
 import { replayOnce } from '../db/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
@@ -72,7 +73,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       await cancelDeliveries(deps.pool, {
         organizationId,
         deliveryIds: [deliveryId],
-        reason: 'Cancelled by an operator',
+        reason: openError(ownWords`Cancelled by an operator`),
       });
       deps.onRecorded(deliveryId);
     },

@@ -30,6 +30,7 @@ const files = [
   '0020-ranges',
   '0021-warehouse-batch-halves',
   '0022-leases',
+  '0024-error-summaries',
 ];
 
 // Any constant number; it only has to be the same in every process.

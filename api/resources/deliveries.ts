@@ -1,5 +1,6 @@
 // Deliveries: what happened to an event on its way to one destination, and what people do about it.
 import { z } from 'zod';
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { isId } from '../../core/ids.ts';
 import { cancelDeliveries } from '../../db/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
@@ -96,7 +97,7 @@ async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
   const cancelled = await cancelDeliveries(deps.pool, {
     organizationId: organizationId(ctx),
     deliveryIds: [delivery.id],
-    reason: 'Cancelled by a user',
+    reason: openError(ownWords`Cancelled by a user`),
     notInBatch: true,
   });
   const now = await requireDelivery(ctx, deps);
