@@ -236,6 +236,13 @@ describe('errors of object stores', () => {
       const problem = failed(await put(type));
       expect(problem).to.include({ kind, retryable });
       expect(problem.detail).to.match(words).and.not.to.contain('\n');
+      // What a store says is for the API only.
+      const said = /<Message>([^<]{12,})|"message":"([^"]{12,})|<html>(.*)/
+        .exec(given.body ?? '')
+        ?.slice(1)
+        .find(Boolean);
+      if (said) expect(problem.summary).to.not.contain(said.slice(0, 12));
+      if (problem.detail !== problem.summary) expect(problem.summary).to.match(/; the API tells why$/);
       // Trying again is the caller's affair.
       expect(requests).to.have.length(1);
     });
