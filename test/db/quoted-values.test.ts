@@ -1,6 +1,7 @@
 // The values of statements are not in what a log or Temporal takes of PostgreSQL's errors.
 import { inspect } from 'node:util';
 import { expect } from 'chai';
+import type { PoolClient } from 'pg';
 import { createOrm } from '../../db/orm.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { stackAddresses } from '../support/stack.ts';
@@ -9,12 +10,18 @@ const SECRET = '4711-of-a-webhook';
 
 describe('errors of PostgreSQL', () => {
   let pool: Pool;
+  // A pool ends a connection after an error, and the table with it.
+  let connection: PoolClient;
   before(async () => {
     const { databaseUrl } = stackAddresses();
     pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: 5000, onError: () => {} });
-    await pool.query('create temp table quoted (id int primary key, name text unique, size int not null)');
+    connection = await pool.connect();
+    await connection.query('create temp table quoted (id int primary key, name text unique, size int not null)');
   });
-  after(() => pool.end());
+  after(async () => {
+    connection.release(true);
+    await pool.end();
+  });
 
   async function failureOf(statement: () => Promise<unknown>): Promise<Error> {
     const failure = await statement().then(
@@ -39,16 +46,17 @@ describe('errors of PostgreSQL', () => {
     ['a key', '23505', 'insert into quoted values (1, $1, 1), (2, $1, 1)', [SECRET]],
   ] as const) {
     it(`quote nothing of ${what}`, async () => {
-      const failure = await failureOf(() => pool.query(text, [...values]));
+      const failure = await failureOf(() => connection.query(text, [...values]));
       expect(failure).to.have.property('code', code);
-      expect(shownOf(failure)).to.not.contain(SECRET).and.to.contain('quoted-values.test.ts');
+      expect(shownOf(failure)).to.not.contain(SECRET);
+      expect(failure.stack).to.contain('quoted-values.test.ts');
     });
   }
 
   it('say all else', async () => {
-    const missing = await failureOf(() => pool.query('select nothing from nowhere'));
+    const missing = await failureOf(() => connection.query('select nothing from nowhere'));
     expect(missing.message).to.equal('relation "nowhere" does not exist');
-    const twice = await failureOf(() => pool.query("insert into quoted values (1, 'a', 1), (1, 'b', 1)"));
+    const twice = await failureOf(() => connection.query("insert into quoted values (1, 'a', 1), (1, 'b', 1)"));
     expect(twice.message).to.contain('violates unique constraint "quoted_pkey"');
     expect(twice).to.include({ constraint: 'quoted_pkey', table: 'quoted' });
   });
