@@ -1,4 +1,5 @@
 // The transform of a delivery's route: what is sent instead of the received bytes.
+// Rules: TFM-01, TFM-08.
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import { type DescribedError, named, openError, ownWords } from '../core/error-summary.ts';
 import type { ConfigCache } from './config-cache.ts';
@@ -32,9 +33,10 @@ export async function applyTransform(
   context: AttemptContext,
   received: EventContent & { sourceSlug: string },
 ): Promise<EventContent | { problem: DescribedError }> {
-  const { transformId, transformVersion } = context;
+  const { organizationId, transformId, transformVersion } = context;
   if (transformId === null) return received;
-  const transform = transformVersion === null ? null : await deps.configs.transform(transformId, transformVersion);
+  const transform =
+    transformVersion === null ? null : await deps.configs.transform(organizationId, transformId, transformVersion);
   if (transform === null) return { problem: openError(ownWords`The transform of the route was deleted`) };
   const result = await deps.transforms.run(
     { ...transform, key: `${transform.id}:${transform.version}` },

@@ -12,16 +12,17 @@ import {
   resetCircuit,
   setWakeTime,
   type StoredCircuit,
-} from '../db/circuits.ts';
+} from '../db/circuits/circuits.ts';
 import {
   countHeld,
   divertBlocked,
   endHold,
   findHeld,
+  hasFailover,
   type HeldDelivery,
   oldestHeld,
   releaseState,
-} from '../db/held-deliveries.ts';
+} from '../db/circuits/held-deliveries.ts';
 import type { Pool } from '../db/pool.ts';
 import { sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';
@@ -54,7 +55,7 @@ export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest)
   const current = changed.get(routeId);
   if (!current || current.circuit.state === 'closed') return releaseHeld(deps, request, current);
   if (current.circuit.state === 'half_open') await probe(deps, current);
-  await failOverHeld(deps, routeId);
+  await failOverHeld(deps, current);
   return advise(deps, routeId);
 }
 
@@ -100,8 +101,8 @@ async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Pr
 }
 
 /** The route may have been given failover destinations while it held deliveries. */
-async function failOverHeld(deps: CircuitDeps, routeId: string): Promise<void> {
-  if (!(await hasFailover(deps.pool, routeId))) return;
+async function failOverHeld(deps: CircuitDeps, { organizationId, routeId }: StoredCircuit): Promise<void> {
+  if (!(await hasFailover(deps.pool, organizationId, routeId))) return;
   for (let after = ''; ; ) {
     const held = await oldestHeld(deps.pool, routeId, { after, limit: DIVERT_STEP });
     const last = held.at(-1);
@@ -119,15 +120,6 @@ async function failOverHeld(deps: CircuitDeps, routeId: string): Promise<void> {
     );
     after = last.deliveryId;
   }
-}
-
-async function hasFailover(pool: Pool, routeId: string): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `select from routes r join destinations d on d.organization_id = r.organization_id and d.id = any(r.failover_destination_ids) and d.enabled
-     where r.id = $1 limit 1`,
-    [routeId],
-  );
-  return rowCount !== 0;
 }
 
 /**

@@ -3,11 +3,11 @@
 // spent on it, however slow the machine is.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
-import { cancelOfDeletedDestination } from '../db/deleted-destinations.ts';
-import { type ExpiredLeases, removeExpired } from '../db/leases.ts';
+import { cancelOfDeletedDestination } from '../db/delivery/deleted-destinations.ts';
+import { type ExpiredLeases, removeExpired } from '../db/management/leases.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { Pool } from '../db/pool.ts';
-import { purgeStep } from '../db/source-purges.ts';
+import { purgeStep } from '../db/retention/source-purges.ts';
 
 const ROUND_MS = 20_000;
 // After a deadlock with what records results, or while the database is away.

@@ -4,7 +4,6 @@ import { type FailedAttempt, type FailoverRule, failoverCandidates } from '../co
 import { newId, shardOf } from '../core/ids.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { FailoverOffer } from '../db/hot-path/record-results.ts';
-import type { Pool } from '../db/pool.ts';
 
 /**
  * What a failed attempt is recorded with when failover destinations may take over: recording it chooses the first that is
@@ -28,18 +27,4 @@ export function offerFailover(
     // A header of the request to the failover destination, which has the event too.
     reason: failed.error.detail,
   };
-}
-
-/** The rules of routes, by id; one that was deleted is missing. */
-export async function failoverRules(
-  pool: Pool,
-  organizationId: string,
-  routeIds: string[],
-): Promise<Map<string, FailoverRule>> {
-  const { rows } = await pool.query<{ id: string } & FailoverRule>(
-    `select id, failover_destination_ids as "failoverDestinationIds", failover_after_attempts as "failoverAfterAttempts"
-     from routes where organization_id = $1 and id = any($2::text[])`,
-    [organizationId, routeIds],
-  );
-  return new Map(rows.map((rule) => [rule.id, rule]));
 }

@@ -1,21 +1,19 @@
 // Builds the activities from what they depend on.
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/attempt-times.ts';
 import { openError, ownWords } from '../core/error-summary.ts';
-import { cancelDeliveries } from '../db/delivery-commands.ts';
-import { replayOnce } from '../db/replay.ts';
-import { type AttemptDeps, attemptDelivery } from './attempt.ts';
+import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
+import { replayOnce } from '../db/replay/replay.ts';
+import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { inTime } from '../outbound/http/in-time.ts';
 import type { Parking } from './parking.ts';
-import { recordAttempt } from './record-attempt.ts';
+import { recordAttempt } from './attempt/record-later.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
 import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
-import { orEnd } from './or-end.ts';
+import { orEnd } from './attempt/or-end.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
-
-// Well below the heartbeat timeout of the workflow, so that one late beat does not look like a dead worker.
-const HEARTBEAT_MS = 4000;
 
 export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps, ReconcileDeps {
   settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
@@ -37,12 +35,13 @@ export function createActivities(deps: ActivityDeps): Activities {
   return {
     async attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome> {
       const { isLocal, startToCloseTimeoutMs } = activityInfo();
-      const beat = isLocal ? undefined : setInterval(heartbeat, HEARTBEAT_MS);
       try {
         const sender = inTime(deps.sender, startToCloseTimeoutMs - RECORDING_MS);
         const ending = cancellationSignal();
         const own = { ...deps, sender, ending };
-        const outcome = await orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
+        const attempt = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
+        // Local activities have no heartbeat.
+        const outcome = await (isLocal ? attempt() : withHeartbeat(attempt));
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return parkedOrNot(outcome, request.organizationId);
       } catch (error) {
@@ -50,8 +49,6 @@ export function createActivities(deps: ActivityDeps): Activities {
         const { deliveryId, attempt } = request;
         deps.log.error({ deliveryId, attempt, error: message, code, stack }, 'attempt not made');
         throw error;
-      } finally {
-        clearInterval(beat);
       }
     },
     async recordAttempt(request) {
@@ -61,14 +58,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       deps.onRecorded(deliveryId);
       return parkedOrNot(outcome, request.organizationId);
     },
-    async advanceCircuit(request) {
-      const beat = setInterval(heartbeat, HEARTBEAT_MS);
-      try {
-        return await advanceCircuit(deps, request);
-      } finally {
-        clearInterval(beat);
-      }
-    },
+    advanceCircuit: (request) => withHeartbeat(() => advanceCircuit(deps, request)),
     async cancelDelivery({ organizationId, deliveryId }) {
       await cancelDeliveries(deps.pool, {
         organizationId,
@@ -78,21 +68,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       deps.onRecorded(deliveryId);
     },
     replayDelivery: ({ organizationId, deliveryId }) => replayOnce(deps.pool, organizationId, deliveryId),
-    async maintain() {
-      const beat = setInterval(heartbeat, HEARTBEAT_MS);
-      try {
-        return await maintain(deps);
-      } finally {
-        clearInterval(beat);
-      }
-    },
-    async reconcile(position) {
-      const beat = setInterval(heartbeat, HEARTBEAT_MS);
-      try {
-        return await reconcile(deps, position);
-      } finally {
-        clearInterval(beat);
-      }
-    },
+    maintain: () => withHeartbeat(() => maintain(deps)),
+    reconcile: (position) => withHeartbeat(() => reconcile(deps, position)),
   };
 }

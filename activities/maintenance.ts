@@ -1,23 +1,21 @@
 // Housekeeping: partitions ahead of time, retention, rows of deleted sources, and the counts and statistics that keep lists and
 // sums quick.
 import type { Log } from '../core/log.ts';
-import type { SecretBox } from '../db/encryption.ts';
-import { encryptAnew, keyUse } from '../db/encryption-rotation.ts';
-import { forgetIdempotentRequests } from '../db/idempotent-requests.ts';
-import { ensurePartitions } from '../db/partitions.ts';
+import type { SecretBox } from '../db/encryption/secret-box.ts';
+import { encryptAnew, keyUse } from '../db/encryption/rotation.ts';
+import { forgetIdempotentRequests } from '../db/management/idempotent-requests.ts';
+import { ensurePartitions } from '../db/retention/partitions.ts';
 import { mergeBuckets } from '../db/history/merge-buckets.ts';
 import { settleHistory } from '../db/history/settle.ts';
-import { countFailure } from '../db/housekeeping.ts';
+import { countFailure } from '../db/retention/housekeeping.ts';
 import type { Pool } from '../db/pool.ts';
-import { Stride } from '../db/ranges.ts';
+import { forgetIdempotencyKeys } from '../db/retention/idempotency-keys.ts';
 import { finishDeletions, finishLeases } from './deletions.ts';
 import { applyRetention, type RetentionSettings } from './retention.ts';
 
 // How long one round counts what can be settled, and how long it merges old statistics; after an upgrade both have months
 // to catch up with.
 const TALLY_MS = 5000;
-// Keys of webhooks that one statement removes, at most.
-const FORGETTING = new Stride(10_000);
 
 export interface MaintenanceDeps {
   pool: Pool;
@@ -31,7 +29,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   partitions: ({ pool }) => ensurePartitions(pool).then(() => false),
   counts: async ({ pool }) => (await settleHistory(pool, TALLY_MS))?.caughtUp === false,
   retention: applyRetention,
-  'idempotency keys': ({ pool }) => forgetKeys(pool),
+  'idempotency keys': ({ pool }) => forgetIdempotencyKeys(pool),
   'idempotent requests': ({ pool }) => forgetIdempotentRequests(pool),
   leases: ({ pool, log }) => finishLeases(pool, log),
   deletions: ({ pool, log }) => finishDeletions(pool, log),
@@ -72,20 +70,6 @@ async function tell({ pool, log }: MaintenanceDeps, part: string, error: unknown
   log.error({ part, err: error }, 'a part of housekeeping failed; it is tried again in five minutes');
   // It may have failed because the database is away.
   await countFailure(pool, part, error).catch((reason: unknown) => log.warn({ part, err: reason }, 'not counted'));
-}
-
-// One that ingest is taking again at this moment is left to it: waiting for each other's keys would be a deadlock.
-/** Removes one step of the idempotency keys of webhooks whose window has passed. */
-function forgetKeys(pool: Pool): Promise<boolean> {
-  return FORGETTING.step(async (size) => {
-    const { rowCount } = await pool.query(
-      `delete from idempotency_keys where (source_id, key_hash) in
-         (select source_id, key_hash from idempotency_keys where expires_at < now() order by expires_at limit $1
-          for update skip locked)`,
-      [size],
-    );
-    return rowCount === size;
-  });
 }
 
 /** Encrypts anew what needs a key other than the first, and says when a key is needed no more. */

@@ -1,5 +1,5 @@
 // Mails that tell of deliveries: what is due is frozen, rendered, sent and finished. Delivered at least once, like events.
-import { cancelled, heartbeat } from '@temporalio/activity';
+import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
 import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
@@ -13,13 +13,11 @@ import {
   mailContext,
   type NotificationKey,
   summaryOf,
-} from '../db/notifications.ts';
+} from '../db/delivery/notifications.ts';
 import type { Pool } from '../db/pool.ts';
 import { MailError, type Mailer } from '../outbound/mail.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import type { NotificationOutcome, NotifyActivities } from './types.ts';
-
-// Well below the heartbeat timeout of the workflow.
-const HEARTBEAT_MS = 4000;
 
 export interface NotifyDeps {
   pool: Pool;
@@ -33,14 +31,7 @@ export interface NotifyDeps {
 
 export function createNotifyActivities(deps: NotifyDeps): NotifyActivities {
   return {
-    async sendNotification(key) {
-      const beat = setInterval(heartbeat, HEARTBEAT_MS);
-      try {
-        return await sendNotification(deps, key);
-      } finally {
-        clearInterval(beat);
-      }
-    },
+    sendNotification: (key) => withHeartbeat(() => sendNotification(deps, key)),
     dropNotification: ({ reason, ...key }) => dropNotification(deps, key, reason),
   };
 }

@@ -17,8 +17,8 @@ export interface Parking {
 
 const WAITING = 'WorkflowType = "delivery" and DeliveryStatus = "failed" and ExecutionStatus = "Running"';
 const COUNT_EVERY_MS = 10_000;
-// An admission counts by itself for at least so many of these times.
-const UNSEEN_COUNTS = 3;
+// An admission that no count has shown counts by itself for at least so many of these times.
+const UNSEEN_COUNTS = 12;
 const DEADLINE_MS = 10_000;
 // Sooner than that once so much of an organization's limit was given away: the limits are exceeded by no more than about that.
 const COUNT_AFTER_SHARE = 0.1;
@@ -27,8 +27,9 @@ const LEAST_PAUSE_MS = 500;
 const ORGANIZATIONS_PER_COUNT = 10;
 
 /**
- * What is known of a number: what was counted last, and what has been admitted lately. Temporal shows a workflow as waiting only
- * when that has got its turn, which takes a while in an outage, so what was admitted lately counts beside what is seen, maybe twice.
+ * What is known of a number: what was counted last, and what has been admitted and is not seen yet. Temporal shows a workflow as
+ * waiting after a while, a long one in an outage. So an admission counts by itself until a count has risen by it, or for so long
+ * that it must have been seen: others that ended meanwhile have hidden it then.
  */
 class Estimate {
   readonly #unseenMs: number;
@@ -40,7 +41,7 @@ class Estimate {
   admitted = 0;
   asked = 0;
 
-  /** @param unseenMs how long an admission counts at least, ms */
+  /** @param unseenMs how long an admission counts at least that is not seen, ms */
   constructor(unseenMs: number) {
     this.#unseenMs = unseenMs;
   }
@@ -61,12 +62,20 @@ class Estimate {
   }
 
   counted(count: number): void {
+    this.#see(count - this.#counted);
     this.#forget();
     this.#counted = count;
   }
 
   countedAtMost(count: number): void {
     this.#counted = Math.min(this.#counted + this.#forget(), count);
+  }
+
+  /** The count has risen: so many admissions are seen, the earliest first. */
+  #see(rise: number): void {
+    const ofEarlier = Math.max(0, Math.min(rise, this.#earlier));
+    this.#earlier -= ofEarlier;
+    this.#lately -= Math.max(0, Math.min(rise - ofEarlier, this.#lately));
   }
 
   /** @returns how many admissions count no more by themselves: Temporal shows them by now */

@@ -1,17 +1,15 @@
 // The pages of replays: made in the database, and told to the workflows of the failed deliveries they take the place of.
-import { heartbeat } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/event-replay.ts';
 import type { Log } from '../core/log.ts';
-import { makePage, readProgress } from '../db/event-replay-pages.ts';
-import { type EventReplayKey, endEventReplay } from '../db/event-replays.ts';
+import { makePage, readProgress } from '../db/replay/event-replay-pages.ts';
+import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.ts';
 import type { Pool } from '../db/pool.ts';
-import type { ReplayedDelivery } from '../db/replay.ts';
+import type { ReplayedDelivery } from '../db/replay/replay.ts';
 import { replayedSignals, sendAll } from '../temporal-config/workflow-signals.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import type { ReplayActivities } from './types.ts';
 
-// Well below the heartbeat timeout of the workflow.
-const HEARTBEAT_MS = 4000;
 // How long one activity goes on where no event matches; then the workflow may hear of a cancel.
 const LOOKING_MS = 5000;
 const CONCURRENT_SIGNALS = 5;
@@ -25,14 +23,11 @@ export interface ReplayDeps {
 export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
   return {
     async replayPage({ page, ...key }) {
-      const beat = setInterval(heartbeat, HEARTBEAT_MS);
       try {
-        return await replayPage(deps, key, page);
+        return await withHeartbeat(() => replayPage(deps, key, page));
       } catch (error) {
         deps.log.error({ ...key, page, error: String(error) }, 'page of a replay not made');
         throw error;
-      } finally {
-        clearInterval(beat);
       }
     },
     async cancelReplay(key) {

@@ -2,11 +2,16 @@
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { databaseTime } from '../db/clock.ts';
-import { forgetEventReplays } from '../db/event-replays.ts';
-import { DAY_MS, daysBefore, dropPartitionsBefore, type PartitionedTable } from '../db/partitions.ts';
+import { forgetEventReplays } from '../db/replay/event-replays.ts';
+import { DAY_MS, daysBefore, dropPartitionsBefore, type PartitionedTable } from '../db/retention/partitions.ts';
 import type { Pool } from '../db/pool.ts';
-import { failOpenDeliveries, firstDayInFiles, removeWaitingBefore, removeYoungerDeliveries } from '../db/retention.ts';
-import { forgetBatches } from '../db/warehouse-batches.ts';
+import {
+  failOpenDeliveries,
+  firstDayInFiles,
+  removeWaitingBefore,
+  removeYoungerDeliveries,
+} from '../db/retention/retention.ts';
+import { forgetBatches } from '../db/warehouse/batches.ts';
 
 export type RetentionSettings = Pick<
   Settings,

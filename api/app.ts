@@ -1,4 +1,5 @@
 // The Koa app: what every request passes, then ingest, probes and the management API.
+// Rules: HTTP-03.
 import Koa from 'koa';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyRooms } from './body-memory-budget.ts';

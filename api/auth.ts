@@ -1,35 +1,12 @@
-// API keys: who a request comes from and what it may do (decisions, "Credentials, organizations, plans").
+// API keys: who a request comes from and what it may do.
+// Rules: HTTP-04, AUTH-01 to AUTH-05, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../db/entities.ts';
+import { findKey, noteUse } from '../db/management/api-keys.ts';
 import type { Pool } from '../db/pool.ts';
 import { hashToken } from '../db/prepare.ts';
 import { type Caller, callerOf, type Context, type Next, param } from './context.ts';
 import { ApiError, notFound } from './errors.ts';
-
-interface KeyRow {
-  id: string;
-  name: string;
-  scopes: Scope[];
-  token_hash: Buffer;
-  organization_id: string;
-  organization_name: string;
-  slug: string;
-  plan: Caller['organization']['plan'];
-  /** Whether its last use is to be noted. */
-  unnoted: boolean;
-}
-
-// Read for every request, without a cache: a revoked key ends at once, in every process.
-const FIND_KEY = `
-select k.id, k.name, k.scopes, k.token_hash, o.id as organization_id, o.name as organization_name, o.slug, o.plan,
-       coalesce(k.last_used_at < now() - interval '1 minute', true) as unnoted
-from api_keys k join organizations o on o.id = k.organization_id
-where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
-
-// To the minute, so that a busy key costs one write a minute; of requests at the same moment one writes.
-const NOTE_USE = `
-update api_keys set last_used_at = now()
-where id = $1 and coalesce(last_used_at < now() - interval '1 minute', true)`;
 
 /** Middleware: 401 without a valid key, 403 when the key lacks the scope that the method needs. */
 export function authenticate(pool: Pool): (ctx: Context, next: Next) => Promise<void> {
@@ -48,14 +25,13 @@ async function findCaller(pool: Pool, authorization: string): Promise<Caller> {
   const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (token === undefined) throw unauthorized();
   const hash = hashToken(token);
-  const { rows } = await pool.query<KeyRow>({ name: 'find-key', text: FIND_KEY, values: [hash] });
-  const row = rows[0];
-  if (!row || !timingSafeEqual(row.token_hash, hash)) throw unauthorized();
+  const key = await findKey(pool, hash);
+  if (!key || !timingSafeEqual(key.tokenHash, hash)) throw unauthorized();
   // Failure policy: the request does not wait for this, nor fail with it; the next one notes it.
-  if (row.unnoted) pool.query(NOTE_USE, [row.id]).catch(() => undefined);
+  if (key.useIsDue) noteUse(pool, key.organizationId, key.id).catch(() => undefined);
   return {
-    organization: { id: row.organization_id, name: row.organization_name, slug: row.slug, plan: row.plan },
-    key: { id: row.id, name: row.name, scopes: row.scopes },
+    organization: { id: key.organizationId, name: key.organizationName, slug: key.slug, plan: key.plan },
+    key: { id: key.id, name: key.name, scopes: key.scopes },
   };
 }
 

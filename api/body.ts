@@ -1,4 +1,5 @@
 // Reads JSON bodies of the management API; each refusal as decided in "HTTP conventions".
+// Rules: HTTP-16 to HTTP-19.
 import { parseExact } from '../core/numbers/exact-json.ts';
 import type { AppContext } from './context.ts';
 import { ApiError } from './errors.ts';

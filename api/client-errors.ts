@@ -1,4 +1,5 @@
 // Answers to what never reaches the app, because it is no HTTP or one too many: in the same shape as every other error.
+// Rules: ERR-32 to ERR-34.
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { newId } from '../core/ids.ts';

@@ -6,7 +6,7 @@ import type { Transforms } from '../outbound/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
-import type { SecretBox } from '../db/encryption.ts';
+import type { SecretBox } from '../db/encryption/secret-box.ts';
 import type { Scope } from '../db/entities.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';

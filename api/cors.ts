@@ -1,4 +1,6 @@
 // Cross-origin requests of browsers to the management API (Fetch standard, "CORS protocol"), off unless origins are set.
+// Rules: HTTP-27.
+import koaCors from '@koa/cors';
 import type { AppContext, Next } from './context.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 
@@ -18,7 +20,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ].join(', ');
 /** How long a browser may remember a preflight, in seconds. */
-const PREFLIGHT_SECONDS = '600';
+const PREFLIGHT_SECONDS = 600;
 
 /**
  * Middleware: lets pages of these origins use the API. The credentials are API keys in a header, which a page has to know;
@@ -26,21 +28,15 @@ const PREFLIGHT_SECONDS = '600';
  * @param origins exactly as browsers send them; none turns it off
  */
 export function cors(origins: string[]): (ctx: AppContext, next: Next) => Promise<void> {
-  return async (ctx, next) => {
-    if (origins.length === 0 || ctx.path.startsWith('/ingest/')) return next();
-    // Also when the request has no origin, or another one: a cache must not hand its answer to a page.
-    ctx.vary('Origin');
-    const origin = ctx.get('Origin');
-    if (!origins.includes(origin)) return next();
-    ctx.set({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS });
-    const isPreflight = ctx.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method') !== '';
-    if (!isPreflight) return next();
-    // The same for every path: whether a path or method exists is for the request itself to hear.
-    ctx.set({
-      'Access-Control-Allow-Methods': METHODS,
-      'Access-Control-Allow-Headers': REQUEST_HEADERS,
-      'Access-Control-Max-Age': PREFLIGHT_SECONDS,
-    });
-    ctx.status = 204;
-  };
+  const protocol = koaCors({
+    // Nothing for another origin, but for `Vary`: a cache must not hand its answer to a page.
+    origin: (ctx) => origins.find((origin) => origin === ctx.get('Origin')) ?? '',
+    allowMethods: METHODS,
+    allowHeaders: REQUEST_HEADERS,
+    exposeHeaders: EXPOSED_HEADERS,
+    maxAge: PREFLIGHT_SECONDS,
+    // `renderErrors`, which runs within, throws none.
+    keepHeadersOnError: false,
+  });
+  return (ctx, next) => (origins.length === 0 || ctx.path.startsWith('/ingest/') ? next() : protocol(ctx, next));
 }

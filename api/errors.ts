@@ -1,4 +1,5 @@
-// Errors as the API answers them (interface.md, "Errors"): one class to throw, one place that renders.
+// Errors as the API answers them: one class to throw, one place that renders.
+// Rules: ERR-01, ERR-04, ERR-05, ERR-23, ERR-31.
 import { STATUS_CODES } from 'node:http';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { AppContext, Next } from './context.ts';
@@ -12,7 +13,7 @@ export interface ErrorDetail {
   column?: number;
 }
 
-/** An answer that is not a success. `code` is undefined where the interface names none. */
+/** An answer that is not a success. `code` is undefined where it has none (ERR-09, ERR-21). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;

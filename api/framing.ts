@@ -38,5 +38,5 @@ function hostProblem(version: string, host: string | undefined, rawHeaders: stri
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   if (hosts > 1) return bad('The request has more than one Host header');
-  return HOST.test(host) ? null : bad('The Host header is no host');
+  return HOST.test(host) ? null : bad('The Host header is not a valid host');
 }

@@ -33,7 +33,7 @@ export const HTTP_LIMITS: Omit<HttpLimits, 'maxConnections' | 'maxConnectionsPer
   requestMs: 60_000,
   // Longer than the 60 s after which the usual balancers give up an idle connection, so that they close it first.
   keepAliveMs: 65_000,
-  // A body may take 60 s, and a test of a destination 60 s more (interface.md, "Limits").
+  // A body may take 60 s, and a test of a destination 60 s more (DEST-12).
   answerMs: 180_000,
   checkEveryMs: 5000,
   lingerMs: 5000,

@@ -58,7 +58,7 @@ export function createHttpServer(
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node has let go of this connection, so what still comes is not read by it.
     socket.on('error', () => socket.destroy()).resume();
-    end(socket, new ApiError(405, 'METHOD_NOT_ALLOWED', 'This is no proxy'), limits.lingerMs);
+    end(socket, new ApiError(405, 'METHOD_NOT_ALLOWED', 'This server is not a proxy'), limits.lingerMs);
   });
   return server;
 }

@@ -1,6 +1,7 @@
 // `Idempotency-Key` on the POST requests of the management API: a repeat gets the answer of the first one, and does nothing.
+// Rules: HTTP-29 to HTTP-32, ERR-29.
 import { createHash } from 'node:crypto';
-import { DecryptionError } from '../db/encryption.ts';
+import { DecryptionError } from '../db/encryption/secret-box.ts';
 import {
   type Claim,
   type Claimed,
@@ -9,7 +10,7 @@ import {
   RENEW_MS,
   releaseClaim,
   renewClaim,
-} from '../db/idempotent-requests.ts';
+} from '../db/management/idempotent-requests.ts';
 import { bufferBody } from './body.ts';
 import { type ApiDeps, callerOf, type Context, type Next, organizationId } from './context.ts';
 import { ApiError, errorBody, invalid } from './errors.ts';

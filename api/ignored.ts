@@ -2,6 +2,7 @@
 // known name that is nearest. One response header, `X-Ignored`, a list of RFC 9651:
 //   "destnationId";in=query;nearest="destinationId", "retryPolicy.maxRetry";in=body;nearest="retryPolicy.maxRetries"
 // Everything that is checked by a zod schema notes here what that schema does not know; nothing is listed by hand.
+// Rules: HTTP-22, HTTP-23.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { nearestName } from '../core/nearest-name.ts';
 import type { UnknownMember } from '../core/unknown-members.ts';

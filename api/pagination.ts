@@ -1,4 +1,5 @@
-// Lists: `page` and `pageSize` (interface.md, "Limits"), and the shape of every list answer.
+// Lists: `page` and `pageSize`, and the shape of every list answer.
+// Rules: LIST-01 to LIST-05.
 import { z } from 'zod';
 
 const MAX_PAGE_SIZE = 100;
@@ -39,7 +40,7 @@ export function limitOf({ page, pageSize }: Page): { limit: number; offset: numb
   return { limit: pageSize, offset: Math.min((page - 1) * pageSize, Number.MAX_SAFE_INTEGER) };
 }
 
-/** A page of configuration records, newest first; stable across pages (decisions, "HTTP conventions"). */
+/** A page of configuration records, newest first; stable across pages (LIST-05). */
 export function newestFirst(page: Page) {
   const orderBy: { createdAt?: 'desc'; id?: 'desc' }[] = [{ createdAt: 'desc' }, { id: 'desc' }];
   return { ...limitOf(page), orderBy };

@@ -1,4 +1,5 @@
 // The parts that query strings share: pages, booleans, times, search texts. Bodies with the same members use them too.
+// Rules: HTTP-09, LIST-06, LIST-07.
 import { z } from 'zod';
 
 const once = z.string({

@@ -1,5 +1,6 @@
 // The optional limit of management requests per API key (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): a fixed window of one
 // minute, counted in this process. Several API processes allow that many requests each.
+// Rules: HTTP-28.
 import { callerOf, type Context, type Next } from './context.ts';
 import { ApiError } from './errors.ts';
 

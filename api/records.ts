@@ -56,7 +56,7 @@ export function violates(error: unknown, constraint: string): boolean {
   );
 }
 
-/** A stored time as the API shows it. */
+/** A stored time as the API shows it (HTTP-08). */
 export function isoTime(time: Date | null | undefined): string | null {
   return time ? time.toISOString() : null;
 }

@@ -1,4 +1,5 @@
 // Gives every request an id and writes one line about it: never its query, payload or credentials.
+// Rules: HTTP-26.
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { AppContext, Next } from './context.ts';

@@ -4,8 +4,8 @@ import { replayedSignals, type Send, sendAll, signalWorkflow } from '../temporal
 import { repairOverdue } from '../temporal-config/open-deliveries.ts';
 import type { Log } from '../core/log.ts';
 import type { Pool } from '../db/pool.ts';
-import { makeDue, type OverdueDelivery } from '../db/reconciliation.ts';
-import type { ReplayedDelivery } from '../db/replay.ts';
+import { makeDue, type OverdueDelivery } from '../db/reconciliation/reconciliation.ts';
+import type { ReplayedDelivery } from '../db/replay/replay.ts';
 
 const CONCURRENT_SIGNALS = 10;
 

@@ -1,4 +1,5 @@
-// Test deliveries to a destination (interface.md, "Destinations, flat family", rules 3 and 4).
+// Test deliveries to a destination.
+// Rules: ERR-06, DEST-44 to DEST-46.
 import { MissingCredentialsError } from '../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundInput, type OutboundRequest } from '../outbound/http/outbound-request.ts';
 import type { Sender } from '../outbound/http/sender.ts';

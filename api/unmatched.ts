@@ -1,4 +1,5 @@
 // What no handler answers: OPTIONS, methods that a path does not have, and paths that do not exist.
+// Rules: HTTP-05 to HTTP-07.
 import type { ApiRouter, AppContext, Next } from './context.ts';
 import { ApiError } from './errors.ts';
 

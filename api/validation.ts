@@ -1,4 +1,5 @@
 // Turns what zod finds wrong into the API's 400: the message names the first offending field and what it must be.
+// Rules: HTTP-20, HTTP-24, ERR-02, ERR-03, ERR-08.
 import { z } from 'zod';
 import { magnitudeOf } from '../core/numbers/decimal.ts';
 import { ExactNumber } from '../core/numbers/exact-json.ts';
@@ -8,7 +9,7 @@ import type { AppContext } from './context.ts';
 import { ApiError, type ErrorDetail } from './errors.ts';
 import { nearestOf, noteIgnored, type Place } from './ignored.ts';
 
-/** Adds an issue that carries a code of the interface (INVALID_URL, ...) instead of VALIDATION_ERROR. */
+/** Adds an issue that carries a code of its own (INVALID_URL, ...) instead of VALIDATION_ERROR. */
 export function refuse(
   context: z.RefinementCtx,
   code: string | undefined,
@@ -22,7 +23,7 @@ export function refuse(
  * Checks the body of a request, or a value in it, against a schema. Members that the schema does not know are ignored and named in
  * the answer (ignored.ts); a strict object refuses them.
  * @param what names the value itself in messages about it as a whole: `The body`
- * @throws ApiError 400; an issue with a code of its own wins over the others (decisions, "validation error")
+ * @throws ApiError 400; an issue with a code of its own wins over the others (ERR-03)
  */
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
   return checkIn('body', schema, value, what);

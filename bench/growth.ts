@@ -1,6 +1,7 @@
 // npm run bench -- growth [--deliveries 1000000,5000000,10000000 --routes 100,10000 --seconds 10 --rounds 2]: whether a service that
 // has become large is as quick as an empty one. For each size there is a database of its own beside the empty one, on the same
 // servers; each is measured in turn, and every figure is compared with the empty one's of the same round.
+import pMap from 'p-map';
 import type { Lane } from '../core/lane.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { Stack } from '../local/stack.ts';
@@ -73,15 +74,9 @@ function withRoutes(count: number, url: string): Size {
     async grow(stack) {
       const service = await startService(stack);
       const destinationId = await createDestination(service, url);
-      const paths: string[] = [];
-      const create = async () => {
-        while (paths.length < count) {
-          const at = paths.push('') - 1;
-          paths[at] = (await createRoute(service, [destinationId])).path;
-        }
-      };
-      await Promise.all(Array.from({ length: CONCURRENT_CREATES }, create)).finally(() => service.stop());
-      return paths;
+      const create = async () => (await createRoute(service, [destinationId])).path;
+      const creations = Array.from({ length: count });
+      return await pMap(creations, create, { concurrency: CONCURRENT_CREATES }).finally(() => service.stop());
     },
   };
 }

@@ -1,5 +1,5 @@
 // npm run bench -- soak [--minutes 30 --lane express --save]: each lane, or one, at half load for a long time, with the memory of the
-// processes and the backlog over time.
+// processes and the backlog over time. What is saved is a summary and a plot.
 import type { Lane } from '../core/lane.ts';
 import type { Stack } from '../local/stack.ts';
 import { OUTSTANDING } from './lanes/lane.ts';
@@ -40,7 +40,7 @@ export async function measureSoak(stack: Stack, receiver: Receiver, options: Ben
     const bars = barsOf(soak);
     console.log(report(lane, soak, bars, options.minutes));
     if (options.save)
-      saveResults(`soak-${lane}`, { minutes: options.minutes, bars, ...soak }, plot(lane, soak, options));
+      saveResults(`soak-${lane}`, { minutes: options.minutes, bars, ...summaryOf(soak) }, plot(lane, soak, options));
   }
 }
 
@@ -105,12 +105,41 @@ function barsOf({ acknowledged, arrived, samples }: Soak): Bar[] {
   ];
 }
 
+/** What is kept of a soak as figures; its samples are in the plot. */
+function summaryOf({ samples, ...totals }: Soak) {
+  return {
+    ...totals,
+    samples: samples.length,
+    workerMiB: courseOf(samples, 'worker'),
+    apiMiB: courseOf(samples, 'api'),
+    backlog: courseOf(samples, 'backlog'),
+    ackP99Ms: courseOf(samples, 'ackP99'),
+  };
+}
+
+interface Course {
+  /** Medians: of the first and the last tenth of the time, and of all of it. */
+  firstTenth: number;
+  lastTenth: number;
+  median: number;
+  highest: number;
+}
+
+function courseOf(samples: Sample[], name: keyof Sample): Course {
+  const values = samples.map((sample) => sample[name]);
+  const tenth = Math.ceil(values.length / 10);
+  return {
+    firstTenth: median(values.slice(0, tenth)),
+    lastTenth: median(values.slice(-tenth)),
+    median: median(values),
+    highest: Math.max(...values),
+  };
+}
+
 function report(lane: Lane, { perSecond, acknowledged, samples }: Soak, bars: Bar[], minutes: number): string {
-  const tenth = Math.ceil(samples.length / 10);
   const ends = (name: keyof Sample) => {
-    const values = samples.map((sample) => sample[name]);
-    const of = (part: number[]) => median(part).toFixed(0);
-    return `${of(values.slice(0, tenth))} in the first tenth, ${of(values.slice(-tenth))} in the last, at most ${Math.max(...values).toFixed(0)}`;
+    const { firstTenth, lastTenth, highest } = courseOf(samples, name);
+    return `${firstTenth.toFixed(0)} in the first tenth, ${lastTenth.toFixed(0)} in the last, at most ${highest.toFixed(0)}`;
   };
   return [
     '',
@@ -127,13 +156,19 @@ function report(lane: Lane, { perSecond, acknowledged, samples }: Soak, bars: Ba
 
 function plot(lane: Lane, { samples }: Soak, { minutes }: BenchOptions): string {
   const place = { x: 60, width: 640, height: 120, end: `${minutes} min` };
-  return svgDocument(740, 400, [
+  return svgDocument(740, 590, [
     ...memoryChart({ ...place, y: 50 }, lane, samples),
     ...chart({
       ...place,
       y: 240,
       title: `lane ${lane}: backlog, deliveries`,
       curves: [{ name: '', color: '#4477aa', values: samples.map((sample) => sample.backlog) }],
+    }),
+    ...chart({
+      ...place,
+      y: 430,
+      title: `lane ${lane}: acknowledged, p99, ms`,
+      curves: [{ name: '', color: '#4477aa', values: samples.map((sample) => sample.ackP99) }],
     }),
   ]);
 }

@@ -6,7 +6,7 @@ import { claimDeliveries, renewShards } from '../db/hot-path/claim.ts';
 import { loadAttempts } from '../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../db/hot-path/record-results.ts';
 import { type NewEvent, storeEvents } from '../db/hot-path/store-events.ts';
-import { DAY_MS, ensurePartitions } from '../db/partitions.ts';
+import { DAY_MS, ensurePartitions } from '../db/retention/partitions.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { fillRecords } from './history/records.ts';
 import { cpuMs } from './support/measure.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Client, createClient } from 'hookyard/client';
+import { type Client, createClient } from '../client/index.ts';
 import { parseExact } from '../core/numbers/exact-json.ts';
 import { servedUrl } from '../local/served-url.ts';
 import { usage } from './errors.ts';

@@ -1,6 +1,6 @@
 // What a command ends with: one line that says what to do next, and an exit code that a script can act on.
 import { CommanderError } from 'commander';
-import { HookyardError } from 'hookyard/client';
+import { HookyardError } from '../client/index.ts';
 import type { ServiceAddress } from './context.ts';
 
 /** The exit codes; docs/cli.md documents them. */

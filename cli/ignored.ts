@@ -1,5 +1,5 @@
 // What the service ignored of what a command sent, as lines on stderr.
-import type { Ignored } from 'hookyard/client';
+import type { Ignored } from '../client/index.ts';
 import { type Output, printable } from './output.ts';
 
 const WORDS = { query: 'the query parameter', body: 'the member' };

@@ -1,7 +1,7 @@
 // What is given to commands: JSON from an argument, a file or stdin; names instead of ids; pages.
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import type { Client, HttpDestinationSummary, Route, Source, WarehouseDestinationSummary } from 'hookyard/client';
+import type { Client, HttpDestinationSummary, Route, Source, WarehouseDestinationSummary } from '../client/index.ts';
 import { parseExact } from '../core/numbers/exact-json.ts';
 import { notFound, usage } from './errors.ts';
 import { cell } from './output.ts';

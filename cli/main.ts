@@ -25,18 +25,18 @@ const program = new Command('hookyard')
   .option('--api-key <key>', 'whr_... (HOOKYARD_API_KEY; for this machine data/keys/api-key)')
   .option('--timeout <seconds>', 'deadline of each request to the service, and of the waits between repeats (30)')
   .option('--json', 'print the result as JSON on stdout, errors as JSON on stderr')
-  .showHelpAfterError('(--help tells more)')
+  .showHelpAfterError('(see --help)')
   .exitOverride()
   .addHelpText(
     'after',
     `
-A source is where webhooks come in, a destination where they go, a route leads from one to others.
+A source is where webhooks come in, a destination where they go, a route connects one source to destinations.
 
   hookyard listen 4000 --source orders        receive webhooks of "orders" here, and see them
   hookyard send --source orders --provider github
   hookyard events list --status failed
 
-Exit codes: 0 done, 1 refused by the API, 2 wrong usage, 3 not found, 4 no or too weak a key, 5 not reachable or failing.
+Exit codes: 0 done, 1 refused by the API, 2 wrong usage, 3 not found, 4 no valid key or scope, 5 not reachable or failing.
 More in docs/cli.md.`,
   );
 

@@ -5,11 +5,6 @@ import { hmac, type SignatureAlgorithm, type SignatureEncoding } from '../core/s
 export const PROVIDERS = ['github', 'stripe', 'slack', 'hmac', 'plain'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-export interface Sample {
-  body: Buffer;
-  headers: Record<string, string>;
-}
-
 /** How an `hmac` source is signed; the members of its `verificationConfig`. */
 export interface HmacConfig {
   header?: string;

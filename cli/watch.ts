@@ -1,6 +1,6 @@
 // Watching an event until its deliveries have ended.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Delivery, EventInFull } from 'hookyard/client';
+import type { Delivery, EventInFull } from '../client/index.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './errors.ts';
 import type { Output } from './output.ts';

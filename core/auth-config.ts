@@ -1,4 +1,5 @@
-// What a destination's `authConfig` holds for each `authType` (interface.md, "authConfig by authType").
+// What a destination's `authConfig` holds for each `authType`.
+// Rules: DEST-10, DEST-23 to DEST-27.
 import { z } from 'zod';
 import { checkHeaderName, isHeaderValue } from './headers.ts';
 

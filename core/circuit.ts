@@ -1,5 +1,6 @@
-// The circuit breaker of a route as a pure state machine (interface, "Circuit breaker"; decisions, "Failover and circuit
-// breaker"). It sees attempts of primary deliveries only: a failover destination says nothing about the route's own.
+// The circuit breaker of a route as a pure state machine. It sees attempts of primary deliveries only: a failover destination says
+// nothing about the route's own.
+// Rules: CIRC-01 to CIRC-06, WH-27.
 
 export const CIRCUIT_STATES = ['closed', 'open', 'half_open'] as const;
 export type CircuitState = (typeof CIRCUIT_STATES)[number];

@@ -135,7 +135,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
     if (name.startsWith('HOOKYARD_') && !(name in variables) && !NOT_OURS.includes(name)) {
-      problems.push(`${name} is not a setting of Hookyard; remove it, or see the configuration table in README.md`);
+      problems.push(`${name} is not a setting of Hookyard; remove it, or see docs/configuration.md`);
     }
   }
   const values: Record<string, unknown> = {};
@@ -167,7 +167,7 @@ export function describeSettings(settings: Settings): string[] {
     .map(([name, row]) => `${name}=${row.secret ? '****' : String(settings[name as keyof Settings])}`);
 }
 
-/** The base of every `webhookUrl`: `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */
+/** The base of every `webhookUrl` (HTTP-01): `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */
 export function publicUrl(settings: Settings, boundPort: number = settings.HOOKYARD_PORT): string {
   return (settings.HOOKYARD_PUBLIC_URL ?? `http://localhost:${boundPort}`).replace(/\/+$/, '');
 }

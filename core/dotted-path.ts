@@ -1,11 +1,12 @@
 // Paths into a JSON value as filters and idempotency keys write them: `order.items.0.sku`, `items[0].sku`,
 // `items[*].sku` (any element), `$.order.id`, `['a.b']` for a name with a dot.
+// Rules: FLT-05.
 
 /** One step of a path: the name of a member (on an array its index), or every element of an array. */
 export type PathStep = { key: string } | { every: true };
 
 /** The longest path, in characters. */
-export const MAX_PATH_LENGTH = 1024;
+const MAX_PATH_LENGTH = 1024;
 
 // A dot and a name, or brackets around an index, a star or a quoted name.
 const STEP = /\.([^.[\]]+)|\[(?:(\d+)|(\*)|'([^']*)'|"([^"]*)")\]/y;

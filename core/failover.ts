@@ -1,4 +1,5 @@
-// When a delivery is handed to a failover destination, and to which (decisions, "Failover and circuit breaker").
+// When a delivery is handed to a failover destination, and to which.
+// Rules: ROUTE-50, ROUTE-51.
 
 export interface FailoverRule {
   /** In the order in which they are tried, at most three. */

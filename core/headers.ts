@@ -1,4 +1,5 @@
 // Which headers a destination may be given, which received ones travel on, and how sets of headers are merged.
+// Rules: DEST-22, OUT-02.
 
 /** At most this many custom headers on a destination. */
 export const MAX_CUSTOM_HEADERS = 50;

@@ -1,8 +1,9 @@
 // Identifiers: a prefix and a UUIDv7 (RFC 9562, section 5.7) in lowercase Crockford base32, for example
 // `evt_06f3k2v8q0e7...`. 128 bits with two zero bits on top fill 26 characters, so the first 10 are exactly the 48-bit
 // millisecond timestamp and the text sorts (collation "C") by time of creation.
+// Rules: HTTP-11.
 
-/** What an id is of: the prefixes of the interface plus those of records it does not name. */
+/** What an id is of: every prefix there is. */
 export type IdPrefix =
   | 'dst'
   | 'dst_wh'

@@ -2,7 +2,7 @@
 import { RE2JS, RE2JSException } from 're2js';
 
 /** The longest pattern, in characters. */
-export const MAX_PATTERN_LENGTH = 1000;
+const MAX_PATTERN_LENGTH = 1000;
 
 // Linear time has a factor: the size of the compiled program. `[ab]{999}` is 1,000 instructions.
 const MAX_PROGRAM = 2000;

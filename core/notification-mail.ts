@@ -1,4 +1,5 @@
-// The mails that tell of deliveries (decisions, "Health, stats, notifications"): subject, plain text and HTML.
+// The mails that tell of deliveries: subject, plain text and HTML.
+// Rules: NOTE-05.
 import type { ErrorSummary } from './error-summary.ts';
 
 /** What a mail tells of. Names come from the records of the route; nothing here is trusted to be free of markup. */

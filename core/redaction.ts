@@ -1,4 +1,5 @@
-// How secrets are shown (interface.md, "Credential redaction") and how a shown one that comes back is recognised.
+// How secrets are shown and how a shown one that comes back is recognised.
+// Rules: AUTH-14, AUTH-15.
 import type { AuthType } from './auth-config.ts';
 
 const BULLETS = '••••';
@@ -72,7 +73,7 @@ const SECRET_NAME =
 const NOT_SECRET = new Set(['idempotency-key', 'sec-websocket-key']);
 
 /** Whether a header's value is masked wherever headers are shown, judged by its name. */
-export function isSecretHeader(name: string): boolean {
+function isSecretHeader(name: string): boolean {
   return SECRET_NAME.test(name) && !NOT_SECRET.has(name.toLowerCase());
 }
 

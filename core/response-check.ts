@@ -1,4 +1,5 @@
-// Whether a destination's response counts as success (interface.md, route field `expectedResponse`).
+// Whether a destination's response counts as success (`expectedResponse` of its route).
+// Rules: ROUTE-22, DLV-18.
 import { type ErrorSummary, named, ownWords } from './error-summary.ts';
 
 /** What a route expects of the response; a member that is absent is not checked, except that the default status is 2xx. */

@@ -1,4 +1,5 @@
 // Slugs: the names of records in addresses and export files.
+// Rules: HTTP-12.
 
 /** The longest slug, in characters. */
 export const MAX_SLUG_LENGTH = 63;

@@ -1,4 +1,5 @@
-// What an attempt's answer means for its delivery (decisions, "Deliveries").
+// What an attempt's answer means for its delivery.
+// Rules: DLV-19, DLV-20, DLV-22.
 import { parseHttpDate, parseRetryAfter, waitBeforeRetry } from './backoff.ts';
 import { type DescribedError, openError } from './error-summary.ts';
 import { type ExpectedResponse, isSuccess } from './response-check.ts';

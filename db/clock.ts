@@ -5,11 +5,12 @@ import type { Queryable } from './pool.ts';
 /** What the clocks of processes that make ids may differ by, ms: each is an hour off at most, and some time passes in between. */
 export const CLOCK_SKEW_MS = 3 * 3_600_000;
 
+/** What time it is by the database's clock, whole milliseconds since 1970: an expression. */
+export const NOW_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8';
+
 /** What time it is by the database's clock, whole milliseconds since 1970. */
 export async function databaseTime(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ now: number }>(
-    'select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now',
-  );
+  const { rows } = await db.query<{ now: number }>(`select ${NOW_MS} as now`);
   if (!rows[0]) throw new Error('The database did not tell the time');
   return rows[0].now;
 }

@@ -1,4 +1,4 @@
-// The configuration records. Events, deliveries and attempts are no entities: they are written and read in sets (hot-path.ts, history.ts).
+// The configuration records. Events, deliveries and attempts are no entities: they are written and read in sets (hot-path/, history/).
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { FilterCondition } from '../core/filters/conditions.ts';
@@ -108,7 +108,7 @@ export type DestinationType = 'http' | WarehouseType;
 /**
  * An HTTP endpoint (id `dst_...`) or a warehouse (`dst_wh_...`). A warehouse has an empty url and the defaults in the members
  * that are for HTTP only. Its `config` is the checked config, defaults filled in, as JSON text that is encrypted as a whole
- * with the record's id as associated data, like `authConfig`: warehouse-config.ts opens it. It is null, or lacks its secret,
+ * with the record's id as associated data, like `authConfig`: warehouse/config.ts opens it. It is null, or lacks its secret,
  * on a warehouse that was imported from a file without credentials; such a one is disabled. `fieldMapping` holds the checked
  * rules in clear; null: rows are whole events. An HTTP destination has null in both.
  */

@@ -4,7 +4,8 @@ import { Migration, Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { entities } from './entities.ts';
-import { ensurePartitions } from './partitions.ts';
+import { ensurePartitions } from './retention/partitions.ts';
+import { LOCKS } from './sql-rules.ts';
 
 // Numbered SQL files, applied in this order, each in a transaction of its own and never edited after a release.
 const files = [
@@ -33,9 +34,6 @@ const files = [
   '0024-error-summaries',
 ];
 
-// Any constant number; it only has to be the same in every process.
-const MIGRATION_LOCK = 4_865_796_1;
-
 const migrationsList = files.map((name) => ({
   name,
   class: class extends Migration {
@@ -54,7 +52,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   const lock = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 });
   await lock.connect();
   try {
-    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await lock.query('select pg_advisory_lock($1)', [LOCKS.migration]);
     const applied = await applyMigrations(databaseUrl);
     await ensurePartitions(lock);
     return applied;

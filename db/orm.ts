@@ -38,3 +38,8 @@ export function tenantEntityManager(orm: MikroORM, organizationId: string): Enti
   em.setFilterParams('tenant', { organizationId });
   return em;
 }
+
+/** Waits for other imports into the organization; they wait until the transaction of this one has ended. */
+export async function lockImports(em: EntityManager, organizationId: string): Promise<void> {
+  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`import:${organizationId}`]);
+}

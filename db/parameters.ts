@@ -1,4 +1,4 @@
-// The gate that every parameter of a hand-written statement passes: whatever text it has from a webhook, a destination, a store or
+// Parameters of hand-written statements. They pass a gate: whatever text they have from a webhook, a destination, a store or
 // a transform, PostgreSQL can hold it. The records of the management API refuse such text instead (api/validation.ts).
 import pg from 'pg';
 import { cleanJson, cleanText } from '../core/clean-text.ts';
@@ -36,3 +36,14 @@ function cleanParameter(value: unknown): unknown {
 
 // Halves of surrogate pairs need no look: Node writes them as U+FFFD (WHATWG Encoding, section 4.1).
 const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes('\0');
+
+/** The ids with their least and greatest, in byte order as in collation "C". */
+export function bounds(ids: string[]): { ids: string[]; low: string; high: string } {
+  let low = ids[0] ?? '';
+  let high = low;
+  for (const id of ids) {
+    if (id < low) low = id;
+    if (id > high) high = id;
+  }
+  return { ids, low, high };
+}

@@ -1,4 +1,4 @@
-// The connection pool of the hand-written statements (hot-path.ts, history.ts).
+// The connection pool of the hand-written statements (hot-path/, history/).
 import pg from 'pg';
 import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
@@ -62,6 +62,23 @@ export function dropReadOnlyConnections(pool: pg.Pool): void {
     // The pool lets go of a client that has been told to end.
     if (client instanceof pg.Client && readOnly.has(client)) void client.end();
   });
+}
+
+/**
+ * Whether the server takes writes. A lock on no row: a server that takes none refuses it, which also makes the pool give up the
+ * connection, and nobody waits for it. `query_timeout` ends the question itself, so that a network that swallows it does not
+ * keep its connection.
+ * @throws when the server cannot be reached within the deadline, ms
+ */
+export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boolean> {
+  const question = { text: 'select from organizations limit 0 for update', query_timeout: deadlineMs };
+  try {
+    await pool.query(question);
+    return true;
+  } catch (error) {
+    if (isReadOnlyServer(error)) return false;
+    throw error;
+  }
 }
 
 /** Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. */

@@ -1,22 +1,21 @@
 // What every start does to the database before anything serves: migrate, check the keys, make the first organization.
+// Rules: AUTH-06, AUTH-07.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../core/config.ts';
 import { newId } from '../core/ids.ts';
 import { isSlug } from '../core/slugs.ts';
-import { checkKeysOpenData, loadSecretBox } from './encryption-keys.ts';
+import { checkKeysOpenData, loadSecretBox } from './encryption/keys.ts';
 import { migrate } from './migrate.ts';
 import { createPool, inTransaction, type Pool } from './pool.ts';
+import { LOCKS } from './sql-rules.ts';
 
 export interface PreparedDatabase {
   organization: { id: string; slug: string; plan: string };
   /** The first key, when this start made it: the only time its token is known. `file` is null when it came from HOOKYARD_API_KEY. */
   createdKey: { token: string; file: string | null } | null;
 }
-
-// Any constant number; it keeps two first starts from making two organizations.
-const FIRST_ORGANIZATION_LOCK = 4_865_796_2;
 
 /** The file that keeps the generated first API key, readable by its owner only. */
 export function apiKeyFile(settings: Settings): string {
@@ -51,7 +50,7 @@ export async function prepareDatabase(settings: Settings, databaseUrl: string): 
 
 async function firstOrganization(pool: Pool, settings: Settings): Promise<PreparedDatabase> {
   return inTransaction(pool, async (db) => {
-    await db.query('select pg_advisory_xact_lock($1)', [FIRST_ORGANIZATION_LOCK]);
+    await db.query('select pg_advisory_xact_lock($1)', [LOCKS.firstOrganization]);
     const slug = settings.HOOKYARD_ORG_SLUG;
     await db.query(
       `insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) on conflict (slug) do nothing`,

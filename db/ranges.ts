@@ -86,3 +86,9 @@ export async function sweep(db: Queryable, table: string, condition: string, val
   });
   return removed;
 }
+
+/** Deletes the rows of a table that ended before the days that are kept. @param days 0 keeps them for ever */
+export async function forgetEnded(db: Queryable, table: string, days: number): Promise<void> {
+  if (days === 0) return;
+  await sweep(db, table, `finished_at < date_bin('1 day', now(), 'epoch') - make_interval(days => $3)`, [days]);
+}

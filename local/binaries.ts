@@ -138,12 +138,14 @@ function temporaryFolder(folder: string): string {
 async function fill(product: Product, folder: string, options: BinariesOptions): Promise<void> {
   const { log, signal } = options;
   const what = `${product.title} ${product.version}`;
-  log(`${what} is not on this machine yet; looking for its release archive`);
+  log(`${what} is not on this machine yet; downloading its release archive`);
   const unreachable = await phase(log, `looked for the release archive of ${what}`, () =>
     downloadArchive(product.archive, folder, { base: options.downloadUrl, signal, log }),
   );
   if (unreachable === undefined) return;
-  log(`the release archive cannot be had (${unreachable}); building ${what} with Go, which takes some minutes once`);
+  log(
+    `the release archive cannot be downloaded (${unreachable}); building ${what} with Go, which takes some minutes once`,
+  );
   await phase(log, `built ${what}`, () =>
     buildWithGo({ what, module: product.goModule, programs: product.programs, folder, unreachable, signal, log }),
   );

@@ -1,44 +1,42 @@
-// What a newcomer reads when everything runs: where things are, and three commands that carry a first webhook through.
+// What a newcomer reads when everything runs: the addresses, and three commands for a first webhook (README.md has the same).
+import { join } from 'node:path';
 import type { PreparedDatabase } from '../db/prepare.ts';
 
 export interface Running {
   apiUrl: string;
   temporalUiUrl: string | null;
-  organization: PreparedDatabase['organization'];
   createdKey: PreparedDatabase['createdKey'];
   /** The file that keeps the first API key; null when the key came from HOOKYARD_API_KEY. */
   keyFile: string | null;
+  /** An absolute path. */
+  dataDir: string;
 }
 
-const receiver = `node -e 'require("http").createServer((q,s)=>{q.on("data",d=>console.log(q.method,q.url,""+d)).on("end",()=>s.end("ok"))}).listen(4000,"127.0.0.1")'`;
+const project = join(import.meta.dirname, '..');
 
-/** The lines to print. The commands run in any POSIX shell with curl, in the order given. */
+/** The lines to print. The commands run in the project's folder, in any POSIX shell. */
 export function firstSteps(running: Running): string[] {
+  const hookyard = `${dataFolder(running)}npx hookyard`;
   return [
     '',
     `  API          ${running.apiUrl}`,
     `  Temporal UI  ${running.temporalUiUrl ?? 'that of your own Temporal server'}`,
     ...keyLines(running),
     '',
-    'Your first webhook. In a second terminal, start a receiver that shows what arrives:',
-    receiver,
+    'Your first webhook. Receive webhooks in a second terminal, in this folder:',
+    `${hookyard} listen 4000 --source orders`,
     '',
-    'and in a third, paste these one after the other:',
+    'Send one in a third terminal, and see what became of it:',
+    `${hookyard} send --source orders`,
+    `${hookyard} deliveries list`,
     '',
-    '# 1. a source',
-    createSource(running),
-    '',
-    '# 2. a destination and a route',
-    createDestinationAndRoute(running),
-    '',
-    '# 3. a webhook',
-    sendWebhook(running),
+    'README.md, "Your first webhook", shows how to deliver to your own service.',
     '',
   ];
 }
 
 function keyLines({ createdKey, keyFile }: Running): string[] {
-  if (keyFile === null) return ['  API key      the one in HOOKYARD_API_KEY'];
+  if (keyFile === null) return ['  API key      the one in HOOKYARD_API_KEY; set it in the other terminals too'];
   if (createdKey === null) return [`  API key      in ${keyFile}`];
   return [
     `  API key      ${createdKey.token}`,
@@ -46,29 +44,9 @@ function keyLines({ createdKey, keyFile }: Running): string[] {
   ];
 }
 
-function createSource(running: Running): string {
-  const path = `/api/organizations/${running.organization.id}/sources`;
-  return `SOURCE=$(${post(running, path, `{"name":"Orders","slug":"orders"}`)} | ${takeId('src_')}); echo "$SOURCE"`;
-}
-
-function createDestinationAndRoute(running: Running): string {
-  const destination = post(running, '/api/destinations', '{"name":"My receiver","url":"http://127.0.0.1:4000/"}');
-  const route = '{"name":"Orders to my receiver","sourceId":"\'"$SOURCE"\'","destinationIds":["\'"$DESTINATION"\'"]}';
-  return `DESTINATION=$(${destination} | ${takeId('dst_')}); ${post(running, '/api/routes', route)}; echo`;
-}
-
-function sendWebhook({ apiUrl, organization }: Running): string {
-  return `curl -sS ${apiUrl}/ingest/${organization.slug}/orders -H 'Content-Type: application/json' -d '{"order":42}'; echo`;
-}
-
-function post({ apiUrl, keyFile }: Running, path: string, body: string): string {
-  const key = keyFile === null ? '$HOOKYARD_API_KEY' : `$(cat ${shellQuote(keyFile)})`;
-  return `curl -sS ${apiUrl}${path} -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '${body}'`;
-}
-
-/** Takes the new record's id out of the answer; an answer without one (an error) passes unchanged, to be read. */
-function takeId(prefix: string): string {
-  return `sed 's/.*"id":"\\(${prefix}[^"]*\\)".*/\\1/'`;
+/** The command line looks for address and key in ./data unless it is told another folder. */
+function dataFolder({ dataDir }: Running): string {
+  return dataDir === join(project, 'data') ? '' : `HOOKYARD_DATA_DIR=${shellQuote(dataDir)} `;
 }
 
 function shellQuote(text: string): string {

@@ -28,7 +28,7 @@ let failure: StartupError | undefined;
 
 onEndRequest((reason, count) => {
   if (count > 1) return forceEnd();
-  log(`ending (${reason}); once more to force it`);
+  log(`ending (${reason}); a second signal forces it`);
   ending.abort();
 });
 
@@ -165,15 +165,12 @@ function printSettings(settings: Settings): void {
   }
 }
 
-function printReady(
-  settings: Settings,
-  { temporalUiUrl }: Stack,
-  { organization, createdKey }: PreparedDatabase,
-): void {
+function printReady(settings: Settings, { temporalUiUrl }: Stack, { createdKey }: PreparedDatabase): void {
   const keyFile = settings.HOOKYARD_API_KEY ? null : apiKeyFile(settings);
+  const dataDir = settings.HOOKYARD_DATA_DIR;
   log(`ready (${seconds(performance.now() - began)})`);
   const apiUrl = roles.api?.url ?? '';
-  for (const line of firstSteps({ apiUrl, temporalUiUrl, organization, createdKey, keyFile })) console.log(line);
+  for (const line of firstSteps({ apiUrl, temporalUiUrl, createdKey, keyFile, dataDir })) console.log(line);
 }
 
 /** One line for each problem; a stack trace only for what nobody foresaw. */

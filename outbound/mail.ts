@@ -1,4 +1,5 @@
 // Sending mail by SMTP. The address comes from the operator's own settings, so the address guard is not asked.
+// Rules: NOTE-06.
 import { createTransport } from 'nodemailer';
 import { type ErrorSummary, named, ownWords } from '../core/error-summary.ts';
 import type { MailText } from '../core/notification-mail.ts';

@@ -4,10 +4,10 @@ import type { Client } from '@temporalio/client';
 import { openError, ownWords } from '../core/error-summary.ts';
 import { isWarehouseId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
-import { endDeliveries } from '../db/delivery-commands.ts';
+import { endDeliveries } from '../db/delivery/delivery-commands.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
-import { isOpen, type OverdueDelivery, requeueDeliveries } from '../db/reconciliation.ts';
+import { isOpen, type OverdueDelivery, requeueDeliveries } from '../db/reconciliation/reconciliation.ts';
 import { signalWorkflow } from './workflow-signals.ts';
 import { type Knowledge, lookUp } from './workflow-state.ts';
 

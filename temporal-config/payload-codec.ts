@@ -25,7 +25,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Thrown for a payload that cannot be opened; Temporal tries the task again until a worker with the key comes. */
-export class PayloadKeyError extends Error {
+class PayloadKeyError extends Error {
   override readonly name = 'PayloadKeyError';
 }
 

@@ -1,6 +1,7 @@
 // Signals to the workflows of deliveries. PostgreSQL has every decision that they tell of, so one that is lost costs little.
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import type { ReplayedDelivery } from '../db/replay.ts';
+import pMap from 'p-map';
+import type { ReplayedDelivery } from '../db/replay/replay.ts';
 
 const DEADLINE_MS = 5000;
 // The gRPC status INVALID_ARGUMENT.
@@ -45,9 +46,5 @@ export function replayedSignals(client: Client, replays: ReplayedDelivery[]): Se
 
 /** Sends signals, so many at a time. @throws when one cannot be sent; others may have been sent then */
 export async function sendAll(sends: Send[], concurrency: number): Promise<void> {
-  const next = sends.values();
-  const sender = async () => {
-    for (const send of next) await send();
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, sends.length) }, sender));
+  await pMap(sends, (send) => send(), { concurrency });
 }

@@ -1,8 +1,8 @@
 // What the relay does with new deliveries that the circuit of their route does not admit: they get no workflow, so a long
 // outage costs rows and not histories.
-import { electProbe } from '../db/circuits.ts';
+import { electProbe } from '../db/circuits/circuits.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
-import { divertBlocked, oldestHeld } from '../db/held-deliveries.ts';
+import { divertBlocked, oldestHeld } from '../db/circuits/held-deliveries.ts';
 import type { Pool } from '../db/pool.ts';
 
 /**
@@ -10,6 +10,7 @@ import type { Pool } from '../db/pool.ts';
  * of them is made the probe and stays in the outbox.
  */
 export async function divertNew(pool: Pool, blocked: OutboxRow[]): Promise<void> {
+  if (blocked.length === 0) return;
   const rows = blocked.flatMap(({ deliveryId, routeId, blockedBy }) =>
     routeId === null ? [] : [{ deliveryId, routeId, blockedBy, hasWorkflow: false }],
   );

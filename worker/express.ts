@@ -1,10 +1,11 @@
 // The express lane: the relay makes first attempts itself, with the same function as the workflow's activity, and starts a
-// workflow only for what is left to do. The delivery's row stays in the outbox until one of both has happened, so whoever
-// claims it after a crash finds the attempt recorded and goes on from there, or makes it again.
+// workflow only for what is left to do. The delivery's row stays in the outbox until one of both has happened, so the
+// relay that claims it after a crash finds the attempt recorded and continues from there, or makes it again.
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import type { Log } from '../core/log.ts';
-import { ResultsFullError } from '../activities/results.ts';
+import { LRUCache } from 'lru-cache';
+import { ResultsFullError } from '../activities/attempt/results.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
@@ -15,7 +16,7 @@ import type { StartPolicy } from './start-policies.ts';
 const ERROR_REST_MS = 1000;
 // Attempts in vain of one delivery while the database is there; the others wait for its place.
 const MOST_TRIES = 3;
-// Deliveries that something is remembered of; the oldest are forgotten, which costs another attempt at most.
+// Deliveries that something is remembered of; those used longest ago are forgotten, which costs another attempt at most.
 const MOST_REMEMBERED = 10_000;
 
 export interface ExpressDeps {
@@ -48,7 +49,7 @@ export interface Express {
 export function createExpress(deps: ExpressDeps): Express {
   const running = new Map<string, Promise<void>>();
   /** Attempts in vain by now; `handed over`: its workflow has been started, and its row could not be removed. */
-  const remembered = new Map<string, number | 'handed over'>();
+  const remembered = new LRUCache<string, number | 'handed over'>({ max: MOST_REMEMBERED });
 
   async function deliver(row: OutboxRow, policy: StartPolicy): Promise<void> {
     const { deliveryId } = row;
@@ -64,12 +65,6 @@ export function createExpress(deps: ExpressDeps): Express {
     }
   }
 
-  function remember(deliveryId: string, what: number | 'handed over'): void {
-    remembered.delete(deliveryId);
-    remembered.set(deliveryId, what);
-    if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value ?? '');
-  }
-
   /**
    * Tries again while the database is away, which concerns all deliveries alike. What concerns one (its destination's credentials
    * cannot be opened, its code is at fault) is left to its workflow, which tries again ever less often and holds no place here.
@@ -82,7 +77,7 @@ export function createExpress(deps: ExpressDeps): Express {
     } else if (isTransientDatabaseError(error) || error instanceof ResultsFullError) {
       deps.log.warn({ deliveryId, err: error }, 'first attempt to be made again');
     } else {
-      remember(deliveryId, before + 1);
+      remembered.set(deliveryId, before + 1);
       await afterOwnError(row, policy, error, before + 1);
     }
     await new Promise((resolve) => setTimeout(resolve, ERROR_REST_MS));
@@ -101,11 +96,11 @@ export function createExpress(deps: ExpressDeps): Express {
     );
   }
 
-  /** The workflow goes on from what the first attempt found. A row is removed when Temporal has the workflow. */
+  /** The workflow continues from what the first attempt found. A row is removed when Temporal has the workflow. */
   async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt | undefined): Promise<void> {
     const started = await deps.startWorkflow(row, policy, outcome);
     // Had it been started before, by a relay that died then, it runs; or an operator has ended it.
-    if (started) remember(row.deliveryId, 'handed over');
+    if (started) remembered.set(row.deliveryId, 'handed over');
     if (started || (await deps.lookAfter(row))) await removeQueued(deps.pool, row);
     remembered.delete(row.deliveryId);
   }

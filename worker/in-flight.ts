@@ -22,7 +22,7 @@ interface Entry {
 const FIRST_CHECK_MS = 5000;
 const CHECK_AGAIN_MS = 30_000;
 // A delivery that takes longer than this waits for its destination; what the relay does makes no difference to it.
-const BRISK_MS = 1000;
+const RECENT_MS = 1000;
 // What a destination has under way in all, as a multiple of what it may have unanswered.
 const UNRECORDED_FACTOR = 2;
 
@@ -55,8 +55,8 @@ export class InFlight {
   }
 
   /** How many were started a short while ago: what comes and goes, without what waits for a slow destination. */
-  get brisk(): number {
-    const since = this.#now() - BRISK_MS;
+  get recentlyStarted(): number {
+    const since = this.#now() - RECENT_MS;
     let count = 0;
     for (const entry of this.#entries.values()) if (entry.startedAt > since) count += 1;
     return count;
@@ -113,6 +113,10 @@ export class InFlight {
     this.answered(deliveryId);
     change(this.#unrecorded, entry.row.destinationId, -1);
     return this.#entries.delete(deliveryId);
+  }
+
+  deleteAll(rows: OutboxRow[]): void {
+    for (const row of rows) this.delete(row.deliveryId);
   }
 
   /** Entries that are due for a look, and for how long they have been here, ms; each is due again after a while. */

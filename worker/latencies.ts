@@ -1,5 +1,6 @@
 // How quickly destinations answer, as this process has seen it: decides whether a first attempt may be a local activity, or
 // made by the relay itself.
+import { LRUCache } from 'lru-cache';
 
 /** A destination counts as quick below this moving average, ms. */
 const QUICK_BELOW_MS = 1000;
@@ -15,12 +16,12 @@ export interface Latencies {
   isSlow(destinationId: string): boolean;
 }
 
-export function createLatencies(): Latencies {
-  const averages = new Map<string, number>();
+/** @param maxDestinations how many are remembered; the one neither seen nor asked for longest is forgotten first */
+export function createLatencies(maxDestinations: number = MAX_DESTINATIONS): Latencies {
+  const averages = new LRUCache<string, number>({ max: maxDestinations });
   return {
     observe(destinationId, latencyMs) {
       const known = averages.get(destinationId);
-      if (known === undefined && averages.size >= MAX_DESTINATIONS) averages.delete(averages.keys().next().value ?? '');
       averages.set(destinationId, known === undefined ? latencyMs : known + WEIGHT * (latencyMs - known));
     },
     isQuick(destinationId) {

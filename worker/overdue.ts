@@ -1,4 +1,4 @@
-// What the relay has started and has not heard of since.
+// What the relay has started and has no result of yet.
 import type { Client } from '@temporalio/client';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import { type OutboxRow, removeQueued, type Resume, stillQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import type { InFlight } from './in-flight.ts';
-import { tellTurnAgain } from './turns.ts';
+import { signalTurnAgain } from './turns.ts';
 
 export interface OverdueDeps {
   hotPool: Pool;
@@ -23,7 +23,7 @@ export interface OverdueDeps {
  * that Temporal does not know is started again, and one whose workflow was ended from outside (terminated in the
  * Temporal UI) would wait for ever, so it is ended visibly. One whose workflow has run for longer than an attempt can take
  * cannot be attempted for reasons of its own (its credentials cannot be opened, for example): its workflow tries on without
- * holding a place here, and the reconciliation looks after it should that be lost. One that was told of its turn is told again.
+ * holding a place here, and the reconciliation looks after it should that be lost. One that was signalled its turn is signalled again.
  */
 export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   const { inFlight, log } = deps;
@@ -46,9 +46,9 @@ export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   }
 }
 
-/** @returns whether its workflow runs, and is to go on with what it was started or told for */
+/** @returns whether its workflow runs, and will continue with what it was started or signalled for */
 async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | null): Promise<boolean> {
   if (resume !== 'waiting') return lookAfterQueued(deps, row);
-  // One that waits for its turn only by now is claimed again, and told when that has come.
-  return row.resume === 'waiting' && tellTurnAgain(deps, row);
+  // One that waits for its turn only by now is claimed again, and signalled when that has come.
+  return row.resume === 'waiting' && signalTurnAgain(deps, row);
 }

@@ -1,16 +1,16 @@
 // Paces the starts of deliveries to rate-limited destinations: a delivery is started when its slot is near, and what has
 // no slot yet stays in the outbox, where it takes no place of other destinations. The slot itself is reserved by the
-// attempt, right before it sends (activities/rate-limit.ts), so a start that takes long does not bend the limit.
+// attempt, right before it sends (activities/attempt/rate-limit.ts), so a start that takes long does not bend the limit.
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
-import { nextSlots, slotInterval } from '../db/rate-limits.ts';
+import { nextSlots, slotInterval } from '../db/delivery/rate-limits.ts';
 
 // How long before its slot a delivery is started: about what a start takes on a busy machine.
 const AHEAD_MS = 200;
 // A destination without a near slot is looked at again after at most this time, so that a raised limit has effect.
 const LOOK_AGAIN_MS = 1000;
 const LOOK_AGAIN_SOON_MS = 20;
-// A start whose attempt is not heard of takes place elsewhere, or is lost and will be claimed again.
+// A start whose attempt reserves no slot by then takes place elsewhere, or is lost and will be claimed again.
 const UNHEARD_MS = 5000;
 
 export interface Pacing {

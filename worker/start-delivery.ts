@@ -7,6 +7,7 @@ import type { delivery } from '../workflows/delivery.ts';
 import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';
 import {
+  deliveryStatusAttribute,
   destinationIdAttribute,
   eventIdAttribute,
   organizationIdAttribute,
@@ -31,7 +32,7 @@ export async function startDelivery(
   const start: WorkflowStartOptions<typeof delivery> = {
     workflowId: row.deliveryId,
     taskQueue: TASK_QUEUE,
-    // Never a second workflow, but of a delivery of which this database is known not to have heard the end (db/reconciliation.ts).
+    // Never a second workflow, but of a delivery of which this database is known not to have heard the end (db/reconciliation/reconciliation.ts).
     workflowIdReusePolicy: row.resume === 'ended' ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
     requestEagerStart: true,
     args: [
@@ -57,6 +58,8 @@ export async function startDelivery(
       ...(row.routeId === null ? [] : [{ key: routeIdAttribute, value: row.routeId }]),
       { key: destinationIdAttribute, value: row.destinationId },
       { key: eventIdAttribute, value: row.eventId },
+      // What is to wait for a replay is counted from its start: in a flood its workflow gets its turn much later.
+      ...(isParked(options) ? [{ key: deliveryStatusAttribute, value: 'failed' }] : []),
     ]),
   };
   try {
@@ -67,6 +70,9 @@ export async function startDelivery(
     throw error;
   }
 }
+
+const isParked = ({ first, replayWindowMs }: { first?: FirstAttempt; replayWindowMs: number }) =>
+  first?.status === 'failed' && replayWindowMs > 0;
 
 /** What an operator knows the delivery by: `Shop orders -> Acme CRM (route Orders to CRM)`. */
 function summaryOf({ sourceName, destinationName, routeName }: StartPolicy): string {

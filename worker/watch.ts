@@ -1,4 +1,5 @@
-// Looks for work in the database, again and again: the loop that notifications and replays share.
+// Looks for work in the database, again and again: the loop of everything that claims what is due.
+import { PollLoop } from '../core/poll-loop.ts';
 
 export interface Watch {
   /** Stops looking; resolves when the look under way has ended. */
@@ -8,41 +9,18 @@ export interface Watch {
 /**
  * Calls `look` until it is stopped, with a rest in between.
  * @param look says whether there is more to do at once
- * @param onError hears of a look that failed; the next one comes after the rest
+ * @param onError called with the error of a look that failed; the next one comes after the rest
  */
 export function watch(
   look: () => Promise<boolean>,
   { everyMs, onError }: { everyMs: number; onError: (error: unknown) => void },
 ): Watch {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const more = await look().catch((error: unknown) => {
-        onError(error);
-        return false;
-      });
-      if (!more) await rest(everyMs, signal);
-    }
-  }
-  const ended = run();
-  return {
-    async stop() {
-      stopping.abort();
-      await ended;
+  const rest = { ms: everyMs };
+  return new PollLoop({
+    round: async () => ((await look()) ? { ms: 0 } : rest),
+    onError(error) {
+      onError(error);
+      return rest;
     },
-  };
-}
-
-function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
   });
 }

@@ -3,36 +3,37 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
-import { attemptDelivery } from '../activities/attempt.ts';
+import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
+import { attemptDelivery } from '../activities/attempt/index.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
-import { PendingOpenings } from '../activities/pending-openings.ts';
-import { orEnd } from '../activities/or-end.ts';
+import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
+import { orEnd } from '../activities/attempt/or-end.ts';
 import { startParking } from '../activities/parking.ts';
-import { createContextLoader, createResultRecorder } from '../activities/results.ts';
+import { createContextLoader, createResultRecorder } from '../activities/attempt/results.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
-import { SecretBox } from '../db/encryption.ts';
-import { loadEncryptionKeys } from '../db/encryption-keys.ts';
+import { SecretBox } from '../db/encryption/secret-box.ts';
+import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';
 import { watchCircuits } from './circuits.ts';
-import { type EventReplays, startEventReplays } from './event-replays.ts';
+import { startEventReplays } from './event-replays.ts';
 import { createLatencies } from './latencies.ts';
 import { withLeanSandbox } from './lean-sandbox.ts';
-import { type Notifications, startNotifications } from './notifications.ts';
-import { listenForDeliveries } from './outbox-listener.ts';
+import { startNotifications } from './notifications.ts';
+import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { temporalLogger } from './temporal-log.ts';
-import { startWarehouseFlushes, type WarehouseFlushes } from './warehouse-flushes.ts';
+import { createWorker, type RunningWorker, run, type WorkerDeps } from './temporal-worker.ts';
+import { startWarehouseFlushes } from './warehouse-flushes.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
 // Slots are fixed, and well above what the relay keeps in flight: an eager start without a free slot would silently
@@ -45,14 +46,10 @@ const AWAIT_RECORD_MS = 30_000;
 
 const HOUR_MS = 3_600_000;
 
-export interface RunningWorker {
-  /** Rejects when Temporal's worker ends by an error. */
-  ended: Promise<void>;
-  /** Stops claiming, lets running attempts finish, closes everything. */
-  stop(): Promise<void>;
-}
-
-/** Connects and starts; resolves when deliveries are being made. */
+/**
+ * Connects and starts; resolves when deliveries are being made. To stop it ends the claims, lets running attempts finish, and
+ * closes everything.
+ */
 export async function runWorker(
   settings: Settings,
   databaseUrl: string,
@@ -99,24 +96,8 @@ export async function runWorker(
     onRecorded: (deliveryId) => relay?.recorded(deliveryId),
     client,
   };
-  const activities = createActivities(activityDeps);
-  const create = () =>
-    Worker.create({
-      connection,
-      namespace: temporal.namespace,
-      taskQueue: TASK_QUEUE,
-      workflowBundle,
-      dataConverter,
-      activities,
-      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
-      maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
-      maxConcurrentActivityTaskExecutions: WORKFLOW_TASK_SLOTS,
-      maxCachedWorkflows: CACHED_WORKFLOWS,
-      shutdownGraceTime: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
-      shutdownForceTime: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000 + 2000,
-    });
-  const worker = await (settings.HOOKYARD_LEAN_SANDBOX ? withLeanSandbox(create) : create());
-  const ended = worker.run();
+  const common: WorkerDeps = { connection, namespace: temporal.namespace, dataConverter, settings, log };
+  const worker = await startMainWorker(common, settings, workflowBundle, createActivities(activityDeps));
   const schedules = keepSchedules(client, connection, log);
   const shards = holdShards(hotPool, `${hostname()}:${process.pid}:${randomUUID()}`, log);
   const running = startRelay({
@@ -140,44 +121,18 @@ export async function runWorker(
     (news) => (news === 'circuits' ? circuits.nudge() : running.nudge()),
     log,
   );
-  const notifications = await startNotifications({
-    connection,
-    namespace: temporal.namespace,
-    dataConverter,
-    client,
-    pool,
-    settings,
-    workflowLink: workflowLinks(settings, temporal),
-    log,
-  });
-  const replays = await startEventReplays({
-    connection,
-    namespace: temporal.namespace,
-    dataConverter,
-    client,
-    pool,
-    settings,
-    log,
-  });
-  const warehouses = await startWarehouseFlushes({
-    connection,
-    namespace: temporal.namespace,
-    dataConverter,
-    client,
-    hotPool,
-    pool: warehousePool,
-    commandPool: pool,
-    secretBox,
-    configs,
-    transforms,
-    settings,
-    log,
-  });
-  const others = [notifications, replays, warehouses];
+  const workflowLink = workflowLinks(settings, temporal);
+  const warehouseDeps = { client, hotPool, pool: warehousePool, commandPool: pool, secretBox, configs, transforms };
+  const others = [
+    await startNotifications({ ...common, client, pool, settings, workflowLink }),
+    await startEventReplays({ ...common, client, pool }),
+    await startWarehouseFlushes({ ...common, ...warehouseDeps, settings }),
+  ];
+  const workers = [worker, ...others];
   return {
-    ended: Promise.all([ended, ...others.map((other) => other.ended)]).then(() => undefined),
+    ended: Promise.all(workers.map(({ ended }) => ended)).then(() => undefined),
     stop: () =>
-      stopInOrder(running, shards, worker, ended, others, [
+      stopInOrder(running, shards, workers, [
         () => listener.close(),
         () => circuits.stop(),
         () => schedules.stop(),
@@ -190,19 +145,34 @@ export async function runWorker(
   };
 }
 
+async function startMainWorker(
+  deps: WorkerDeps,
+  { HOOKYARD_LEAN_SANDBOX }: Settings,
+  workflowBundle: WorkflowBundleOption,
+  activities: object,
+): Promise<RunningWorker> {
+  const create = () =>
+    createWorker(deps, {
+      taskQueue: TASK_QUEUE,
+      workflowBundle,
+      activities,
+      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
+      maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
+      maxConcurrentActivityTaskExecutions: WORKFLOW_TASK_SLOTS,
+      maxCachedWorkflows: CACHED_WORKFLOWS,
+    });
+  return run(await (HOOKYARD_LEAN_SANDBOX ? withLeanSandbox(create) : create()));
+}
+
 async function stopInOrder(
   relay: Relay,
   shards: Shards,
-  worker: Worker,
-  ended: Promise<void>,
-  others: (Notifications | EventReplays | WarehouseFlushes)[],
+  workers: RunningWorker[],
   closers: (() => Promise<void>)[],
 ): Promise<void> {
   await relay.stop();
   await shards.release();
-  if (worker.getState() === 'RUNNING') worker.shutdown();
-  // A forced end after the grace time rejects; what was cut off is made again by the next worker.
-  await Promise.all([ended.catch(() => undefined), ...others.map((other) => other.stop())]);
+  await Promise.all(workers.map((worker) => worker.stop()));
   for (const close of closers) await close();
 }
 

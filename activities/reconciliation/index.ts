@@ -1,7 +1,14 @@
 // The reconciliation, step by step: PostgreSQL says what must go on, Temporal what does. The workflow `reconcile` asks for one step
 // after the other, so each is short and what is left can be seen.
 import { setTimeout as delay } from 'node:timers/promises';
-import { claimListing, countRepairs, openRanges, overdueDeliveries } from '../../db/reconciliation.ts';
+import pMap from 'p-map';
+import {
+  claimListing,
+  countRepairs,
+  type OverdueDelivery,
+  openRanges,
+  overdueDeliveries,
+} from '../../db/reconciliation/reconciliation.ts';
 import type { ReconcilePosition, ReconcileStep, Repairs } from '../types.ts';
 import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../../temporal-config/open-deliveries.ts';
 import { endNeedless } from './running-workflows.ts';
@@ -67,11 +74,12 @@ async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Re
   for (const range of await openRanges(pool, after)) {
     const overdue = await overdueDeliveries(pool, after, range, PAGE_SIZE);
     let vain = 0;
-    await eachOf(overdue, CONCURRENT_LOOKUPS, async (delivery) => {
+    const repair = async (delivery: OverdueDelivery) => {
       const kind = await repairOverdue(deps, delivery);
       if (kind === null) vain += 1;
       else note(repaired, kind, delivery.deliveryId);
-    });
+    };
+    await pMap(overdue, repair, { concurrency: CONCURRENT_LOOKUPS });
     await delay((overdue.length / LOOKUPS_PER_SECOND + vain / VAIN_LOOKUPS_PER_SECOND) * 1000);
     after = overdue.length === PAGE_SIZE ? (overdue.at(-1)?.deliveryId ?? range.high) : range.high;
     if (overdue.length > 0 || performance.now() > until) return after;
@@ -83,14 +91,6 @@ function note(repaired: Repaired, kind: DeliveryRepair, deliveryId: string): voi
   const ids = repaired[kind] ?? [];
   ids.push(deliveryId);
   repaired[kind] = ids;
-}
-
-async function eachOf<T>(items: T[], concurrency: number, work: (item: T) => Promise<void>): Promise<void> {
-  const next = items.values();
-  const one = async () => {
-    for (const item of next) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, one));
 }
 
 /** Says once what was repaired, and adds it to the count. */

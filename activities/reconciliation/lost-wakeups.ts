@@ -5,7 +5,7 @@ import {
   wakeForgottenBatches,
   wakeForgottenHolds,
   wakeForgottenMails,
-} from '../../db/lost-wakeups.ts';
+} from '../../db/reconciliation/lost-wakeups.ts';
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { lookUp } from '../../temporal-config/workflow-state.ts';
 import type { RepairDeps } from '../../temporal-config/open-deliveries.ts';

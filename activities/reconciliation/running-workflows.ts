@@ -1,7 +1,7 @@
 // Workflows of deliveries that run although nothing is left to do: their delivery was deleted, or replayed, or has ended, and whoever
 // decided that could not tell them.
 import type { Client } from '@temporalio/client';
-import { type Notice, noticesFor } from '../../db/reconciliation.ts';
+import { type Notice, noticesFor } from '../../db/reconciliation/reconciliation.ts';
 import { deliveryStatusAttribute } from '../../core/search-attributes.ts';
 import { type Send, sendAll, signalWorkflow } from '../../temporal-config/workflow-signals.ts';
 import type { RepairDeps } from '../../temporal-config/open-deliveries.ts';

@@ -5,9 +5,9 @@ import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { type BatchFile, createFileWriter } from '../../core/warehouse/file.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
-import { endDeliveries } from '../../db/delivery-commands.ts';
+import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
-import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse-batches.ts';
+import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse/batches.ts';
 import { applyTransform } from '../apply-transform.ts';
 import type { FlushDeps } from './deps.ts';
 

@@ -2,10 +2,10 @@
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { Log } from '../../core/log.ts';
-import type { SecretBox } from '../../db/encryption.ts';
+import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/pool.ts';
-import type { StoredDestination } from '../../db/warehouse-batches.ts';
-import { decryptedWarehouseConfig } from '../../db/warehouse-config.ts';
+import type { StoredDestination } from '../../db/warehouse/batches.ts';
+import { decryptedWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ConfigCache } from '../config-cache.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';
 import type { WarehouseTarget, Warehouses } from '../../outbound/warehouses/index.ts';

@@ -4,10 +4,11 @@ import { named, openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summ
 import { latencyClass } from '../../core/latency-classes.ts';
 import { apart } from '../../db/apart.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/database-errors.ts';
-import { endDeliveries } from '../../db/delivery-commands.ts';
+import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
+import { failoverRules } from '../../db/hot-path/attempt-config.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
-import { type BatchUnderWay, endBatch, findBatch, type OpenMember, openMembers } from '../../db/warehouse-batches.ts';
-import { failoverRules, offerFailover } from '../failover.ts';
+import { type BatchUnderWay, endBatch, findBatch, type OpenMember, openMembers } from '../../db/warehouse/batches.ts';
+import { offerFailover } from '../failover.ts';
 import type { BatchReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 

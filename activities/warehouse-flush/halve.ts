@@ -1,8 +1,8 @@
 // What becomes of a batch whose file would be too large: half of it goes to a batch of its own, until every file fits.
 import { newId } from '../../core/ids.ts';
 import { keyOfHalf } from '../../core/warehouse/object-key.ts';
-import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse-batches.ts';
-import { halveBatch } from '../../db/warehouse-batch-halves.ts';
+import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse/batches.ts';
+import { halveBatch } from '../../db/warehouse/batch-halves.ts';
 import type { FlushDeps } from './deps.ts';
 
 /**

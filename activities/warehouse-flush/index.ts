@@ -1,13 +1,10 @@
 // The activities of the workflow `warehouseFlush`.
-import { heartbeat } from '@temporalio/activity';
+import { withHeartbeat } from '../heartbeat.ts';
 import type { WarehouseActivities, WarehouseReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 import { finishBatch } from './finish.ts';
 import { prepareBatch } from './prepare.ts';
 import { uploadBatch } from './upload.ts';
-
-// Well below the heartbeat timeout of the workflow.
-const HEARTBEAT_MS = 4000;
 
 export type { FlushDeps } from './deps.ts';
 
@@ -17,9 +14,8 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
     request: Request,
     work: (deps: FlushDeps, request: Request) => Promise<Result>,
   ): Promise<Result> {
-    const beat = setInterval(heartbeat, HEARTBEAT_MS);
     try {
-      return await work(deps, request);
+      return await withHeartbeat(() => work(deps, request));
     } catch (error) {
       const { organizationId, destinationId } = request;
       deps.log.error(
@@ -27,8 +23,6 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
         'a warehouse waits for our own side',
       );
       throw error;
-    } finally {
-      clearInterval(beat);
     }
   }
   return {

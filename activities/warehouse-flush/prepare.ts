@@ -12,7 +12,7 @@ import {
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
 import { databaseTime } from '../../db/clock.ts';
-import { endDeliveries } from '../../db/delivery-commands.ts';
+import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
   type BatchUnderWay,
   findBatchUnderWay,
@@ -24,8 +24,8 @@ import {
   type StoredDestination,
   waitingDeliveries,
   type WaitingRow,
-} from '../../db/warehouse-batches.ts';
-import { endFlush, noteFilling, noteSeen, type WarehouseKey } from '../../db/warehouse-flushes.ts';
+} from '../../db/warehouse/batches.ts';
+import { endFlush, noteFilling, noteSeen, type WarehouseKey } from '../../db/warehouse/flushes.ts';
 import type { WarehouseAdvice } from '../types.ts';
 import { type FlushDeps, openDestination } from './deps.ts';
 

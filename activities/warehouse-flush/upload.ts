@@ -1,9 +1,10 @@
 // Writes the object of a batch. Every try writes the same key, and the same bytes unless an event of it was deleted or a
 // transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object is
 // halved.
+// Rules: WH-21, WH-24, WH-26.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
-import { endDeliveries } from '../../db/delivery-commands.ts';
+import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
   beginUpload,
   type BatchUnderWay,
@@ -12,8 +13,8 @@ import {
   noteUploaded,
   noteUploadFailed,
   openMembers,
-} from '../../db/warehouse-batches.ts';
-import { noteSeen } from '../../db/warehouse-flushes.ts';
+} from '../../db/warehouse/batches.ts';
+import { noteSeen } from '../../db/warehouse/flushes.ts';
 import type { BatchReference, UploadOutcome } from '../types.ts';
 import { makeContent } from './content.ts';
 import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './deps.ts';

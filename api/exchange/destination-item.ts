@@ -1,5 +1,5 @@
-// A destination in an export file (interface.md, "Destination export item"). Beside the members of the interface it has
-// those without which it would not be the same destination: description, retryPolicy and signingSecret.
+// A destination in an export file.
+// Rules: EXP-10, EXP-11.
 import type { Destination } from '../../db/entities.ts';
 import type { ApiDeps } from '../context.ts';
 import { type DestinationInput, openAuthConfig, openSigningSecret } from '../resources/destination-record.ts';

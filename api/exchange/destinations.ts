@@ -1,4 +1,5 @@
-// Export and import of destinations (interface.md, "Destinations, flat family", rules 5 to 7).
+// Export and import of destinations.
+// Rules: EXP-01, EXP-03, EXP-04, EXP-14 to EXP-17, AUTH-16.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';

@@ -1,8 +1,9 @@
 // What exports and imports have in common: the envelope of a file, how an import is read and checked, and its transaction.
+// Rules: ERR-07, EXP-06 to EXP-09.
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { DeadlockException } from '@mikro-orm/core';
 import { z } from 'zod';
-import type { EntityManager } from '../../db/orm.ts';
+import { type EntityManager, lockImports } from '../../db/orm.ts';
 import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
 import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
@@ -10,7 +11,7 @@ import { within } from '../ignored.ts';
 import { violates } from '../records.ts';
 import { check } from '../validation.ts';
 
-/** Stands for credentials that a file does not hold (interface.md, "Destination export item"). */
+/** Stands for credentials that a file does not hold (EXP-11). */
 export const REDACTED = '***REDACTED***';
 
 const VERSION = '1.0';
@@ -161,7 +162,7 @@ export async function inImport<T>(
     try {
       return await entityManager(ctx, deps).transactional(async (em) => {
         // Failure policy: one that waits longer than a statement may (STATEMENT_TIMEOUT_MS) is answered 503.
-        await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`import:${organizationId(ctx)}`]);
+        await lockImports(em, organizationId(ctx));
         return work(em);
       });
     } catch (error) {

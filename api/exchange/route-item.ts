@@ -1,6 +1,5 @@
-// A route in an export file (interface.md, "Route export item"): what it names is named by slug. Beside the members of
-// the interface it has `destinationSlugs`, because a route may have several destinations, and `description`,
-// `expectedResponse` and (when set) `lane`, without which it would not be the same route.
+// A route in an export file: what it names is named by slug.
+// Rules: EXP-12, EXP-13.
 import { z } from 'zod';
 import type { Route } from '../../db/entities.ts';
 import * as field from '../resources/fields.ts';
@@ -40,7 +39,7 @@ export function exportRoute(route: Route, slugs: Slugs) {
     circuitFailureThreshold: route.circuitFailureThreshold,
     circuitProbeSuccessThreshold: route.circuitProbeSuccessThreshold,
     expectedResponse: route.expectedResponse ?? null,
-    // Not part of the contract, so only there when it is set.
+    // Only there when it is set (ROUTE-23).
     ...(route.lane && { lane: route.lane }),
   };
 }

@@ -1,5 +1,5 @@
-// What becomes of each route of an import (interface.md, "Routes (flat family)", rules 4 and 7): a pure function of the
-// file and of the routes that there are.
+// What becomes of each route of an import: a pure function of the file and of the routes that there are.
+// Rules: EXP-18, EXP-22.
 import type { ConflictStrategy } from './exchange.ts';
 
 const MAX_NAME_LENGTH = 255;

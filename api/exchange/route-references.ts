@@ -1,4 +1,5 @@
 // Routes name other records by id, export files by slug: from one to the other, for all routes of a file at once.
+// Rules: EXP-19.
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import { Destination, Filter, type Route, Schema, Source, Transform } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';

@@ -1,5 +1,5 @@
-// Export and import of routes (interface.md, "Routes (flat family)", rules 4 to 6). An import stores all of its routes or,
-// when anything is wrong with one of them, none.
+// Export and import of routes. An import stores all of its routes or, when anything is wrong with one of them, none.
+// Rules: EXP-02, EXP-05, EXP-20, EXP-21.
 import { IsolationLevel, LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';

@@ -1,7 +1,8 @@
-// A warehouse in an export file. The interface's item has no place for what makes it one, so the item has two members more:
-// `config`, in which only the secret is hidden, and `fieldMapping`.
+// A warehouse in an export file. Beside the members of every destination it has `config`, in which only the secret is hidden, and
+// `fieldMapping`.
+// Rules: EXP-10, EXP-11.
 import { WAREHOUSE_SECRET_FIELD, type WarehouseType } from '../../core/warehouse/config.ts';
-import { openWarehouseConfig } from '../../db/warehouse-config.ts';
+import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps } from '../context.ts';
 import { createDestinationSchema, createWarehouseSchema } from '../resources/destination-schema.ts';
 import {
@@ -61,7 +62,7 @@ export function readWarehouseItem(type: WarehouseType, given: unknown): Warehous
     type: _known,
     ...optional
   } = check(itemSchema, withoutHttpMembers(given), 'It');
-  // A file that knows only the interface's members has no config at all.
+  // A file written by other software may have no config at all.
   const whole = config === undefined || config === REDACTED;
   const secret = WAREHOUSE_SECRET_FIELD[type];
   const redacted = whole || (isObject(config) && config[secret] === REDACTED);

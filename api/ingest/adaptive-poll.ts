@@ -1,5 +1,6 @@
-// When something that costs more the more there is of it is looked at again: after a while, sooner when asked to, and never
-// so often that looking takes a large part of a core.
+// Polls something that costs more the more there is of it: after a while, sooner when asked to, and never so often that polling
+// takes a large part of a core.
+import { PollLoop, type Rest } from '../../core/poll-loop.ts';
 
 const EVERY_MS = 1000;
 // A look is followed by a rest of this many times as long as it took: a twentieth of a core at most, and a fifth when hurried.
@@ -16,42 +17,29 @@ export interface AdaptivePoll {
 
 /** Looks once, then again and again. @param look never rejects @returns after the first look */
 export async function startAdaptivePoll(look: () => Promise<void>): Promise<AdaptivePoll> {
-  let closed = false;
-  let underWay: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  // performance.now() ms; null when the next look cannot be brought forward (any further).
-  let hurryNotBefore: number | null = null;
-
-  async function lookAndRest(): Promise<void> {
-    hurryNotBefore = null;
-    const startedAt = performance.now();
-    await look();
-    const endedAt = performance.now();
-    const took = endedAt - startedAt;
-    hurryNotBefore = endedAt + Math.max(SHORTEST_REST_MS, took * SHORT_REST);
-    lookIn(Math.max(EVERY_MS, took * REST));
-  }
-
-  function lookIn(ms: number): void {
-    clearTimeout(timer);
-    if (closed) return;
-    timer = setTimeout(() => {
-      underWay = lookAndRest();
-    }, ms).unref();
-  }
-
-  await lookAndRest();
+  const first = Promise.withResolvers<void>();
+  const loop = new PollLoop({
+    async round() {
+      const startedAt = performance.now();
+      await look();
+      first.resolve();
+      return restAfter(performance.now() - startedAt);
+    },
+    onError(error) {
+      first.reject(error);
+      return { ms: EVERY_MS };
+    },
+  });
+  await first.promise;
   return {
     hurry() {
-      if (hurryNotBefore === null) return;
-      const notBefore = hurryNotBefore;
-      hurryNotBefore = null;
-      lookIn(Math.max(0, notBefore - performance.now()));
+      // What asks for a look goes by what the last one found; the one under way may find something else.
+      if (loop.isResting) loop.nudge();
     },
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      await underWay;
-    },
+    close: () => loop.stop(),
   };
+}
+
+function restAfter(tookMs: number): Rest {
+  return { ms: Math.max(EVERY_MS, tookMs * REST), nudgedMs: Math.max(SHORTEST_REST_MS, tookMs * SHORT_REST) };
 }

@@ -3,7 +3,7 @@
 import { ALL_OPEN, type Admission, admit } from '../../core/backlog-limit.ts';
 import type { Settings } from '../../core/config.ts';
 import type { Log } from '../../core/log.ts';
-import { countWaiting, databaseBytes, waitingAtMost } from '../../db/backlog.ts';
+import { countWaiting, databaseBytes, waitingAtMost } from '../../db/delivery/backlog.ts';
 import type { NewDelivery } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { ApiError } from '../errors.ts';

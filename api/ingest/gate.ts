@@ -1,4 +1,5 @@
-// What an event must pass to be delivered by a route: its schema, then its filter (decisions, "Order").
+// What an event must pass to be delivered by a route: its schema, then its filter.
+// Rules: FLT-01, SCH-01.
 import { ConditionError, type FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilteredRequest } from '../../core/filters/fields.ts';
 import { type CompiledFilter, compileFilter, type FilterLogic } from '../../core/filters/filter.ts';

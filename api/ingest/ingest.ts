@@ -1,10 +1,11 @@
-// The public ingest endpoint: verify, route, store, answer after the commit (decisions, "Ingest").
+// The public ingest endpoint: verify, route, store, answer after the commit.
+// Rules: INGEST-01 to INGEST-11, ERR-19, ERR-22.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
-import type { SecretBox } from '../../db/encryption.ts';
+import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import { ApiError } from '../errors.ts';

@@ -1,4 +1,5 @@
 // Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
+// Rules: ROUTE-48, DLV-01, EVT-14, INGEST-11, INGEST-12.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { lookupPath } from '../../core/dotted-path.ts';

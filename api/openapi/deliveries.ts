@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { LANES } from '../../core/lane.ts';
 import * as deliveries from '../resources/deliveries.ts';
-import { DELIVERY_STATUSES } from '../resources/delivery-view.ts';
+import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import { count, headers, idOf, latency, listOf, text, timestamp } from './members.ts';
 import type { Operation } from './operation.ts';
 

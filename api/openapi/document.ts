@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 description of the API: what the files beside this one say, put together. docs/openapi.json is what
 // comes out; `npm run openapi` renews it.
+// Rules: HTTP-02.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import packageJson from '../../package.json' with { type: 'json' };
 import { accessOperations } from './access.ts';

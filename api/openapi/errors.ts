@@ -1,11 +1,11 @@
-// Errors as the API answers them (interface.md, "Errors"), for its description: which codes come with which status.
+// Errors as the API answers them, for its description: which codes come with which status.
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { ignoredNames, requestId } from './members.ts';
 import type { Operation } from './operation.ts';
 
-/** Stands for an error without a code: the interface names none for it. */
+/** Stands for an error without a code (ERR-09, ERR-21). */
 export const NO_CODE = '';
 
 /** The codes of each status. */

@@ -1,4 +1,5 @@
 // How the files beside this one say what an operation takes and answers, and what all operations have in common.
+// Rules: HTTP-25.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { type ErrorCodes, errorResponses, isRepeatable, managementErrors } from './errors.ts';

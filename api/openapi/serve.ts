@@ -1,4 +1,5 @@
 // Serves the description of the API, and a page that shows it: `/openapi.json` and `/docs`, both without credentials.
+// Rules: HTTP-35.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';

@@ -1,4 +1,5 @@
 // API keys of the caller's organization. A token is shown once, in the answer to its creation.
+// Rules: AUTH-09 to AUTH-11.
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { ApiKey, type Scope } from '../../db/entities.ts';

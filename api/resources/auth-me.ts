@@ -1,4 +1,5 @@
 // Who am I: the organization and key behind the credentials of the request.
+// Rules: AUTH-08.
 import { type ApiRouter, callerOf } from '../context.ts';
 
 export function mountAuth(router: ApiRouter): void {

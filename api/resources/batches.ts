@@ -1,7 +1,8 @@
 // Batches of a warehouse destination: which files were written, which are on their way, and why one is not.
+// Rules: WH-25.
 import { z } from 'zod';
 import { type BatchRecord, listBatches } from '../../db/history/warehouse-batches.ts';
-import type { BatchStatus } from '../../db/warehouse-batches.ts';
+import type { BatchStatus } from '../../db/warehouse/batches.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { choiceParam } from '../query.ts';

@@ -1,9 +1,10 @@
-// Many destinations or routes in one request (interface.md, "Destinations, flat family" and "Routes (flat family)").
-// Each request is one transaction and counts what existed; ids of nothing, and of other organizations, are passed over
-// (decisions, "Bulk and import limits").
+// Many destinations or routes in one request. Each request is one transaction and counts what existed; ids of nothing, and of other
+// organizations, are passed over.
+// Rules: DEST-33, ROUTE-37, ROUTE-38, ROUTE-46, ROUTE-47.
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/ids.ts';
-import { deleteDestinations } from '../../db/delivery-commands.ts';
+import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
+import { deleteRoutes, enableRoutes } from '../../db/management/routes.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
 import { parseChoice } from '../validation.ts';
 
@@ -30,42 +31,16 @@ async function removeDestinations(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = { success: true, deleted: deleted.length };
 }
 
-// The rows are locked in the order of their ids, so that two requests for the same routes queue. A route that is in the
-// wanted state already is counted and left as it is.
-const PAUSE = `
-with chosen as materialized (
-  select id, name, enabled from routes where id = any($2::text[]) and organization_id = $1 order by id for update
-), changed as (
-  update routes r set enabled = $3, version = r.version + 1, updated_at = now()
-  from chosen c where r.id = c.id and c.enabled <> $3
-)
-select id, name from chosen order by array_position($2::text[], id)`;
-
 async function pauseRoutes(ctx: Context, deps: ApiDeps): Promise<void> {
   const { routeIds, isActive } = await parseChoice(ctx, pauseSchema);
-  const { rows } = await deps.pool.query<{ id: string; name: string }>(PAUSE, [
-    organizationId(ctx),
-    wellFormed(routeIds, 'rte'),
-    isActive,
-  ]);
-  ctx.body = { updated: rows.length, routes: rows.map(({ id, name }) => ({ id, name, isActive })) };
+  const routes = await enableRoutes(deps.pool, organizationId(ctx), wellFormed(routeIds, 'rte'), isActive);
+  ctx.body = { updated: routes.length, routes: routes.map(({ id, name }) => ({ id, name, isActive })) };
 }
-
-const REMOVE_ROUTES = `
-with chosen as materialized (
-  select id, name from routes where id = any($2::text[]) and organization_id = $1 order by id for update
-), removed as (
-  delete from routes r using chosen c where r.id = c.id
-)
-select id, name from chosen order by array_position($2::text[], id)`;
 
 async function removeRoutes(ctx: Context, deps: ApiDeps): Promise<void> {
   const { routeIds } = await parseChoice(ctx, routesSchema);
-  const { rows } = await deps.pool.query<{ id: string; name: string }>(REMOVE_ROUTES, [
-    organizationId(ctx),
-    wellFormed(routeIds, 'rte'),
-  ]);
-  ctx.body = { deleted: rows.length, routes: rows };
+  const routes = await deleteRoutes(deps.pool, organizationId(ctx), wellFormed(routeIds, 'rte'));
+  ctx.body = { deleted: routes.length, routes };
 }
 
 /** The ids that could exist: other texts cannot be in the database. */

@@ -1,17 +1,19 @@
 // Deliveries: what happened to an event on its way to one destination, and what people do about it.
+// Rules: DLV-13 to DLV-17, ERR-27.
 import { z } from 'zod';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { isId } from '../../core/ids.ts';
-import { cancelDeliveries } from '../../db/delivery-commands.ts';
+import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
-import { PayloadExpiredError, replayDelivery } from '../../db/replay.ts';
+import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId, param } from '../context.ts';
 import { ApiError, notFound, unavailable } from '../errors.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { choiceParam, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
-import { DELIVERY_STATUSES, showAttempt, showDelivery } from './delivery-view.ts';
+import { showAttempt, showDelivery } from './delivery-view.ts';
+import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import { payloadExpired } from './events.ts';
 
 export const listSchema = z.object({

@@ -1,21 +1,10 @@
-// Deliveries and attempts as the API shows them (decisions, "Deliveries").
+// Deliveries and attempts as the API shows them.
+// Rules: DLV-02 to DLV-12.
 import { idTime, isId } from '../../core/ids.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
 import { isoTime } from '../records.ts';
-
-export const DELIVERY_STATUSES = [
-  'pending',
-  'retrying',
-  'circuit_open',
-  'delivered',
-  'failed',
-  'failed_over',
-  'schema_failed',
-  'skipped',
-  'cancelled',
-] as const;
 
 // These ended before they began, or wait for their route's circuit to close.
 const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'circuit_open', 'failed_over'];

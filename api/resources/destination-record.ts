@@ -1,10 +1,11 @@
-// What both destination families do to the one store behind them (decisions, "The two destination families").
+// What both destination families do to the one store behind them.
+// Rules: DEST-21, DEST-28, DEST-32, DEST-35.
 import { type AuthType, authConfigSchemas } from '../../core/auth-config.ts';
 import type { RetryPolicy } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import { keepRedactedAuthConfig, keepRedacted } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
-import { deleteDestinations } from '../../db/delivery-commands.ts';
+import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// What a destination may hold. An HTTP destination holds the same in both families, so that no member is dropped in one of them
-// (interface.md, "Destination (flat family)" and "Destination (organization-scoped family)").
+// What a destination may hold. An HTTP destination holds the same in both families, so that no member is dropped in one of them.
+// Rules: DEST-01 to DEST-15, AUTH-12, ERR-21.
 import { z } from 'zod';
 import { AUTH_TYPES } from '../../core/auth-config.ts';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
@@ -61,7 +61,7 @@ export const updateWarehouseSchema = z.object({
   ...warehouseMembers,
 });
 
-/** Requires a plan that has warehouses (interface.md, "Destinations, flat family", rule 1). @throws ApiError 403 */
+/** Requires a plan that has warehouses (AUTH-12). @throws ApiError 403 */
 export function requirePlan(plan: string, type: DestinationType): void {
   if (type === 'http' || plan === 'pro' || plan === 'business') return;
   throw new ApiError(403, undefined, `Destinations of type ${type} need a Pro or Business plan`);

@@ -1,4 +1,5 @@
-// A destination as answers show it, the same in both families (decisions, "The two destination families").
+// A destination as answers show it, the same in both families.
+// Rules: DEST-16 to DEST-20, DEST-28.
 import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
 import type { Destination } from '../../db/entities.ts';
 import { type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
@@ -32,7 +33,7 @@ export async function showDestination(deps: ApiDeps, destination: Destination) {
   };
 }
 
-/** As lists show it (interface.md, "Destinations, flat family"). */
+/** As lists show it (DEST-28). */
 export function summarizeDestination(deps: ApiDeps, destination: Destination, totals: DestinationTotals) {
   return {
     ...identity(destination),

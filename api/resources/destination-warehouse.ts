@@ -1,4 +1,5 @@
 // Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked, stored encrypted, shown redacted.
+// Rules: WH-01 to WH-04, DEST-36, ERR-09.
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../core/warehouse/config.ts';
 import { type FieldMappingRule, fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
 import type { Destination } from '../../db/entities.ts';
-import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig } from '../../db/warehouse-config.ts';
+import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig } from '../../db/warehouse/config.ts';
 import { z } from 'zod';
 import type { ApiDeps } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -138,7 +139,7 @@ export function refuseConfig(body: unknown): void {
 /**
  * Checks a config as it was sent, put over the stored one.
  * @returns what is to be stored, defaults filled in, secret in clear
- * @throws ApiError 400 without a code, as the interface has it ("Errors")
+ * @throws ApiError 400 without a code (ERR-09)
  */
 export function checkConfig(
   type: WarehouseType,

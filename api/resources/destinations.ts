@@ -1,4 +1,5 @@
-// Destinations, flat family (interface.md, "Destinations, flat family").
+// Destinations of both kinds, at /api/destinations.
+// Rules: DEST-29 to DEST-31, DEST-34, DEST-35.
 import { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';
 import { readJson } from '../body.ts';

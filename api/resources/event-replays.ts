@@ -1,4 +1,5 @@
 // Replays of events chosen by the filters of the event list: counted in advance, started, watched and cancelled.
+// Rules: RPL-05 to RPL-13, ERR-17, ERR-28.
 import { z } from 'zod';
 import { MAX_OPEN_REPLAYS, REPLAY_RATE } from '../../core/event-replay.ts';
 import { Destination, EventReplay } from '../../db/entities.ts';
@@ -12,7 +13,7 @@ import {
   FilterTooBroadError,
   selectEvents,
   TooManyReplaysError,
-} from '../../db/event-replays.ts';
+} from '../../db/replay/event-replays.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';

@@ -1,4 +1,5 @@
 // Searches of payloads: how many run at once, and what is answered when one cannot be finished.
+// Rules: ERR-16.
 import { SEARCH_MS, SearchTooBroadError } from '../../db/history/search.ts';
 import { invalid, unavailable } from '../errors.ts';
 

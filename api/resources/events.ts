@@ -1,12 +1,14 @@
-// Events (interface.md, "Events (organization-scoped)"); replays are in replays.ts.
+// Events: list, get, payload, timeline, delete. Replays are in replays.ts.
+// Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, ERR-30.
 import { z } from 'zod';
 import { idTime } from '../../core/ids.ts';
 import { viewPayload } from '../../core/payload.ts';
-import { deleteEvent } from '../../db/delivery-commands.ts';
+import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
 import { type EventFilter, type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
+import { OPEN_STATUSES } from '../../core/delivery-status.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { booleanParam, choiceParam, containsPattern, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
@@ -15,7 +17,7 @@ import { showDelivery, timelineAttempt } from './delivery-view.ts';
 import { boundedSearches, type RunSearch } from './event-search.ts';
 
 // Deliveries whose workflow may be open: those under way, and failed ones, which wait for a replay.
-const WITH_WORKFLOW = ['pending', 'retrying', 'circuit_open', 'failed'];
+const WITH_WORKFLOW: string[] = [...OPEN_STATUSES, 'failed'];
 
 /** Which events: the query of the list, and the body of a replay. */
 export const eventFilterParams = {

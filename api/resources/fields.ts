@@ -1,4 +1,5 @@
-// Members that several resources share, with their bounds (decisions, "The two destination families").
+// Members that several resources share, with their bounds.
+// Rules: HTTP-14, HTTP-21, DEST-06, DEST-14, ERR-10, ERR-11.
 import { z } from 'zod';
 import { checkCustomHeaders } from '../../core/headers.ts';
 import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';

@@ -1,4 +1,5 @@
 // Conditions as clients send them, inline in a route or in a filter; what cannot work is 400 INVALID_FILTER.
+// Rules: FLT-10, FLT-11, ERR-13.
 import { z } from 'zod';
 import { OPERATOR_NAMES } from '../../core/filters/conditions.ts';
 import { filterProblems, hasTooManyPatterns, MAX_CONDITIONS, MAX_PATTERNS } from '../../core/filters/filter.ts';

@@ -1,4 +1,5 @@
-// Filters: conditions that several routes share (decisions, "Routes, filters, transforms, schemas").
+// Filters: conditions that several routes share.
+// Rules: FLT-02, FLT-12, FLT-13.
 import { z } from 'zod';
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilteredRequest } from '../../core/filters/fields.ts';

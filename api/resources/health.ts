@@ -1,8 +1,8 @@
 // Probes for whoever runs the service: `/healthz` says that this process answers, `/readyz` that webhooks should be sent to it.
+// Rules: HTTP-33, HTTP-34.
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { isReadOnlyServer } from '../../db/database-errors.ts';
-import type { Pool } from '../../db/pool.ts';
+import { type Pool, takesWrites } from '../../db/pool.ts';
 import type { ApiRouter } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { DoorState } from '../ingest/backlog.ts';
@@ -12,12 +12,6 @@ import { parseQuery } from '../validation.ts';
 const DEADLINE_MS = 2000;
 // Temporal is only mentioned by the plain probe, which balancers give little time: half a second is usual.
 const PATIENCE_MS = 100;
-
-/**
- * A lock on no row: a server that takes no writes refuses it, which also makes the pool give up the connection (db/pool.ts), and
- * nobody waits for it. `query_timeout` ends the question itself, so that a network that swallows it does not keep its connection.
- */
-const ASKS_FOR_WRITES = { text: 'select from organizations limit 0 for update', query_timeout: DEADLINE_MS };
 
 export const readySchema = z.object({
   deep: z
@@ -70,13 +64,7 @@ export function mountHealth(router: ApiRouter, { ending, ingestState, database, 
 /** Asks the pool that ingest stores with: what else uses the database may keep its own connections busy. */
 export function lookAtDatabase(ingestPool: Pool): CachedProbe {
   return new CachedProbe(async () => {
-    try {
-      await ingestPool.query(ASKS_FOR_WRITES);
-      return null;
-    } catch (error) {
-      if (isReadOnlyServer(error)) return 'takes no writes';
-      throw error;
-    }
+    return (await takesWrites(ingestPool, DEADLINE_MS)) ? null : 'takes no writes';
   });
 }
 

@@ -1,7 +1,8 @@
 // Leases: a request that lets sources, destinations and routes live for some time only, unless it is repeated. For what is made for
 // as long as a program runs, like the destination and the route of `hookyard listen`: a program that is killed removes nothing.
+// Rules: LEASE-01 to LEASE-03.
 import { z } from 'zod';
-import { endLeases, renewLeases } from '../../db/leases.ts';
+import { endLeases, renewLeases } from '../../db/management/leases.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
 import { isoTime } from '../records.ts';
 import { parseChoice } from '../validation.ts';

@@ -1,8 +1,14 @@
-// Replays of events, one or many (interface.md, "Events (organization-scoped)").
+// Replays of events, one or many.
+// Rules: RPL-01, RPL-02.
 import { z } from 'zod';
 import { isId } from '../../core/ids.ts';
 import { existingEventIds } from '../../db/history/events.ts';
-import { createReplays, PayloadExpiredError, type ReplayResult, UnroutableDestinationError } from '../../db/replay.ts';
+import {
+  createReplays,
+  PayloadExpiredError,
+  type ReplayResult,
+  UnroutableDestinationError,
+} from '../../db/replay/replay.ts';
 import { type ApiDeps, type ApiRouter, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
 import { parseChoice } from '../validation.ts';

@@ -1,6 +1,7 @@
-// A route's circuit breaker and statistics (interface.md, "Circuit status object", "Route statistics object").
+// A route's circuit breaker and statistics.
+// Rules: ROUTE-39 to ROUTE-42.
 import { z } from 'zod';
-import { loadCircuits, resetCircuit as closeCircuit } from '../../db/circuits.ts';
+import { loadCircuits, resetCircuit as closeCircuit } from '../../db/circuits/circuits.ts';
 import { lastAttempts, routeStatistics } from '../../db/history/statistics.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, param } from '../context.ts';
 import { notFound } from '../errors.ts';

@@ -1,4 +1,5 @@
 // Filters, schemas and transforms are used by routes: how many use one, and that none does when it is deleted.
+// Rules: FLT-14, SCH-07, TFM-12, ERR-26.
 import { LockMode } from '@mikro-orm/core';
 import { isId } from '../../core/ids.ts';
 import { Filter, Route, Schema, Transform } from '../../db/entities.ts';

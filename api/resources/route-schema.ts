@@ -1,4 +1,5 @@
-// What a route may hold (interface.md, "Route"; decisions, "Routes, filters, transforms, schemas").
+// What a route may hold.
+// Rules: ROUTE-01 to ROUTE-24.
 import { z } from 'zod';
 import { LANES } from '../../core/lane.ts';
 import { refuse } from '../validation.ts';
@@ -19,7 +20,7 @@ const notifyEmails = z
     const addresses = text.split(',').map((address) => address.trim());
     const wrong = addresses.find((address) => !email.safeParse(address).success);
     if (wrong !== undefined && text.trim() !== '') {
-      refuse(context, undefined, `must be comma-separated e-mail addresses; "${wrong}" is none`);
+      refuse(context, undefined, `must be comma-separated e-mail addresses; "${wrong}" is not one`);
     } else if (addresses.length > MAX_EMAILS) {
       refuse(context, undefined, `must be at most ${MAX_EMAILS} e-mail addresses`);
     }

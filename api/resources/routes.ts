@@ -1,10 +1,11 @@
-// Routes (interface.md, "Routes (flat family)").
+// Routes: list, create, get, update, delete.
+// Rules: ROUTE-25 to ROUTE-36, ROUTE-43 to ROUTE-45, ERR-12, ERR-25.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { isId, newId } from '../../core/ids.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
 import type { CircuitState } from '../../core/circuit.ts';
-import { circuitStates } from '../../db/circuits.ts';
+import { circuitStates } from '../../db/circuits/circuits.ts';
 import { ingestTotals, type IngestTotals } from '../../db/history/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type ApiRouter, type Context, entityManager, organizationId, param } from '../context.ts';
@@ -197,7 +198,7 @@ function show(route: Route, names: Map<string, string>, totals: IngestTotals, ci
     notifyOnRecovery: route.notifyOnRecovery,
     notifyEmails: route.notifyEmails ?? null,
     expectedResponse: route.expectedResponse ?? null,
-    // Not part of the contract, so only there when it is set.
+    // Only there when it is set (ROUTE-23).
     ...(route.lane && { lane: route.lane }),
     enabled: route.enabled,
     source: expand(route.sourceId),

@@ -1,4 +1,5 @@
-// JSON Schemas that the payloads of a route must match (decisions, "Routes, filters, transforms, schemas").
+// JSON Schemas that the payloads of a route must match.
+// Rules: SCH-02, SCH-05, SCH-06, ERR-14.
 import { z } from 'zod';
 import { viewPayload } from '../../core/payload.ts';
 import { validatorOf } from '../../core/schemas/cached.ts';

@@ -1,4 +1,5 @@
-// Sources (interface.md, "Sources (organization-scoped)").
+// Sources: list, create, get, update, delete.
+// Rules: SRC-01 to SRC-11, SRC-18 to SRC-27.
 import { z } from 'zod';
 import { parsePath } from '../../core/dotted-path.ts';
 import { checkHeaderName } from '../../core/headers.ts';
@@ -9,7 +10,7 @@ import {
   type VerificationConfig,
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
-import { deleteSource } from '../../db/delivery-commands.ts';
+import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { Source, type StoredVerification } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import {
@@ -120,7 +121,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   }
   ctx.status = 201;
   const shown = await showOne(ctx, deps, source);
-  // Interface: the answer to a create returns only the type of verificationConfig.
+  // Only the type (SRC-18).
   ctx.body = { ...shown, verificationConfig: { type: verification.type } };
 }
 

@@ -1,4 +1,5 @@
-// Transforms: code that makes of an event what is sent (decisions, "Routes, filters, transforms, schemas").
+// Transforms: code that makes of an event what is sent.
+// Rules: TFM-02, TFM-03, TFM-07, TFM-10, TFM-11, ERR-15.
 import { z } from 'zod';
 import { SandboxUnavailableError, type TransformCode, type TransformProblem } from '../../outbound/transforms/index.ts';
 import { isMediaType } from '../../core/headers.ts';

@@ -1,4 +1,5 @@
-// Slugs of records that get one from their name when none is given (decisions, "Routes, filters, transforms, schemas").
+// Slugs of records that get one from their name when none is given.
+// Rules: HTTP-13, ERR-24.
 import type { EntityName } from '@mikro-orm/core';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import type { Destination, Filter, Schema, Transform } from '../../db/entities.ts';

@@ -1,6 +1,7 @@
 // Fills events, payloads, deliveries, attempts and roll-ups with a month of history, by sets, straight into the real schema.
 // Everything is derived from numbers by hashing, so the same call makes the same mix.
-import { ensurePartitions } from '../../db/partitions.ts';
+import pMap from 'p-map';
+import { ensurePartitions } from '../../db/retention/partitions.ts';
 import { inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
 import type { FilledRecords } from './records.ts';
 
@@ -43,16 +44,14 @@ export async function fillHistory(pool: Pool, plan: FillPlan): Promise<{ events:
   const days = Array.from({ length: DAYS }, (_, day) => startMs + day * DAY_MS);
   const stepMs = (nowMs - startMs) / total;
   let filled = 0;
-  const fillNext = async () => {
-    for (let from = days.pop(); from !== undefined; from = days.pop()) {
-      const first = Math.ceil((from - startMs) / stepMs);
-      const last = Math.min(total, Math.ceil((from + DAY_MS - startMs) / stepMs)) - 1;
-      await inTransaction(pool, (db) => fillDay(db, { startMs, stepMs, first, last, nowMs, openMs, mix: records.mix }));
-      filled += last - first + 1;
-      plan.log(`${Math.round((100 * filled) / total)} % filled`);
-    }
+  const fill = async (from: number) => {
+    const first = Math.ceil((from - startMs) / stepMs);
+    const last = Math.min(total, Math.ceil((from + DAY_MS - startMs) / stepMs)) - 1;
+    await inTransaction(pool, (db) => fillDay(db, { startMs, stepMs, first, last, nowMs, openMs, mix: records.mix }));
+    filled += last - first + 1;
+    plan.log(`${Math.round((100 * filled) / total)} % filled`);
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, fillNext));
+  await pMap(days.toReversed(), fill, { concurrency: CONNECTIONS });
   await pool.query(TOTALS);
   await pool.query('drop table bench_way, bench_source');
   await pool.query('update history_progress set settled_before = $1, merged_before = $2', [
@@ -218,7 +217,7 @@ function mergedBefore(nowMs: number): number {
 }
 const BUCKET = `date_bin(case when at < $1 then interval '1 hour' else interval '5 minutes' end, at, 'epoch')`;
 
-// The roll-ups as the statements of db/hot-path/ and db/delivery-commands.ts write them; the totals of all time follow at the end.
+// The roll-ups as the statements of db/hot-path/ and db/delivery/delivery-commands.ts write them; the totals of all time follow at the end.
 const INGEST_STATS = `
 insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
 select subject, ${BUCKET}, count(*) filter (where taken), count(*) filter (where not taken), max(at)

@@ -12,7 +12,7 @@ export interface Bar {
 }
 
 /** A value that could not be measured (NaN, or something divided by nothing) meets no bar. */
-export function isMet({ value, atLeast, atMost }: Bar): boolean {
+function isMet({ value, atLeast, atMost }: Bar): boolean {
   return (
     Number.isFinite(value) && (atLeast === undefined || value >= atLeast) && (atMost === undefined || value <= atMost)
   );

@@ -1,6 +1,6 @@
 // hookyard deliveries: what became of events at each destination.
 import type { Command } from 'commander';
-import type { Client } from 'hookyard/client';
+import type { Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
 import { findDestination, findRoute, pageOf, withPages } from '../input.ts';
 import { showDone, showPage } from './show.ts';
@@ -10,7 +10,7 @@ type Filters = NonNullable<Parameters<Client['listDeliveries']>[0]>;
 export function addDeliveries(program: Command): void {
   const deliveries = program.command('deliveries').description('what became of events at each destination');
   withPages(deliveries.command('list'))
-    .description('newest first')
+    .description('list deliveries, newest first')
     .option(
       '--status <status>',
       'pending, retrying, circuit_open, delivered, failed, failed_over, schema_failed, skipped, cancelled',
@@ -44,7 +44,7 @@ export function addDeliveries(program: Command): void {
     });
   deliveries
     .command('show <id>')
-    .description('with its attempts')
+    .description('show one, with its attempts')
     .action(async (id: string, _options, command: Command) => {
       const { client, output } = contextOf(command);
       const delivery = await client.getDelivery({ id });
@@ -85,7 +85,7 @@ export function addDeliveries(program: Command): void {
     });
   deliveries
     .command('replay <id>')
-    .description('deliver its event to its destination again, as a new delivery')
+    .description('deliver the event to the destination again, as a new delivery')
     .action(async (id: string, _options, command: Command) => {
       const context = contextOf(command);
       const answer = await context.client.replayDelivery({ id });

@@ -1,6 +1,6 @@
 // hookyard destinations: where webhooks go.
 import type { Command } from 'commander';
-import type { Client, Route } from 'hookyard/client';
+import type { Client, Route } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import {
@@ -38,7 +38,7 @@ type UpdateBody = Parameters<Client['updateDestination']>[0]['body'];
 export function addDestinations(program: Command): void {
   const destinations = program.command('destinations').description('where webhooks go: HTTP endpoints and warehouses');
   withPages(destinations.command('list'))
-    .description('newest first')
+    .description('list destinations, newest first')
     .option('--search <text>', 'in name and URL')
     .action(async (options, command: Command) => {
       const context = contextOf(command);
@@ -53,23 +53,23 @@ export function addDestinations(program: Command): void {
     });
   destinations
     .command('show <destination>')
-    .description('by its id or name; credentials are masked')
+    .description('show one, by id or name; credentials are masked')
     .action(async (name: string, _options, command: Command) => {
       const context = contextOf(command);
       const id = await findDestination(context.client, name);
       showRecord(context, await context.client.getDestination({ id }));
     });
   withDestinationOptions(destinations.command('create <name> [url]'))
-    .description('the url is that of an HTTP endpoint; for warehouses give --type and --data \'{"config": ...}\'')
+    .description('create one: an HTTP endpoint by its url, a warehouse by --type and --data \'{"config": ...}\'')
     .option('--type <type>', 'http, s3, r2, gcs or azure_blob (http)')
     .action(async (name: string, url: string | undefined, options: DestinationOptions, command: Command) => {
       const context = contextOf(command);
       const body = { ...bodyOf(options), name, ...given({ url, type: options.type }) };
       const destination = await context.client.createDestination({ body: body as CreateBody });
-      showDone(context, destination, `${destination.name} is made (${destination.id})`);
+      showDone(context, destination, `${destination.name} was created (${destination.id})`);
     });
   withDestinationOptions(destinations.command('update <destination>'))
-    .description('only what is given changes')
+    .description('change what you give, keep the rest')
     .option('--name <name>')
     .option('--target-url <url>', 'where it goes from now on')
     .action(async (name: string, options: DestinationOptions, command: Command) => {
@@ -80,7 +80,9 @@ export function addDestinations(program: Command): void {
     });
   destinations
     .command('delete <destination>')
-    .description('takes it out of all routes, and tells which lead nowhere then; its history is kept')
+    .description(
+      'delete it, remove it from all routes, and name routes that lead nowhere afterwards; its history is kept',
+    )
     .action(async (name: string, _options, command: Command) => {
       const context = contextOf(command);
       const id = await findDestination(context.client, name);
@@ -88,7 +90,7 @@ export function addDestinations(program: Command): void {
       for await (const route of context.client.each('listRoutes', { destinationId: id }))
         if (route.destinationIds.length === 1) emptied.push(route);
       await context.client.deleteDestination({ id });
-      showDone(context, { deleted: id, emptiedRoutes: emptied.map((route) => route.id) }, `${name} is deleted`);
+      showDone(context, { deleted: id, emptiedRoutes: emptied.map((route) => route.id) }, `${name} was deleted`);
       for (const route of emptied) context.output.note(withoutDestination(route));
     });
   destinations

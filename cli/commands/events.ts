@@ -1,6 +1,6 @@
 // hookyard events: what was received.
 import type { Command } from 'commander';
-import type { Client, EventInFull } from 'hookyard/client';
+import type { Client, EventInFull } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 import { collect, findDestination, findSource, integer, pageOf, trueOrFalse, withPages } from '../input.ts';
@@ -27,7 +27,7 @@ interface ReplayOptions extends FilterOptions {
 export function addEvents(program: Command): void {
   const events = program.command('events').description('what was received');
   withPages(withFilters(events.command('list')))
-    .description('newest first')
+    .description('list events, newest first')
     .action(async (options, command: Command) => {
       const context = contextOf(command);
       const filters = { ...(await filtersOf(context.client, options)), ...pageOf(options) };
@@ -42,7 +42,7 @@ export function addEvents(program: Command): void {
     });
   events
     .command('show <id>')
-    .description('with its payload and deliveries')
+    .description('show one, with its payload and deliveries')
     .option('--raw', 'nothing but the payload, byte by byte as it was received')
     .action(async (id: string, options: { raw?: boolean }, command: Command) => {
       const { client, output } = contextOf(command);
@@ -55,10 +55,10 @@ export function addEvents(program: Command): void {
     });
   events
     .command('watch <id>')
-    .description('print what becomes of its deliveries until each has ended; exit code 1 when one has failed')
+    .description('print its deliveries until each has ended; exit code 1 if one fails')
     .action(async (id: string, _options, command: Command) => watchEvent(contextOf(command), id));
   withFilters(events.command('replay [id]'))
-    .description('deliver again: one event, or all that the filters choose')
+    .description('deliver again: one event, or all events the filters select')
     .option('--destination <destination>', 'only to this one; name or id, may be repeated', collect)
     .option('--all', 'every event there is, instead of filters')
     .option('--dry-run', 'only count')
@@ -69,7 +69,7 @@ export function addEvents(program: Command): void {
       else await replayOne(context, id, options);
     });
   withPages(events.command('replays [id]'))
-    .description('replays by filters and how far they are')
+    .description('list replays with their progress, or show one')
     .action(async (id: string | undefined, options, command: Command) => {
       const context = contextOf(command);
       if (id !== undefined) return showRecord(context, await context.client.getEventReplay({ id }));

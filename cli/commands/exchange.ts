@@ -1,7 +1,7 @@
 // hookyard export and import: destinations and routes on their way to another organization.
 import { writeFileSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
-import type { Client } from 'hookyard/client';
+import type { Client } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { EXIT, usage } from '../errors.ts';
 import { parseJson, readInput } from '../input.ts';
@@ -44,7 +44,7 @@ export function addExchange(program: Command): void {
     );
   program
     .command('import')
-    .description('read what export has written; all of it or nothing')
+    .description('read a file that export wrote')
     .addArgument(kind())
     .argument('<file>', '- reads stdin')
     .addOption(

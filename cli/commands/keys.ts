@@ -12,7 +12,7 @@ interface KeyOptions {
 export function addKeys(program: Command): void {
   const keys = program.command('keys').description('API keys of the organization');
   withPages(keys.command('list'))
-    .description('those in force')
+    .description('list valid keys')
     .action(async (options, command: Command) => {
       const context = contextOf(command);
       showPage(context, await context.client.listApiKeys(pageOf(options)), {
@@ -26,7 +26,7 @@ export function addKeys(program: Command): void {
     });
   keys
     .command('create <name>')
-    .description('prints the key, which is not shown again')
+    .description('create a key and print it once')
     .option('--scope <scope>', 'read or write; may be repeated (both)', collect)
     .option('--expires <date>', 'ISO 8601; never when not given')
     .action(async (name: string, { scope: scopes, expires: expiresAt }: KeyOptions, command: Command) => {
@@ -39,7 +39,7 @@ export function addKeys(program: Command): void {
     });
   keys
     .command('revoke <id>')
-    .description('the key is refused from now on')
+    .description('delete a key; it stops working at once')
     .action(async (id: string, _options, command: Command) => {
       const context = contextOf(command);
       await context.client.revokeApiKey({ id });

@@ -21,16 +21,16 @@ export function addListen(program: Command): void {
   program
     .command('listen <port>')
     .description('receive the webhooks of a source on this machine and show them, until Ctrl-C')
-    .requiredOption('--source <source>', 'slug or id; a slug that is not there yet is made, and removed at the end')
-    .option('--forward <url>', 'pass each on to a program of yours, and its answer back')
-    .option('--address <url>', 'at which the service reaches this machine (http://127.0.0.1:<port>)')
+    .requiredOption('--source <source>', 'slug or id; a source that does not exist is created, and removed at the end')
+    .option('--forward <url>', 'pass each webhook to your program, and its answer back')
+    .option('--address <url>', 'where the service reaches this machine (http://127.0.0.1:<port>)')
     .option('--host <address>', 'on which to listen', '127.0.0.1')
     .addHelpText(
       'after',
       `
-Makes a destination and a route for this session, and removes them at the end; the service removes what a killed one leaves. It must be able to reach this machine:
-npm start on this machine does; one started otherwise needs HOOKYARD_DELIVERY_ALLOW=127.0.0.1; one on another machine
-needs --address, for example of a tunnel to the port. Port 0 chooses a free one.`,
+Creates a destination and a route for this session, and removes them at the end. If listen is killed, the service removes them.
+The service must reach this machine: npm start on this machine does; a service started otherwise needs
+HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address, for example of a tunnel. Port 0 picks a free port.`,
     )
     .action(async (port: string, options: ListenOptions, command: Command) =>
       listen(contextOf(command), port, options),
@@ -63,7 +63,7 @@ async function listen(context: Context, portText: string, options: ListenOptions
     await asked;
     const removed = await session.remove();
     if (removed.left.length > 0)
-      throw new CliError(EXIT.unavailable, `Not removed, please delete by hand: ${removed.left.join('; ')}`);
+      throw new CliError(EXIT.unavailable, `Not removed; delete by hand: ${removed.left.join('; ')}`);
     output.note(`The destination and the route of this session are removed${withSource(removed, source.slug)}.`);
   } finally {
     clearInterval(renewing);
@@ -81,7 +81,7 @@ function withSource({ source }: Removed, slug: string): string {
 /** A renewal that fails is made up for by the next one. */
 function renew(output: Output, session: Session): void {
   session.renew().then(
-    (isNew) => isNew && output.note('The destination or the route of this session was gone; it is made anew.'),
+    (isNew) => isNew && output.note('The destination or the route of this session was gone; it was created again.'),
     (error: unknown) => output.note(`This session could not be renewed: ${(error as Error).message}`),
   );
 }

@@ -10,14 +10,14 @@ export function addOrganizations(program: Command): void {
     .command('orgs')
     .description('organizations of the service; works on its database')
     .command('create <name>')
-    .description('a new organization with its first key, which is printed and not shown again')
+    .description('create an organization and its first key, which is printed once')
     .requiredOption('--slug <slug>', 'part of the addresses of its sources; lowercase letters, digits, single hyphens')
     .addOption(new Option('--plan <plan>').choices(['free', 'pro', 'business']).default('business'))
     .addHelpText(
       'after',
       `
-The API has no such operation: whoever has a key is in one organization. This command needs the service's database instead:
-that of DATABASE_URL, or the one that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data of Hookyard's folder).`,
+The API cannot create organizations, because a key belongs to one. This command works on the service's database:
+DATABASE_URL, or the database that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data).`,
     )
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
@@ -25,7 +25,7 @@ that of DATABASE_URL, or the one that npm start runs on this machine (in HOOKYAR
       output.result(created, () => {
         output.line(created.token);
         output.note(
-          `${name} is made (${created.organization.id}, plan ${plan}); this is its first key, not shown again`,
+          `${name} was created (${created.organization.id}, plan ${plan}); this is its first key, not shown again`,
         );
       });
     });

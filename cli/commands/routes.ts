@@ -1,6 +1,6 @@
 // hookyard routes: which webhooks go where.
 import type { Command } from 'commander';
-import type { Client } from 'hookyard/client';
+import type { Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
 import {
   collect,
@@ -32,7 +32,7 @@ type UpdateBody = Parameters<Client['updateRoute']>[0]['body'];
 export function addRoutes(program: Command): void {
   const routes = program.command('routes').description('which webhooks go where');
   withPages(routes.command('list'))
-    .description('newest first')
+    .description('list routes, newest first')
     .option('--source <source>', 'slug or id')
     .option('--destination <destination>', 'name or id')
     .action(async (options, command: Command) => {
@@ -52,14 +52,14 @@ export function addRoutes(program: Command): void {
     });
   routes
     .command('show <route>')
-    .description('by its id or name')
+    .description('show one, by id or name')
     .action(async (name: string, _options, command: Command) => {
       const context = contextOf(command);
       const id = await findRoute(context.client, name);
       showRecord(context, await context.client.getRoute({ id }));
     });
   withRouteOptions(routes.command('create <name>'))
-    .description('from one source to one or more destinations')
+    .description('create one, from a source to one or more destinations')
     .requiredOption('--source <source>', 'slug or id')
     .action(async (name: string, options: RouteOptions, command: Command) => {
       const context = contextOf(command);
@@ -70,7 +70,7 @@ export function addRoutes(program: Command): void {
       showDone(context, route, `${route.source.name} is delivered to ${to} (${route.id})`);
     });
   withRouteOptions(routes.command('update <route>'))
-    .description('only what is given changes')
+    .description('change what you give, keep the rest')
     .option('--name <name>')
     .action(async (name: string, options: RouteOptions, command: Command) => {
       const context = contextOf(command);
@@ -80,12 +80,12 @@ export function addRoutes(program: Command): void {
     });
   routes
     .command('delete <route>')
-    .description('its source and destinations stay')
+    .description('delete it; its source and destinations stay')
     .action(async (name: string, _options, command: Command) => {
       const context = contextOf(command);
       const id = await findRoute(context.client, name);
       await context.client.deleteRoute({ id });
-      showDone(context, { deleted: id }, `${name} is deleted`);
+      showDone(context, { deleted: id }, `${name} was deleted`);
     });
 }
 

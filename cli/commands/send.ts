@@ -1,6 +1,6 @@
 // hookyard send: a webhook as a provider would send it, to the public address of a source.
 import { type Command, Option } from 'commander';
-import type { Source } from 'hookyard/client';
+import type { Source } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
 import { findSource, readInput } from '../input.ts';
@@ -22,13 +22,13 @@ const DEADLINE_MS = 30_000;
 export function addSend(program: Command): void {
   program
     .command('send')
-    .description('send a webhook to a source, as a provider does: a sample event, or a body of yours')
+    .description('send a webhook to a source as a provider does: a sample event or your own body')
     .requiredOption('--source <source>', 'slug or id')
     .addOption(new Option('--provider <provider>', 'whose event it is (that of the source)').choices(PROVIDERS))
     .option('--event <name>', `for example ${EVENTS.github[0]} or ${EVENTS.stripe[0]}; with --data any name`)
     .option('--secret <secret>', 'of the source, when it verifies signatures; @file reads a file')
     .option('--data <body>', 'sent instead of the sample; @file reads a file, - reads stdin')
-    .option('--watch', 'then print what becomes of its deliveries; exit code 1 when one fails')
+    .option('--watch', 'then print its deliveries until each has ended; exit code 1 if one fails')
     .action(async (options: SendOptions, command: Command) => send(contextOf(command), options));
 }
 

@@ -1,5 +1,5 @@
 // How commands show what they got: lists with their place in the whole, records, and what was done.
-import type { Pagination } from 'hookyard/client';
+import type { Pagination } from '../../client/index.ts';
 import type { Context } from '../context.ts';
 
 /** One page as a table, and on stderr how to get at the others. */

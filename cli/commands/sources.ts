@@ -1,6 +1,6 @@
 // hookyard sources: where webhooks come in.
 import { type Command, Option } from 'commander';
-import type { Client } from 'hookyard/client';
+import type { Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 import { dataOf, enabledOf, findSource, given, pageOf, withData, withEnabled, withPages } from '../input.ts';
@@ -23,7 +23,7 @@ type UpdateBody = Parameters<Client['updateSource']>[0]['body'];
 export function addSources(program: Command): void {
   const sources = program.command('sources').description('where webhooks come in');
   withPages(sources.command('list'))
-    .description('newest first')
+    .description('list sources, newest first')
     .option('--search <text>', 'in name and slug')
     .action(async (options, command: Command) => {
       const context = contextOf(command);
@@ -38,13 +38,13 @@ export function addSources(program: Command): void {
     });
   sources
     .command('show <source>')
-    .description('by its slug or id')
+    .description('show one, by slug or id')
     .action(async (source: string, _options, command: Command) => {
       const context = contextOf(command);
       showRecord(context, await findSource(context.client, source));
     });
   withSourceOptions(sources.command('create <slug>'))
-    .description('the slug is part of the address and cannot be changed')
+    .description('create one; the slug is part of its address and cannot be changed')
     .action(async (slug: string, options: SourceOptions, command: Command) => {
       const context = contextOf(command);
       const body = { name: slug, slug, ...bodyOf(options) } as CreateBody;
@@ -52,7 +52,7 @@ export function addSources(program: Command): void {
       showDone(context, source, `${source.slug} receives webhooks at ${source.webhookUrl} (${source.id})`);
     });
   withSourceOptions(sources.command('update <source>'))
-    .description('only what is given changes')
+    .description('change what you give, keep the rest')
     .action(async (slug: string, options: SourceOptions, command: Command) => {
       const context = contextOf(command);
       const body = bodyOf(options) as UpdateBody;
@@ -61,12 +61,12 @@ export function addSources(program: Command): void {
     });
   sources
     .command('delete <source>')
-    .description('deletes its events and deliveries too')
+    .description('delete it, with its routes, events and deliveries')
     .action(async (slug: string, _options, command: Command) => {
       const context = contextOf(command);
       const { id } = await findSource(context.client, slug);
       await context.client.deleteSource({ id });
-      showDone(context, { deleted: id }, `${slug} is deleted`);
+      showDone(context, { deleted: id }, `${slug} was deleted`);
     });
 }
 

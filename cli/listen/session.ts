@@ -1,7 +1,7 @@
 // What hookyard listen makes in the service for as long as it runs: a destination, a route, and the source if there was none. They
 // have leases, so that the service removes what a killed session leaves.
 import { hostname } from 'node:os';
-import type { Client, Source } from 'hookyard/client';
+import type { Client, Source } from '../../client/index.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { findSource } from '../input.ts';
 import { PATH_START } from './receiver.ts';

@@ -54,7 +54,7 @@ export function clientTypes(document: Description): string {
   );
   return [
     '// Made of docs/openapi.json by npm run openapi; do not edit.',
-    "import type { CallOptions, RawAnswer } from './http.ts';",
+    "import type { CallOptions, RawAnswer } from '../http.ts';",
     ...types,
     ['export interface Operations {', ...operations.map((operation) => indent(method(document, operation))), '}'].join(
       '\n',

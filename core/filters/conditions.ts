@@ -1,4 +1,5 @@
 // One condition of a filter: what it may be, and what it becomes when it is compiled.
+// Rules: FLT-03, FLT-06 to FLT-08.
 import { isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
 import { compilePattern, PatternError } from '../linear-regex.ts';
 import { TimeLimitError, withinTime } from '../time-limit.ts';
@@ -31,9 +32,9 @@ export interface CompiledCondition {
 }
 
 /** Longest list of `in` and `not_in`. */
-export const MAX_LIST = 1000;
+const MAX_LIST = 1000;
 /** Longest text of any other value, in characters. */
-export const MAX_TEXT = 10_000;
+const MAX_TEXT = 10_000;
 
 // Where a field leads to several values (`[*]`, a repeated query parameter), any one of them suffices.
 const any =

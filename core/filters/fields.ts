@@ -1,4 +1,5 @@
-// What the `field` of a condition means (decisions, "Routes, filters, transforms, schemas").
+// What the `field` of a condition means.
+// Rules: FLT-04.
 import { lookup, parsePath, type PathStep } from '../dotted-path.ts';
 
 /** A webhook as a filter sees it. What is a function is read only when a condition asks for it. */

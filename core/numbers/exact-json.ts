@@ -1,5 +1,6 @@
 // JSON without rounding. JavaScript's number is a double: of 9007199254740993 it makes ...992, of 1e999 Infinity, which
 // prints as null. Here such a number becomes an `ExactNumber`, which keeps its text; every other one stays a number.
+// Rules: HTTP-15.
 import { randomBytes } from 'node:crypto';
 import { compareDecimals, decimalKey } from './decimal.ts';
 
@@ -71,7 +72,7 @@ const MAY_BE_INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|\d[\d.]*[eE][+-]?\d{3})/;
 const CANDIDATE = /-?\d[-+.\deE]{15}[-+.\deE]*|-?\d[\d.]*[eE][+-]?\d{3}\d*/g;
 const PLAIN = /^-?\d+$/;
 /** Whether a text may be JSON with a number that is not exact: quick, and wrong only when it says yes. */
-export const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
+const mayBeInexact = (text: string): boolean => MAY_BE_INEXACT.test(text);
 
 /**
  * Parses JSON. Costs as much as JSON.parse; two to three times as much for a text with a number that may not be exact, and up to ten times as

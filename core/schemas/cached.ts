@@ -1,4 +1,5 @@
 // Compiled schemas, shared by everything in the process that validates. A version of a schema never changes.
+import { LRUCache } from 'lru-cache';
 import { type CompiledSchema, compileSchema, InvalidSchemaError, type JsonSchema } from './schema.ts';
 
 /** A schema as it is stored. */
@@ -10,16 +11,13 @@ export interface StoredSchema {
 }
 
 const MAX_COMPILED = 500;
-const compiled = new Map<string, CompiledSchema>();
+const compiled = new LRUCache<string, CompiledSchema>({ max: MAX_COMPILED });
 
 /** The validator of this version, compiled at its first use. */
 export function validatorOf({ id, version, schema }: Omit<StoredSchema, 'name'>): CompiledSchema {
   const key = `${id}:${version}`;
   const known = compiled.get(key) ?? compileOrExplain(schema);
-  // The one used last is the last to go.
-  compiled.delete(key);
   compiled.set(key, known);
-  if (compiled.size > MAX_COMPILED) compiled.delete(compiled.keys().next().value ?? '');
   return known;
 }
 

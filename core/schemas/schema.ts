@@ -1,4 +1,5 @@
 // JSON Schemas of users: checked when they are stored, compiled once for each version, evaluated within bounds.
+// Rules: SCH-03, SCH-04.
 import type { Ajv, ValidateFunction } from 'ajv';
 import { PatternError } from '../linear-regex.ts';
 import { TimeLimitError, withinTime } from '../time-limit.ts';
@@ -11,7 +12,7 @@ import { readErrors, type SchemaError } from './errors.ts';
 export type JsonSchema = Record<string, unknown> | boolean;
 
 /** The longest schema, in bytes of its JSON. */
-export const MAX_SCHEMA_BYTES = 256 * 1024;
+const MAX_SCHEMA_BYTES = 256 * 1024;
 
 const COMPILE_LIMIT_MS = 2000;
 const VALIDATE_LIMIT_MS = 250;

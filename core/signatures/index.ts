@@ -1,4 +1,5 @@
 // The registry of signature schemes: a new one is a file beside this one, a member of the union and a line in `verify`.
+// Rules: SRC-12 to SRC-17.
 import { z } from 'zod';
 import { githubSchema, verifyGithub } from './github.ts';
 import { hmacSchema, verifyHmac } from './hmac.ts';
@@ -10,7 +11,7 @@ import { stripeSchema, verifyStripe } from './stripe.ts';
 export type { SignedRequest, Verification } from './scheme.ts';
 export { slackChallenge } from './slack.ts';
 
-/** A source's `verificationConfig` (interface.md, "verificationConfig shapes"), secrets in clear. */
+/** A source's `verificationConfig` (SRC-12 to SRC-16), secrets in clear. */
 export const verificationConfigSchema = z.discriminatedUnion('type', [
   githubSchema,
   stripeSchema,

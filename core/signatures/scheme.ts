@@ -12,7 +12,7 @@ export type SignatureAlgorithm = 'sha1' | 'sha256' | 'sha512';
 export type SignatureEncoding = 'hex' | 'base64';
 
 /** Stripe's and Slack's advice for the age of a signed timestamp: five minutes, in either direction. */
-export const TIMESTAMP_TOLERANCE_SECONDS = 300;
+const TIMESTAMP_TOLERANCE_SECONDS = 300;
 
 export const VALID: Verification = { valid: true };
 export const invalid = (reason: string): Verification => ({ valid: false, reason });

@@ -1,4 +1,5 @@
 // Standard Webhooks (specification 1.0): how outgoing deliveries are signed when the destination has a signing secret.
+// Rules: DEST-11, OUT-06.
 import { hmac } from './scheme.ts';
 
 const PREFIX = 'whsec_';

@@ -1,5 +1,6 @@
-// Which of the deliveries that wait for a warehouse become the next file (decisions, "Warehouses"): at 1,000 events, 5 MiB or
+// Which of the deliveries that wait for a warehouse become the next file: at 1,000 events, 5 MiB or
 // 60 s, whichever is first, and never of two partitions.
+// Rules: WH-20.
 
 /** Payloads of a file, bytes; a single larger one is a file of its own. */
 export const MAX_BATCH_BYTES = 5 * 1024 * 1024;

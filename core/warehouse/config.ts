@@ -1,5 +1,5 @@
-// What the `config` of a warehouse destination holds for each provider (interface.md, "Warehouse config fields";
-// decisions, "The two destination families" and "Warehouses"). Messages are ends of sentences that start with the field.
+// What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with the field.
+// Rules: WH-05 to WH-14.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Kept, keepRedacted, redactSecret } from '../redaction.ts';
@@ -165,7 +165,7 @@ export const warehouseConfigSchemas = {
     forcePathStyle: flag.optional(),
     ...common,
   }),
-  // What is missing comes from R2_* in the environment (decisions).
+  // What is missing comes from R2_* in the environment (WH-06).
   r2: z.object({
     bucket: checked(string(), bucketProblem),
     accountId: string()
@@ -203,7 +203,7 @@ export type WarehouseConfig<Type extends WarehouseType = WarehouseType> = z.outp
 /** Every warehouse `type`, for schemas and messages. */
 export const WAREHOUSE_TYPES = ['s3', 'r2', 'gcs', 'azure_blob'] as const satisfies WarehouseType[];
 
-/** The field of each `config` that is a secret (interface.md, "Credential redaction"). */
+/** The field of each `config` that is a secret (AUTH-14). */
 export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {
   s3: 'secretAccessKey',
   r2: 'secretAccessKey',

@@ -1,4 +1,5 @@
-// Field mappings: which columns a row has and where in the event their values come from (interface.md, "FieldMapping rule").
+// Field mappings: which columns a row has and where in the event their values come from.
+// Rules: WH-15 to WH-19.
 import { z } from 'zod';
 import { COLUMN_TYPES, convert } from './convert.ts';
 import { sortedHeaders, type WarehouseEvent } from './event.ts';
@@ -7,8 +8,8 @@ import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 import { viewPayload } from '../payload.ts';
 import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
 
-/** interface.md, "Limits": at most 50 rules. */
-export const MAX_MAPPING_RULES = 50;
+/** WH-02 */
+const MAX_MAPPING_RULES = 50;
 const MAX_COLUMN_LENGTH = 255;
 const ROOT_MEMBERS = ['payload', 'headers', 'id', 'receivedAt', 'source'] as const;
 

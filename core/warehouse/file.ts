@@ -1,4 +1,5 @@
 // The content of a batch's object. The same events give the same bytes, so that an upload can be repeated.
+// Rules: WH-23.
 import { createHash } from 'node:crypto';
 import { payloadText, sortedHeaders, type WarehouseEvent, wellFormed } from './event.ts';
 import type { FieldMapping } from './field-mapping.ts';

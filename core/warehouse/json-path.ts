@@ -1,6 +1,7 @@
 // JSONPath (RFC 9535) for field mappings, within bounds: an expression of a user runs on every event. What could walk a
 // payload more than a few times is refused when it is written, and match() and search() take linear time.
 import { FunctionExpressionType, JSONPathEnvironment, JSONPathError, type JSONPathQuery, jsonpath } from 'json-p3';
+import { LRUCache } from 'lru-cache';
 import { compilePattern, type LinearPattern, PatternError } from '../linear-regex.ts';
 
 import { compareExactly, exactLength } from './json-path-numbers.ts';
@@ -10,7 +11,7 @@ type Expression = InstanceType<typeof expressions.FilterExpression>;
 type Selector = InstanceType<typeof selectors.JSONPathSelector>;
 
 /** The longest expression, in characters. */
-export const MAX_PATH_LENGTH = 512;
+const MAX_PATH_LENGTH = 512;
 
 /** The expression cannot be used; the message says why, as the end of a sentence that starts with its name. */
 export class JsonPathError extends Error {
@@ -152,7 +153,7 @@ function checkPattern(call: InstanceType<typeof expressions.FunctionExtension>):
 /** match() and search() of RFC 9535 (sections 2.4.6 and 2.4.7) in linear time; their patterns were checked above. */
 function regexFunction(whole: boolean) {
   // Patterns are literals of stored mappings; a bound for a process that sees many of them.
-  const compiled = new Map<string, LinearPattern>();
+  const compiled = new LRUCache<string, LinearPattern>({ max: 1000 });
   return {
     argTypes: [FunctionExpressionType.ValueType, FunctionExpressionType.ValueType],
     returnType: FunctionExpressionType.LogicalType,
@@ -161,7 +162,6 @@ function regexFunction(whole: boolean) {
       let found = compiled.get(pattern);
       if (found === undefined) {
         found = compilePattern(whole ? `^(?:${pattern})$` : pattern);
-        if (compiled.size >= 1000) compiled.clear();
         compiled.set(pattern, found);
       }
       return found.test(value);

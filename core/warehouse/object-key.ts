@@ -1,5 +1,6 @@
-// Where a batch lies in the object store (decisions, "Warehouses"): `<prefix>/<partition>/<first event time>-<batch id>.<ending>`.
+// Where a batch lies in the object store: `<prefix>/<partition>/<first event time>-<batch id>.<ending>`.
 // The key follows from the frozen batch alone, so a repeated upload overwrites the same object.
+// Rules: WH-21, WH-22.
 import type { WarehouseEvent } from './event.ts';
 
 export const PARTITIONS = ['date', 'hour', 'source'] as const;

@@ -2,7 +2,7 @@
 import { idFloor, idTime, isId } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
-import { bounds } from '../hot-path/load-attempts.ts';
+import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 import { idRange } from './events.ts';
 import { findPage } from './page.ts';

@@ -1,7 +1,7 @@
 // Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while
 // its rows are removed in the background. Statements name the id range, so that only the partitions of those days open.
 import { idFloor } from '../../core/ids.ts';
-import { bounds } from '../hot-path/load-attempts.ts';
+import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 import { findPage } from './page.ts';
 import { searchPage } from './search.ts';

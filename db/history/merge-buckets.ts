@@ -4,6 +4,7 @@
 import { databaseTime } from '../clock.ts';
 import type { Pool } from '../pool.ts';
 import { type Pages, Stride, throughPages } from '../ranges.ts';
+import { addedUp, ALL_TIME } from '../sql-rules.ts';
 
 const HOUR_MS = 3_600_000;
 // Windows of up to a day are summed from buckets of 5 minutes.
@@ -16,7 +17,7 @@ const KEPT_MS = 31 * 24 * HOUR_MS;
 const merging = (table: string, into: string) => `
 with merged as (
   delete from ${table}
-  where ctid >= $1::tid and ctid < $2::tid and bucket < $3 and bucket > timestamptz 'epoch'
+  where ctid >= $1::tid and ctid < $2::tid and bucket < $3 and bucket > ${ALL_TIME}
     and (bucket <> date_bin('1 hour', bucket, 'epoch') or bucket < $4)
   returning *
 ), young as (
@@ -31,9 +32,7 @@ const MERGE: [table: string, statement: string][] = [
     'ingest_stats',
     `insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
      select subject_id, hour, sum(events), sum(filtered), max(last_event_at) from young group by 1, 2 order by 1, 2
-     on conflict (subject_id, bucket) do update
-       set events = s.events + excluded.events, filtered = s.filtered + excluded.filtered,
-           last_event_at = greatest(s.last_event_at, excluded.last_event_at)`,
+     ${addedUp('subject_id, bucket', ['events', 'filtered'], ['last_event_at'])}`,
   ],
   [
     'delivery_stats',
@@ -42,19 +41,17 @@ const MERGE: [table: string, statement: string][] = [
      select destination_id, route_id, hour, sum(succeeded), sum(failed), sum(failed_over), sum(unsent), sum(latency_sum), sum(latency_count),
             max(last_delivery_at), max(last_success_at), max(last_failure_at)
      from young group by 1, 2, 3 order by 1, 2, 3
-     on conflict (destination_id, route_id, bucket) do update
-       set succeeded = s.succeeded + excluded.succeeded, failed = s.failed + excluded.failed,
-           failed_over = s.failed_over + excluded.failed_over, unsent = s.unsent + excluded.unsent,
-           latency_sum = s.latency_sum + excluded.latency_sum, latency_count = s.latency_count + excluded.latency_count,
-           last_delivery_at = greatest(s.last_delivery_at, excluded.last_delivery_at),
-           last_success_at = greatest(s.last_success_at, excluded.last_success_at),
-           last_failure_at = greatest(s.last_failure_at, excluded.last_failure_at)`,
+     ${addedUp(
+       'destination_id, route_id, bucket',
+       ['succeeded', 'failed', 'failed_over', 'unsent', 'latency_sum', 'latency_count'],
+       ['last_delivery_at', 'last_success_at', 'last_failure_at'],
+     )}`,
   ],
   [
     'latency_stats',
-    `insert into latency_stats as l (destination_id, bucket, latency, attempts)
+    `insert into latency_stats as s (destination_id, bucket, latency, attempts)
      select destination_id, hour, latency, sum(attempts) from young group by 1, 2, 3 order by 1, 2, 3
-     on conflict (destination_id, bucket, latency) do update set attempts = l.attempts + excluded.attempts`,
+     ${addedUp('destination_id, bucket, latency', ['attempts'])}`,
   ],
 ].map(([table = '', into = '']) => [table, merging(table, into)]);
 // Pages that one statement goes through.

@@ -3,12 +3,11 @@
 import { idFloor } from '../../core/ids.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { type Pages, Stride, sweep, throughPages } from '../ranges.ts';
+import { LOCKS } from '../sql-rules.ts';
 import { GRACE_MS } from './late.ts';
 
 const HOUR_MS = 3_600_000;
 
-// Any constant number; it keeps two processes from settling at once.
-const SETTLE_LOCK = 4_865_796_3;
 // How long settling waits for transactions that began inside the grace period. When one takes longer, it is tried again
 // with the next round.
 const WAIT_MS = 5000;
@@ -82,7 +81,7 @@ export async function settleHistory(pool: Pool, forMs: number, waitMs: number = 
   const until = performance.now() + forMs;
   return inTransaction(pool, async (holder) => {
     const { rows } = await holder.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
-      SETTLE_LOCK,
+      LOCKS.settling,
     ]);
     if (!rows[0]?.locked) return null;
     let before = await settledBefore(pool);
@@ -109,7 +108,7 @@ export async function forgetCounts(
   toMs: number,
 ): Promise<void> {
   const prefix = kind === 'event' ? 'evt' : 'dlv';
-  await db.query('select pg_advisory_xact_lock($1)', [SETTLE_LOCK]);
+  await db.query('select pg_advisory_xact_lock($1)', [LOCKS.settling]);
   await db.query('delete from history_counts where kind = $1 and start >= $2 and start < $3', [
     kind,
     new Date(fromMs),

@@ -1,7 +1,9 @@
 // Reads the roll-ups of migration 0003: totals of all time are in the bucket 'epoch', windows are sums of buckets: of 5 minutes
 // inside the last day, of an hour before (merge-buckets.ts). What a destination never saw (`unsent`, migration 0010) is a
 // failure of the route alone. What people cancelled is neither a success nor a failure.
+// Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
 import type { Queryable } from '../pool.ts';
+import { ALL_TIME } from '../sql-rules.ts';
 
 /** Events of a source or a route since it was made. */
 export interface IngestTotals {
@@ -15,7 +17,7 @@ const NO_EVENTS: IngestTotals = { events: 0, lastEventAt: null };
 export async function ingestTotals(db: Queryable, subjectIds: string[]): Promise<Lookup<IngestTotals>> {
   const { rows } = await db.query<{ id: string; events: number; last_event_at: Date | null }>(
     `select subject_id as id, events, last_event_at from ingest_stats
-     where subject_id = any($1::text[]) and bucket = timestamptz 'epoch'`,
+     where subject_id = any($1::text[]) and bucket = ${ALL_TIME}`,
     [subjectIds],
   );
   return lookup(
@@ -52,7 +54,7 @@ select destination_id as id,
        max(last_delivery_at) filter (where not in_window) as last_delivery_at
 from unnest($1::text[]) as d(id)
 cross join lateral (
-  select *, false as in_window from delivery_stats t where t.destination_id = d.id collate "C" and t.bucket = timestamptz 'epoch'
+  select *, false as in_window from delivery_stats t where t.destination_id = d.id collate "C" and t.bucket = ${ALL_TIME}
   union all
   select *, true from delivery_stats t where t.destination_id = d.id collate "C" and t.bucket > now() - make_interval(hours => $2)
 ) s group by destination_id`;
@@ -88,7 +90,7 @@ export async function destinationTotals(
   );
 }
 
-/** The health object of the interface; times as Dates. Without recent deliveries the figures are 0. */
+/** The health of a destination as the API shows it; times as Dates. Without recent deliveries the figures are 0. */
 export interface DestinationHealth {
   successRate: number;
   avgLatency: number;
@@ -111,7 +113,7 @@ select coalesce(sum(succeeded) filter (where in_window), 0)::float8 as succeeded
        coalesce(sum(latency_count) filter (where in_window), 0)::float8 as latency_count,
        max(last_delivery_at) as last_delivery_at, max(last_success_at) as last_success_at, max(last_failure_at) as last_failure_at
 from (
-  select *, false as in_window from delivery_stats where destination_id = $1 and bucket = timestamptz 'epoch'
+  select *, false as in_window from delivery_stats where destination_id = $1 and bucket = ${ALL_TIME}
   union all
   select *, true from delivery_stats where destination_id = $1 and bucket > now() - make_interval(hours => $2)
 ) s`;
@@ -164,7 +166,7 @@ export async function destinationHealth(
   };
 }
 
-/** Interface, "Destination health status". */
+/** HEALTH-06 to HEALTH-09 */
 function healthStatus(succeeded: number, failed: number): DestinationHealth['status'] {
   const finished = succeeded + failed;
   if (finished === 0) return 'unknown';
@@ -221,7 +223,7 @@ export async function lastAttempts(
 ): Promise<{ lastSuccessAt: Date | null; lastFailureAt: Date | null }> {
   const { rows } = await db.query<{ lastSuccessAt: Date | null; lastFailureAt: Date | null }>(
     `select max(last_success_at) as "lastSuccessAt", max(last_failure_at) as "lastFailureAt" from delivery_stats
-     where route_id = $1 and bucket = timestamptz 'epoch' and destination_id = any($2::text[])`,
+     where route_id = $1 and bucket = ${ALL_TIME} and destination_id = any($2::text[])`,
     [routeId, destinationIds],
   );
   return rows[0] ?? { lastSuccessAt: null, lastFailureAt: null };

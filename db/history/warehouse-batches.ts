@@ -1,6 +1,6 @@
 // Reads the batches of a warehouse destination, for people.
-import type { BatchStatus } from '../warehouse-batches.ts';
-import type { WarehouseKey } from '../warehouse-flushes.ts';
+import type { BatchStatus } from '../warehouse/batches.ts';
+import type { WarehouseKey } from '../warehouse/flushes.ts';
 import { inSnapshot, type Pool } from '../pool.ts';
 
 export interface BatchRecord {

@@ -1,8 +1,6 @@
 // Claiming: which deliveries a relay starts next, and which shards are its own.
 import type { Queryable } from '../pool.ts';
-
-/** Every commit that brings deliveries to the outbox notifies on this channel. */
-export const OUTBOX_CHANNEL = 'hookyard_outbox';
+import { circuitBlocks, FIRST_WAREHOUSE, hops, OPEN } from '../sql-rules.ts';
 
 /** A delivery whose first attempt has no result yet, or whose next one waits for its turn under a rate limit. */
 export interface OutboxRow {
@@ -35,19 +33,13 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // number of destinations with work, not the length of the backlog; and no destination can hide another. Callers go round:
 // each claim begins behind the last destination that the one before has examined, whether that had something to start or
 // not. It ends when as much is found as may be started, so nothing is fetched in vain and whoever comes next has its turn.
-// It ends before the warehouses, whose ids come after all others: what waits for these is taken in files (db/warehouse-batches.ts).
+// It ends before the warehouses, whose ids come after all others: what waits for these is taken in files (db/warehouse/batches.ts).
 // What is in flight is a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than all else.
 // The circuits are few rows, looked up by key for each claimed row; only primary deliveries have one to obey.
 // The row without a delivery, which a claim has when it did not find as much as it may, tells where it stopped looking: null
 // when no destination is left. PostgreSQL reads a CTE as far as it is asked to, so a claim that is full has not walked further.
 const CLAIM = `
-with recursive destination(id) as (
-  (select destination_id from outbox where destination_id > $1 and destination_id < 'dst_wh_' order by destination_id limit 1)
-  union all
-  select (select o.destination_id from outbox o where o.destination_id > d.id and o.destination_id < 'dst_wh_'
-          order by o.destination_id limit 1)
-  from destination d where d.id is not null
-), examined as materialized (
+with recursive ${hops('destination', 'outbox', 'destination_id', { above: '$1', below: FIRST_WAREHOUSE })}, examined as materialized (
   select id from destination where id is not null limit $3
 ), found as materialized (
   select o.* from examined d
@@ -57,7 +49,7 @@ with recursive destination(id) as (
            failover_of as "failoverOf", resume,
            case when failover_of is null then
              (select c.state from circuits c
-              where c.route_id = outbox.route_id and c.state <> 'closed' and c.probe_delivery_id is distinct from outbox.delivery_id)
+              where c.route_id = outbox.route_id and ${circuitBlocks('c', 'outbox.delivery_id')})
            end as "blockedBy"
     from outbox
     where destination_id = d.id and delivery_id not in (select unnest($5::text[]))
@@ -133,7 +125,7 @@ const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId =
 const REMOVE = `
 delete from outbox o where destination_id = $1 and priority = $2 and delivery_id = $3
   and (resume is distinct from 'waiting'
-       or not exists (select from deliveries d where d.id = o.delivery_id and d.status in ('pending', 'retrying', 'circuit_open')))`;
+       or not exists (select from deliveries d where d.id = o.delivery_id and d.status in ${OPEN}))`;
 
 /** Removes a delivery from the outbox whose workflow has taken over. */
 export async function removeQueued(db: Queryable, row: OutboxRow): Promise<void> {

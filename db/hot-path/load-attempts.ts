@@ -1,8 +1,10 @@
 // Loading what an attempt needs: one statement for many deliveries. Configuration is not read here but by version
-// through a cache (db/config-cache.ts), so an unchanged destination costs two integers.
+// through a cache (activities/config-cache.ts), so an unchanged destination costs two integers.
 import type { ErrorSummary } from '../../core/error-summary.ts';
-import { errorSummary } from '../error-summaries.ts';
+import { errorSummary } from '../sql-rules.ts';
+import { bounds } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
+import { circuitBlocks } from '../sql-rules.ts';
 
 /** A delivery with its event, as an attempt needs them. */
 export interface AttemptContext {
@@ -52,7 +54,7 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        e.headers as "eventHeaders", p.body, s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
        r.transform_id as "transformId", tf.version as "transformVersion",
        e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt",
-       coalesce(d.original_destination_id is null and c.state <> 'closed' and c.probe_delivery_id is distinct from d.id, false) as blocked
+       coalesce(d.original_destination_id is null and ${circuitBlocks('c', 'd.id')}, false) as blocked
 from deliveries d
 left join lateral (select * from events where id = d.event_id and id between $4 and $5 limit 1) e on true
 left join lateral (select body from event_payloads where event_id = d.event_id and event_id between $4 and $5 limit 1) p on true
@@ -76,15 +78,4 @@ export async function loadAttempts(
     values: [deliveries.ids, deliveries.low, deliveries.high, events.low, events.high],
   });
   return new Map(rows.map((row) => [row.deliveryId, row]));
-}
-
-/** The ids with their least and greatest, in byte order as in collation "C". */
-export function bounds(ids: string[]): { ids: string[]; low: string; high: string } {
-  let low = ids[0] ?? '';
-  let high = low;
-  for (const id of ids) {
-    if (id < low) low = id;
-    if (id > high) high = id;
-  }
-  return { ids, low, high };
 }

@@ -1,15 +1,24 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
+// Rules: EVT-13.
 import { errorText } from '../../core/clean-text.ts';
 import type { DescribedError } from '../../core/error-summary.ts';
 import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
-import { firstEnabled } from '../failover-targets.ts';
 import { lateBound, settingLate } from '../history/late.ts';
-import { noteOutcomes } from '../notifications.ts';
-import { jsonParameter } from '../parameters.ts';
-import { DAY_MS, partitionName } from '../partitions.ts';
+import { noteOutcomes } from '../delivery/notifications.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
+import { DAY_MS, partitionName } from '../retention/partitions.ts';
 import type { Queryable } from '../pool.ts';
-import { bounds } from './load-attempts.ts';
+import {
+  addedUp,
+  bucketOf,
+  bucketsOf,
+  failOver,
+  firstEnabled,
+  OPEN,
+  outboxRow,
+  PRIMARY_DESTINATION,
+} from '../sql-rules.ts';
 
 /** The outcome of one attempt, and what becomes of its delivery. */
 export interface AttemptResult {
@@ -53,6 +62,10 @@ export interface FailoverOffer {
   reason: string;
 }
 
+// Of what `delivery_stats` holds.
+const SUMS = ['succeeded', 'failed', 'failed_over', 'latency_sum', 'latency_count'];
+const LATEST = ['last_delivery_at', 'last_success_at', 'last_failure_at'];
+
 // What makes this safe under concurrency:
 // - a delivery changes only while it is open and only forward (`attempt_count < attempt`), so recording the same
 //   attempt again, after a crash or by a second worker, changes nothing and counts nothing;
@@ -66,7 +79,7 @@ export interface FailoverOffer {
 //   statement (docs/postgresql-18-lost-update.md, test/db/lost-updates.test.ts);
 // - a failover delivery is chosen and created in the same statement that ends the one it takes over from, so there is always
 //   exactly one of them open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
-// - what routes notify of is noted here as well (db/notifications.ts), at the price of one look at each ended delivery's route;
+// - what routes notify of is noted here as well (db/delivery/notifications.ts), at the price of one look at each ended delivery's route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else read
 //   every delivery since;
 // - two groups may touch the same events in a different order: PostgreSQL then ends one with a deadlock error, which
@@ -91,9 +104,9 @@ with ${settingLate('$4', '$5')}, input as (
       finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
   from input i
   where d.id || '' = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
-    and d.status in ('pending', 'retrying', 'circuit_open') and d.attempt_count < i.attempt
+    and d.status in ${OPEN} and d.attempt_count < i.attempt
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.priority, d.counted,
-    coalesce(d.original_destination_id, d.destination_id) as primary_id, i.*
+    ${PRIMARY_DESTINATION} as primary_id, i.*
 ), other as (
   -- the delivery was cancelled while this attempt was running: the attempt is still part of its history
   select i.* from input i join deliveries d on d.id || '' = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
@@ -110,20 +123,10 @@ with ${settingLate('$4', '$5')}, input as (
   on conflict do nothing
 ), claimed as (
   delete from outbox o using changed c
-  where o.destination_id = c.destination_id and o.priority = c.priority and o.delivery_id = c.id
+  where ${outboxRow('c')}
     -- in the express lane the row stays until the workflow that goes on has been started
     and (c.attempt_lane = 'workflow' or c.delivery_status not in ('retrying', 'failed'))
-), taking_over as (
-  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted,
-                          failover_of, original_destination_id, failover_reason)
-  select next_id, organization_id, event_id, source_id, route_id, next_destination_id, priority, 'pending', true,
-         id, original_destination_id, failover_reason
-  from changed where next_destination_id is not null
-), queued as (
-  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard, failover_of)
-  select next_id, next_destination_id, organization_id, event_id, source_id, route_id, priority, next_shard, id
-  from changed where next_destination_id is not null
-), finished as (
+), ${failOver('next_destination_id', 'original_destination_id', 'failover_reason')}, finished as (
   select event_id, (count(*) filter (where delivery_status = 'delivered'))::int as succeeded,
          (count(*) filter (where delivery_status = 'failed'))::int as failed
   from changed where counted and delivery_status in ('delivered', 'failed')
@@ -143,21 +146,15 @@ with ${settingLate('$4', '$5')}, input as (
          coalesce(sum(latency) filter (where status_code is not null), 0), count(status_code), max(completed_at),
          max(completed_at) filter (where delivery_status = 'delivered'), max(completed_at) filter (where delivery_status <> 'delivered')
   from changed c
-  cross join lateral (values (timestamptz 'epoch'), (date_bin('5 minutes', c.completed_at, 'epoch'))) as b(bucket)
+  cross join lateral ${bucketsOf('c.completed_at')}
   group by 1, 2, 3 order by 1, 2, 3
-  on conflict (destination_id, route_id, bucket) do update
-    set succeeded = s.succeeded + excluded.succeeded, failed = s.failed + excluded.failed,
-        failed_over = s.failed_over + excluded.failed_over,
-        latency_sum = s.latency_sum + excluded.latency_sum, latency_count = s.latency_count + excluded.latency_count,
-        last_delivery_at = greatest(s.last_delivery_at, excluded.last_delivery_at),
-        last_success_at = greatest(s.last_success_at, excluded.last_success_at),
-        last_failure_at = greatest(s.last_failure_at, excluded.last_failure_at)
+  ${addedUp('destination_id, route_id, bucket', SUMS, LATEST)}
 ), histogram as (
-  insert into latency_stats as l (destination_id, bucket, latency, attempts)
-  select destination_id, date_bin('5 minutes', completed_at, 'epoch'), latency_class, count(*)
+  insert into latency_stats as s (destination_id, bucket, latency, attempts)
+  select destination_id, ${bucketOf('completed_at')}, latency_class, count(*)
   from changed where latency_class is not null
   group by 1, 2, 3 order by 1, 2, 3
-  on conflict (destination_id, bucket, latency) do update set attempts = l.attempts + excluded.attempts
+  ${addedUp('destination_id, bucket, latency', ['attempts'])}
 ), ended as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, delivery_status as status,
          attempt as attempts, status_code, error, error_summary, completed_at as at

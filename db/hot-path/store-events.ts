@@ -1,10 +1,9 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
 import { lateBound, settingLate } from '../history/late.ts';
-import { jsonParameter } from '../parameters.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
-import { countUnsent } from '../unsent.ts';
-import { OUTBOX_CHANNEL } from './claim.ts';
-import { bounds } from './load-attempts.ts';
+import { countUnsent } from '../delivery/unsent.ts';
+import { addedUp, bucketsOf, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 
 /** One delivery of a new event. */
 export interface NewDelivery {
@@ -97,23 +96,20 @@ with ${settingLate('$6', '$7')}, fresh as (
          error, case when status <> 'pending' then now() end
   from delivery
 ), queued as (
-  insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-  select id, destination_id, organization_id, event_id, source_id, route_id, priority, shard
-  from delivery where status = 'pending'
+  ${toOutbox('d', { delivery_id: 'd.id' })}
+  from delivery d where d.status = 'pending'
 ), ${countUnsent('delivery', "status = 'schema_failed'")}, counted as (
   insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
   select c.subject_id, b.bucket, sum(c.events), sum(c.filtered), max(a.received_at)
   from json_to_recordset($5::json) as c(event_id text, subject_id text, events int, filtered int)
   join accepted a on a.id = c.event_id
-  cross join lateral (values (timestamptz 'epoch'), (date_bin('5 minutes', a.received_at, 'epoch'))) as b(bucket)
+  cross join lateral ${bucketsOf('a.received_at')}
   group by 1, 2 order by 1, 2
-  on conflict (subject_id, bucket) do update
-    set events = s.events + excluded.events, filtered = s.filtered + excluded.filtered,
-        last_event_at = greatest(s.last_event_at, excluded.last_event_at)
+  ${addedUp('subject_id, bucket', ['events', 'filtered'], ['last_event_at'])}
 )
 select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored,
        -- wakes the relays when this commits
-       case when exists (select from delivery where status = 'pending') then pg_notify('${OUTBOX_CHANNEL}', '')::text end`;
+       case when exists (select from delivery where status = 'pending') then ${WAKE_RELAYS} end`;
 
 /**
  * Stores a group of events with payloads, deliveries, outbox rows and counters in one commit.

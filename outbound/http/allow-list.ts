@@ -34,13 +34,13 @@ export function parseAllowList(entries: readonly string[]): AllowList {
     else if (ipaddr.isValidCIDR(text)) ranges.push(ipaddr.parseCIDR(text));
     else if (text.startsWith('.') && HOST_NAME.test(text.slice(1))) suffixes.push(text);
     else if (HOST_NAME.test(text) && !/^[\d.]+$/.test(text)) hosts.add(text);
-    else throw new Error(`HOOKYARD_DELIVERY_ALLOW: "${entry}" is no address, CIDR range, host name or .suffix`);
+    else throw new Error(`HOOKYARD_DELIVERY_ALLOW: "${entry}" is not an address, CIDR range, host name or .suffix`);
   }
   return { addresses, hosts, suffixes, ranges };
 }
 
 /** An address in the one form it is compared in: IPv6 compressed, IPv4-mapped IPv6 as the IPv4 address it stands for. */
-export function normalForm(address: string): string {
+function normalForm(address: string): string {
   return ipaddr.process(address).toString();
 }
 

@@ -9,7 +9,7 @@ import { type AllowList, normalHost } from './allow-list.ts';
 import { OwnSendError } from './send-errors.ts';
 
 /** The guard refused an address; a retry would be refused again. */
-export class AddressRefusedError extends OwnSendError {
+class AddressRefusedError extends OwnSendError {
   override readonly name = 'AddressRefusedError';
   constructor(hostname: string, address: string, what: string) {
     const subject = normalHost(hostname) === address ? address : `${hostname} resolves to ${address}, which`;

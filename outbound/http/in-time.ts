@@ -11,7 +11,7 @@ export function inTime(sender: Sender, withinMs: number): Sender {
     ...sender,
     async send(request) {
       if (performance.now() + request.timeoutMs <= until) return sender.send(request);
-      throw new Error('What comes before the request took too long; the attempt is made anew');
+      throw new Error('Preparing the request took too long; the attempt will be made again');
     },
   };
 }

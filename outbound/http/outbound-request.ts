@@ -1,4 +1,5 @@
 // Builds the request of one attempt from the records it is about.
+// Rules: OUT-01 to OUT-05.
 import type { AuthType } from '../../core/auth-config.ts';
 import { foldedName, forwardableHeaders, mergeHeaders } from '../../core/headers.ts';
 import { maskHeaders } from '../../core/redaction.ts';

@@ -1,10 +1,11 @@
 // Kept-alive connections, by destination, for as many destinations as were used last.
+import { LRUCache } from 'lru-cache';
 import { type buildConnector, Pool } from 'undici';
 import { ownWords } from '../../core/error-summary.ts';
 import { OwnSendError } from './send-errors.ts';
 
 /** An address that cannot be requested; a retry would fail the same way. */
-export class InvalidUrlError extends OwnSendError {
+class InvalidUrlError extends OwnSendError {
   override readonly name = 'InvalidUrlError';
   constructor(url: string) {
     const rule = ownWords`cannot be used: it must be an absolute http or https address`;
@@ -30,8 +31,11 @@ export type Pools = {
 
 /** Makes an empty set of pools that holds at most `maxPools`. */
 export function createPools(options: { connect: buildConnector.connector; maxPools: number }): Pools {
-  // A Map keeps the order of insertion: the first key is the one unused for longest.
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({
+    max: options.maxPools,
+    // One that is replaced may go on with the same pool; `open` retires it if not.
+    dispose: ({ pool }, _key, reason) => reason === 'evict' && retire(pool),
+  });
   // Pools out of use that still finish what they were given.
   const retired = new Set<Pool>();
 
@@ -66,15 +70,7 @@ export function createPools(options: { connect: buildConnector.connector; maxPoo
       const previous = entries.get(poolKey);
       // The usual case costs no parsing: a destination's address seldom changes.
       const entry = previous?.url === url ? previous : open(url, previous);
-      entries.delete(poolKey);
-      entries.set(poolKey, entry);
-      if (entries.size > options.maxPools) {
-        const oldest = entries.entries().next().value;
-        if (oldest !== undefined) {
-          entries.delete(oldest[0]);
-          retire(oldest[1].pool);
-        }
-      }
+      if (entry !== previous) entries.set(poolKey, entry);
       return entry;
     },
     async destroy() {

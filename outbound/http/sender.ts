@@ -1,5 +1,6 @@
 // Sends one HTTP request and reports what came back. Every request that Hookyard makes to an address a user gave goes
 // through here, and so through the address guard.
+// Rules: DLV-23, HTTP-10.
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { parseAllowList } from './allow-list.ts';
 import { exchange } from './exchange.ts';
@@ -43,7 +44,7 @@ export type Sender = {
   close(): Promise<void>;
 };
 
-// No destination may ask for a longer deadline than 60 s (interface.md, "Limits"), so nobody waits longer for a connection.
+// No destination may ask for a longer deadline than 60 s (DEST-12), so nobody waits longer for a connection.
 const CONNECT_TIMEOUT_MS = 60_000;
 
 /**

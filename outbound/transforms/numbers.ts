@@ -44,7 +44,7 @@ function parseQuietly(body: string): unknown {
 }
 
 /** Follows from the id of the event, which nobody knows who sends it. */
-export const markFor = (seed: number): string => `number:${seed.toString(16)}:`;
+const markFor = (seed: number): string => `number:${seed.toString(16)}:`;
 
 /** JSON with digits in place of the marked strings. */
 export function unmark(json: string, seed: number): string {

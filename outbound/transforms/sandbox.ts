@@ -1,5 +1,6 @@
 // One transform inside one QuickJS of its own: its own WebAssembly memory, so that neither a limit nor a fault of one
 // transform touches another. Nothing of the host is reachable from inside: no function is passed in, only texts.
+// Rules: TFM-06, TFM-09.
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { isUtf8 } from 'node:buffer';
 import { parse as parseQuery } from 'node:querystring';
 import { parentPort } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
 import { languages } from './languages.ts';
 import { type NumberForm, tellNumbers } from './numbers.ts';
 import { openSandbox, type Sandbox, type SandboxInput, type SandboxResult } from './sandbox.ts';
@@ -39,7 +40,11 @@ const requireFromQuickJs = createRequire(createRequire(import.meta.url).resolve(
 const wasm = new WebAssembly.Module(
   readFileSync(requireFromQuickJs.resolve('@jitl/quickjs-wasmfile-release-sync/wasm')),
 );
-const warm = new Map<string, { sandbox: Sandbox; runs: number }>();
+const warm = new LRUCache<string, { sandbox: Sandbox; runs: number }>({
+  max: MAX_WARM,
+  maxSize: MAX_WARM_BYTES,
+  sizeCalculation: ({ sandbox }) => sandbox.memoryBytes,
+});
 
 port.on('message', (job: Job) => {
   void perform(job).then((result) => {
@@ -73,19 +78,12 @@ function takeWarm(key: string | null): Sandbox | undefined {
   return key === null ? undefined : warm.get(key)?.sandbox;
 }
 
-/** Keeps a sandbox for the next event, unless it has hit a limit or run for long enough; the least recent ones go. */
+/** Keeps a sandbox for the next event, unless it has hit a limit or run for long enough. */
 function keepWarm(key: string | null, sandbox: Sandbox): void {
   if (key === null) return;
   const runs = (warm.get(key)?.runs ?? 0) + 1;
-  warm.delete(key);
   if (sandbox.usable && runs < MAX_RUNS) warm.set(key, { sandbox, runs });
-  let bytes = 0;
-  for (const { sandbox: kept } of warm.values()) bytes += kept.memoryBytes;
-  for (const [oldest, { sandbox: kept }] of warm) {
-    if (warm.size <= MAX_WARM && bytes <= MAX_WARM_BYTES) break;
-    bytes -= kept.memoryBytes;
-    warm.delete(oldest);
-  }
+  else warm.delete(key);
 }
 
 function inputOf(event: TransformEvent, form: NumberForm): SandboxInput {

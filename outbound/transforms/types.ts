@@ -1,4 +1,5 @@
 // What transforms take and give, as the attempt and the API see it.
+// Rules: TFM-04, TFM-05, TFM-09.
 import type { DescribedError } from '../../core/error-summary.ts';
 import type { TransformType } from '../../core/transform-types.ts';
 

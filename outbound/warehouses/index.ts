@@ -1,5 +1,6 @@
 // The object stores of warehouse destinations: opened when first used, kept by destination and version, called under one
 // deadline each, through the address guard.
+import { LRUCache } from 'lru-cache';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
 import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
 import { parseAllowList } from '../http/allow-list.ts';
@@ -12,7 +13,7 @@ import { openR2, openS3 } from './s3.ts';
 import type { Environment, ObjectHead, ObjectStore, OpenStore, StoredObject, StoreProblem } from './store.ts';
 
 /** One line a provider; its SDK is loaded by `open`, when a destination of the type is first used. */
-export const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<WarehouseConfig<Type>> } } = {
+const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<WarehouseConfig<Type>> } } = {
   s3: { title: 'S3', open: openS3 },
   r2: { title: 'R2', open: openR2 },
   gcs: { title: 'Google Cloud Storage', open: openGcs },
@@ -68,19 +69,19 @@ export function createWarehouses(options: {
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     resolve: options.resolve ?? systemResolve,
   });
-  const maxStores = options.maxStores ?? 100;
-  // A Map keeps the order of insertion: the first key is the one unused for longest.
-  const stores = new Map<string, Opened>();
+  const stores = new LRUCache<string, Opened>({
+    max: options.maxStores ?? 100,
+    dispose(opened) {
+      opened.retired = true;
+      closeUnused(opened);
+    },
+  });
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
   function take(target: WarehouseTarget): Opened {
     let opened = stores.get(target.id);
-    if (opened !== undefined && opened.version !== target.version) {
-      retire(target.id, opened);
-      opened = undefined;
-    }
-    if (opened === undefined) {
+    if (opened?.version !== target.version) {
       const http = createGuardedHttp(connect);
       opened = {
         version: target.version,
@@ -89,22 +90,13 @@ export function createWarehouses(options: {
         users: 0,
         retired: false,
       };
-      // A store that could not be opened is tried anew by the next call.
+      // A store that could not be opened is tried again by the next call.
       const failed = opened;
-      opened.store.catch(() => retire(target.id, failed));
+      opened.store.catch(() => stores.peek(target.id) === failed && stores.delete(target.id));
+      stores.set(target.id, opened);
     }
-    stores.delete(target.id);
-    stores.set(target.id, opened);
-    const oldest = stores.entries().next().value;
-    if (stores.size > maxStores && oldest !== undefined) retire(...oldest);
     opened.users++;
     return opened;
-  }
-
-  function retire(id: string, opened: Opened): void {
-    if (stores.get(id) === opened) stores.delete(id);
-    opened.retired = true;
-    closeUnused(opened);
   }
 
   function release(opened: Opened): void {
@@ -143,7 +135,7 @@ export function createWarehouses(options: {
     async close() {
       closed = true;
       await Promise.all(underWay);
-      for (const [id, opened] of stores) retire(id, opened);
+      stores.clear();
     },
   };
 }

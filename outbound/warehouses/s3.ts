@@ -47,7 +47,7 @@ export const openR2: OpenStore<WarehouseConfig<'r2'>> = (config, http, env) => {
   });
 };
 
-/** What the config lacks comes from the environment (decisions, "The two destination families"). */
+/** What the config lacks comes from the environment (WH-06). */
 function r2Access(config: WarehouseConfig<'r2'>, env: Environment) {
   const accountId = config.accountId ?? (env.R2_ACCOUNT_ID || undefined);
   // An address in the config wins over one in the environment, in whichever way it is given.

@@ -1,4 +1,4 @@
-// Bulk endpoints (interface.md, "Destinations, flat family" and "Routes (flat family)").
+// Bulk endpoints (DEST-33, ROUTE-37, ROUTE-38).
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { type Answer, expectInvalid, type Json } from '../support/api-client.ts';

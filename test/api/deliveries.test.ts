@@ -1,4 +1,4 @@
-// Deliveries: list, get, retry, cancel, replay (decisions, "Deliveries").
+// Deliveries: list, get, retry, cancel, replay (DLV).
 import { createServer, type Server } from 'node:http';
 import { Client, Connection } from '@temporalio/client';
 import { expect } from 'chai';

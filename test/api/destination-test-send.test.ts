@@ -1,4 +1,4 @@
-// POST /api/destinations/{id}/test (interface.md, "Destinations, flat family", rules 3 and 4).
+// POST /api/destinations/{id}/test (DEST-44 to DEST-46).
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';

@@ -1,4 +1,4 @@
-// Destinations: one store, two families (interface.md, "Destinations, flat family" and "... (organization-scoped)").
+// Destinations: one store, two families (DEST).
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';

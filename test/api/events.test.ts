@@ -1,4 +1,4 @@
-// Events (interface.md, "Events (organization-scoped)"; decisions, "Events").
+// Events and their replay (EVT, RPL).
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';

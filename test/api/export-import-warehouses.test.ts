@@ -1,4 +1,4 @@
-// Export and import of warehouse destinations (interface.md, "Destinations, flat family", rules 5 to 7).
+// Export and import of warehouse destinations (EXP).
 import { expect } from 'chai';
 import { WAREHOUSE_SECRET_FIELD, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import { expectError, type Json } from '../support/api-client.ts';

@@ -1,4 +1,4 @@
-// What every request of the management API passes (decisions, "HTTP conventions" and "Credentials").
+// What every request of the management API passes (HTTP, LIST, AUTH).
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
 import { managementEndpoints, pathOf } from '../support/endpoints.ts';

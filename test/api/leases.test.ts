@@ -4,7 +4,7 @@ import { finishLeases } from '../../activities/deletions.ts';
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
-import { removeExpired, renewLeases } from '../../db/leases.ts';
+import { removeExpired, renewLeases } from '../../db/management/leases.ts';
 import { createPool, inTransaction, type Queryable } from '../../db/pool.ts';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { ingest, makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';

@@ -1,4 +1,4 @@
-// Routes (interface.md, "Routes (flat family)").
+// Routes (ROUTE).
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';

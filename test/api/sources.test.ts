@@ -1,4 +1,4 @@
-// Sources (interface.md, "Sources (organization-scoped)").
+// Sources (SRC).
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makePipeline, makeSource } from '../support/api-records.ts';

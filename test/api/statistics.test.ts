@@ -1,4 +1,4 @@
-// Health of destinations, statistics of routes, and the figures in lists (decisions, "Health, stats, notifications").
+// Health of destinations, statistics of routes, and the figures in lists (HEALTH).
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';
 import {

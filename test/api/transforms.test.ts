@@ -1,4 +1,4 @@
-// Transforms as records (decisions, "Routes, filters, transforms, schemas").
+// Transforms as records (TFM).
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';

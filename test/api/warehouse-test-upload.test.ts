@@ -1,4 +1,4 @@
-// POST /api/destinations/{id}/test of warehouses, to real object stores (interface.md, "Destinations, flat family", rule 4).
+// POST /api/destinations/{id}/test of warehouses, to real object stores (WH-28).
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

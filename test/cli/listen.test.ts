@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { createClient } from 'hookyard/client';
+import { createClient } from '../../client/index.ts';
 import { openSession } from '../../cli/listen/session.ts';
 import { ingest, makeDestination, makeRoute } from '../support/api-records.ts';
 import { type CommandLine, commandLine, type Running } from '../support/cli.ts';

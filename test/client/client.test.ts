@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { type Client, type ClientOptions, createClient, HookyardError, type Ignored } from 'hookyard/client';
+import { type Client, type ClientOptions, createClient, HookyardError, type Ignored } from '../../client/index.ts';
 import { ingest, makePipeline } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 

@@ -1,24 +1,64 @@
-// What is generated of the client is of today's description and of today's source, and needs nothing.
-import { readFileSync } from 'node:fs';
+// What is made of the client: its types, checked in, and client/dist, which an installation builds for programs outside of this project.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { DIST, distFiles, filesIn, TYPES, typesText } from '../../client/generate/write.ts';
+import { TYPES, typesText } from '../../client/generate/write.ts';
 
-describe('The generated parts of the client', () => {
-  it('are up to date', function () {
-    this.timeout(60_000);
-    const stale = 'is out of date: run npm run openapi';
-    expect(readFileSync(TYPES, 'utf8') === typesText(), `client/api.ts ${stale}`).to.equal(true);
-    const expected = distFiles();
-    const checkedIn = filesIn(DIST);
-    expect(Object.keys(checkedIn)).to.deep.equal(Object.keys(expected));
-    for (const [name, text] of Object.entries(expected))
-      expect(checkedIn[name] === text, `client/dist/${name} ${stale}`).to.equal(true);
+const project = join(import.meta.dirname, '..', '..');
+
+describe('The types of the client', () => {
+  it('are those of the description', () => {
+    expect(readFileSync(TYPES, 'utf8') === typesText(), 'client/api.ts is out of date: run npm run openapi').to.equal(
+      true,
+    );
+  });
+});
+
+describe('The built client', () => {
+  // Another project, in whose node_modules it is.
+  const other = mkdtempSync(join(tmpdir(), 'hookyard-client-'));
+  const installed = join(other, 'node_modules', 'hookyard');
+  const dist = join(installed, 'client', 'dist');
+  const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: other, encoding: 'utf8' });
+  before(() => {
+    mkdirSync(installed, { recursive: true });
+    copyFileSync(join(project, 'package.json'), join(installed, 'package.json'));
+    run(join(project, 'client', 'generate', 'dist.js'), dist);
+  });
+  after(() => rmSync(other, { recursive: true }));
+
+  it('imports nothing but itself', () => {
+    const imported = readdirSync(dist)
+      .filter((name) => name.endsWith('.js'))
+      .flatMap((name) => [...readFileSync(join(dist, name), 'utf8').matchAll(/\bfrom '([^']+)'|\bimport\(/g)])
+      .map(([, from]) => from);
+    expect(new Set(imported)).to.deep.equal(new Set(['./api.js', './errors.js', './http.js', './ignored.js']));
   });
 
-  it('import each other only', () => {
-    const imported = Object.entries(filesIn(DIST))
-      .filter(([name]) => name.endsWith('.js'))
-      .flatMap(([, text]) => [...text.matchAll(/\bfrom '([^']+)'|\bimport\(/g)].map(([, from]) => from));
-    expect(new Set(imported)).to.deep.equal(new Set(['./api.js', './errors.js', './http.js', './ignored.js']));
+  it('is what a program of another project imports', () => {
+    const program = join(other, 'program.mjs');
+    writeFileSync(
+      program,
+      `import { createClient, HookyardError } from 'hookyard/client';
+      const call = createClient({ url: 'http://127.0.0.1:1', maxRetries: 0 }).listRoutes();
+      await call.catch((error) => console.log(error instanceof HookyardError, error.code));`,
+    );
+    expect(run(program)).to.equal('true UNREACHABLE\n');
+  });
+
+  it('has declarations', () => {
+    const program = join(other, 'program.ts');
+    writeFileSync(
+      program,
+      `import { createClient, type Route } from 'hookyard/client';
+      export const route: Promise<Route> = createClient({ url: 'http://127.0.0.1:1' }).getRoute({ id: 'rte_1' });
+      // @ts-expect-error: no such parameter
+      createClient({ url: 'http://127.0.0.1:1' }).getRoute({ name: 'x' });`,
+    );
+    writeFileSync(join(other, 'package.json'), '{"type":"module"}');
+    const tsc = join(project, 'node_modules', 'typescript', 'bin', 'tsc');
+    run(tsc, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', program);
   });
 });

@@ -1,62 +1,87 @@
-// Whether every statement of the contract has a row, and whether the text is the one that the rows were written for.
-import { readFileSync } from 'node:fs';
-import { decided, prose } from './rows/open.ts';
-import { fingerprint, readStatements, type Statement } from './statements.ts';
+// Whether every rule of the interface is shown by a test, and whether the rules say all that the description of the API has.
+import { existsSync, readFileSync } from 'node:fs';
+import { mentions } from './mentions.ts';
+import { idsIn, type Rule } from './page.ts';
 
-/** Each statement of the text that was looked at last, by its fingerprint. */
-export const LEDGER = new URL('statements.txt', import.meta.url);
-
-/** What cites a statement: a row, a decision, or a note that it is prose. */
-export interface Citation {
-  section: string;
-  quote: string;
+/** A test outside of rows/ that shows a rule. */
+export interface Reference {
+  id: string;
+  /** Below test/. */
+  file: string;
+  /** Words of its title as the file has it. */
+  words: string;
 }
 
-const cites = ({ section, quote }: Citation, statement: Statement): boolean =>
-  statement.section === section && statement.text.includes(quote);
-
-/**
- * What is wrong, as lines for people; none when all is well.
- * @param rows those of the contract test
- */
-export function contractProblems(rows: Citation[]): string[] {
-  const statements = readStatements();
-  const citations = [...rows, ...decided, ...prose];
-  return [
-    ...statements
-      .filter((statement) => !citations.some((citation) => cites(citation, statement)))
-      .map(({ section, text }) => `no row for "${section}": ${text}`),
-    ...citations.flatMap((citation) => citationProblem(citation, statements)),
-    ...decided
-      .filter(({ section, quote }) => !statements.find((s) => cites({ section, quote }, s))?.text.includes('not shown'))
-      .map(({ quote }) => `listed as left open, but it is not: ${quote}`),
-    ...doubles(citations),
-    ...changes(statements),
-  ];
-}
-
-function citationProblem(citation: Citation, statements: Statement[]): string[] {
-  const found = statements.filter((statement) => cites(citation, statement)).length;
-  if (found === 1) return [];
-  const problem = found === 0 ? 'quotes nothing that is there' : `quotes ${found} statements`;
-  return [`a row ${problem}: "${citation.section}": ${citation.quote}`];
-}
-
-function doubles(citations: Citation[]): string[] {
-  const seen = new Set<string>();
-  return citations.flatMap(({ section, quote }) => {
-    const key = `${section}: ${quote}`;
-    const isDouble = seen.has(key);
-    seen.add(key);
-    return isDouble ? [`cited twice: ${key}`] : [];
+/** Those of elsewhere.txt, one in a line: `<id>  <file>: <words>`. */
+export function readReferences(): Reference[] {
+  const lines = readFileSync(new URL('elsewhere.txt', import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return lines.map((line) => {
+    const [, id = '', file = '', words = ''] = /^(\S+) {2}(\S+): (.+)$/.exec(line) ?? [];
+    return { id, file, words };
   });
 }
 
-function changes(statements: Statement[]): string[] {
-  const now = statements.map(fingerprint);
-  const before = readFileSync(LEDGER, 'utf8').trimEnd().split('\n');
+/** What is wrong, as lines for people; none when all is well. @param rows titles of the rows, which begin with the ids of rules */
+export function contractProblems(pages: string, rules: Rule[], rows: string[]): string[] {
+  const references = readReferences();
+  const ids = rules.map(({ id }) => id);
+  const shown = new Set([...rows.flatMap(idsIn), ...references.map(({ id }) => id)]);
+  const named = new Set([...shown, ...idsIn(pages)]);
   return [
-    ...now.filter((line) => !before.includes(line)).map((line) => `new or changed: ${line}`),
-    ...before.filter((line) => !now.includes(line)).map((line) => `gone: ${line}`),
+    ...rules.filter(({ id }) => !shown.has(id)).map(({ id, text }) => `no test for ${id}: ${text}`),
+    ...[...named].filter((id) => !ids.includes(id)).map((id) => `there is no rule "${id}"`),
+    ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `two rules are ${id}`),
+    ...rows.filter((title) => idsIn(title).length === 0).map((title) => `a row names no rule: ${title}`),
+    ...[...codeOf(rules)].flatMap(([id, files]) =>
+      ids.includes(id) ? [] : `there is no rule ${id}, named in ${files}`,
+    ),
+    ...references.filter(isDangling).map(({ id, file, words }) => `no test for ${id} in test/${file}: ${words}`),
+    ...missingWords(pages).map((word) => `docs/openapi.json has "${word}", and no page of the interface does`),
+  ];
+}
+
+/** Files whose comments name each rule, by its id. */
+export function codeOf(rules: Rule[]): Map<string, string[]> {
+  return mentions(new Set(rules.map(({ id }) => id.split('-')[0] ?? '')));
+}
+
+const TITLE = /\b(?:it|describe)\(\s*(['"`])(.+?)\1,/g;
+
+function isDangling({ file, words }: Reference): boolean {
+  const test = new URL(`../${file}`, import.meta.url);
+  if (!existsSync(test)) return true;
+  return !Array.from(readFileSync(test, 'utf8').matchAll(TITLE)).some(([, , title]) => title?.includes(words));
+}
+
+// Names of statuses.
+const NO_WORD = /^[A-Z][a-z]+( [A-Z][a-z]+)*$/;
+
+/** Paths, members, parameters, headers and fixed values of the API's description that the pages lack. */
+function missingWords(pages: string): string[] {
+  const description = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
+  const known = new Set(partsOf(pages));
+  // The pages call the address of ingest by the member that holds it.
+  const paths = Object.keys(description.paths).filter((path) => !path.startsWith('/ingest/'));
+  const words = new Set(wordsIn(description).filter((word) => !NO_WORD.test(word)));
+  return [
+    ...paths.filter((path) => !pages.includes(path)),
+    ...[...words].filter((word) => partsOf(word).some((part) => !known.has(part))),
+  ];
+}
+
+const partsOf = (text: string): string[] => text.split(/[^\w-]+/).filter((part) => part !== '');
+
+function wordsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(wordsIn);
+  if (typeof value !== 'object' || value === null) return [];
+  // Examples are nobody's promise.
+  const { examples: _some, example: _one, ...node } = value as Record<string, unknown>;
+  const isParameter = node.in === 'query' || node.in === 'header';
+  return [
+    ...(typeof node.properties === 'object' ? Object.keys(node.properties ?? {}) : []),
+    ...[node.enum, node.const, isParameter ? node.name : null].flat().filter((word) => typeof word === 'string'),
+    ...wordsIn(Object.values(node)),
   ];
 }

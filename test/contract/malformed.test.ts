@@ -1,7 +1,8 @@
-// Thousands of requests that are wrong in every way we could think of: each is refused in the error's shape (interface.md,
-// "Errors"), none is an unexpected failure, and none leaves anything behind in memory.
+// Thousands of requests that are wrong in every way we could think of: each is refused in the shape of an error (ERR-01), none is an
+// unexpected failure, and none leaves anything behind in memory.
 import { Agent, request as httpRequest } from 'node:http';
 import { expect } from 'chai';
+import pMap from 'p-map';
 import { makePipeline } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/heap.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
@@ -65,18 +66,11 @@ describe('Malformed requests', () => {
     });
   }
 
-  const inTurn = async <T>(items: T[], each: (item: T) => Promise<void>) => {
-    const queue = items.values();
-    await Promise.all(
-      Array.from({ length: CONCURRENT }, async () => {
-        for (const item of queue) await each(item);
-      }),
-    );
-  };
+  const inTurn = <T>(items: T[], each: (item: T) => Promise<void>) => pMap(items, each, { concurrency: CONCURRENT });
 
   /** What is wrong with an answer, or null. */
   function problemOf({ method, path }: Pick<Malformed, 'method' | 'path'>, { status, body }: Refusal): string | null {
-    // An import of items that cannot be used tells so in its result (interface.md, "Errors", rule 2).
+    // An import of items that cannot be used tells so in its result (ERR-07).
     if (status === 200 && path.endsWith('/import') && hasProblems(body)) return null;
     if (status < 400 || status >= 500) return `answered ${status}`;
     return method === 'HEAD' ? null : shapeProblem(body);

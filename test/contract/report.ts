@@ -1,22 +1,28 @@
-// npm run contract: says which statements of docs/interface.md no row of the contract test shows, and what has changed in the
-// text since the rows were looked at. `npm run contract -- --accept` takes the text as it is now, after the rows have been.
-import { writeFileSync } from 'node:fs';
-import { contractProblems, LEDGER } from './coverage.ts';
-import { decided, prose } from './rows/open.ts';
-import { fingerprint, readStatements } from './statements.ts';
+// npm run contract: says which rules of the interface no test shows, and what else is wrong with pages, rows and references. With
+// ids it also says where these rules are in the code, and which tests show them: npm run contract -- ROUTE-07 DLV-21
+import { codeOf, contractProblems, readReferences } from './coverage.ts';
+import { idsIn, readPages, rulesOf } from './page.ts';
 
 // The rows import what starts processes, which registers a hook of mocha. Nothing is started here, so nothing is to be ended.
 Object.assign(globalThis, { after: () => undefined });
 const { rows } = await import('./rows/index.ts');
 
-const statements = readStatements();
-if (process.argv.includes('--accept')) {
-  writeFileSync(LEDGER, `${statements.map(fingerprint).join('\n')}\n`);
+const pages = readPages();
+const rules = rulesOf(pages);
+const titles = rows.map(({ title }) => title);
+const references = readReferences();
+const code = codeOf(rules);
+for (const id of process.argv.slice(2)) {
+  console.log(`${id} ${rules.find((rule) => rule.id === id)?.text ?? 'is no rule'}`);
+  for (const file of code.get(id) ?? []) console.log(`  ${file}`);
+  for (const title of titles.filter((text) => idsIn(text).includes(id))) console.log(`  test/contract/rows: ${title}`);
+  for (const { file, words } of references.filter((test) => test.id === id)) console.log(`  test/${file}: ${words}`);
 }
-const problems = contractProblems(rows);
+const problems = contractProblems(pages, rules, titles);
 for (const problem of problems) console.log(problem);
+const byRows = new Set(titles.flatMap(idsIn)).size;
 console.log(
-  `${statements.length} statements: ${rows.length} rows, ${decided.length} left open and decided, ${prose.length} prose; ` +
+  `${rules.length} rules: ${byRows} shown by ${rows.length} rows, ${rules.length - byRows} by other tests alone; ${rules.filter(({ id }) => code.has(id)).length} named in the code; ` +
     `${problems.length === 0 ? 'nothing is missing' : `${problems.length} problems`}`,
 );
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -11,19 +11,16 @@ import { providerCases } from '../support/warehouse-targets.ts';
 
 export const BODY = '{"order":{"id":42,"kind":"paid"}}';
 
-/** One statement of the contract and the requests that show it. */
+/** Requests that show one or more rules of the interface. */
 export interface Row {
-  /** The heading that the statement is under. */
-  section: string;
-  /** Words that only this statement of the section has. */
-  quote: string;
+  /** Begins with the ids of the rules: `ROUTE-04 ROUTE-35 another sourceId is refused`. */
+  title: string;
   check: Check;
 }
 export type Check = (world: World) => Promise<unknown>;
 
-/** The rows of one section, by the words they quote. */
-export function rowsOf(section: string, checks: Record<string, Check>): Row[] {
-  return Object.entries(checks).map(([quote, check]) => ({ section, quote, check }));
+export function rowsOf(checks: Record<string, Check>): Row[] {
+  return Object.entries(checks).map(([title, check]) => ({ title, check }));
 }
 
 export class World {
@@ -125,7 +122,7 @@ export class World {
   }
 }
 
-// ISO 8601 in UTC (interface.md, "Conventions"), with milliseconds as decided.
+// HTTP-08
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 export function expectTimestamps(record: object, ...members: string[]): void {

@@ -1,24 +1,80 @@
-// The pages of docs/ and the README.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// The pages of docs/, the README and CONTRIBUTING.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 
 const project = join(import.meta.dirname, '..', '..');
 const pages = [
   'README.md',
-  ...readdirSync(join(project, 'docs'))
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
+const textOf = (page: string) => readFileSync(join(project, page), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+const titlesOf = (page: string) => [...textOf(page).matchAll(/^#{1,6} (.*)$/gm)].map(([, title = '']) => title);
+
+/** The name by which GitHub links to a section. */
+const anchorOf = (title: string) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
 
 describe('The pages', () => {
   // A link to a section leads to the first one of its name.
   it('have no section twice', () => {
     for (const page of pages) {
-      const text = readFileSync(join(project, page), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
-      const titles = [...text.matchAll(/^#{1,6} .*$/gm)].map(([title]) => title);
+      const titles = titlesOf(page);
       const twice = titles.filter((title, index) => titles.indexOf(title) !== index);
       expect(twice, page).to.deep.equal([]);
     }
+  });
+
+  it('link to pages, sections and images that exist', () => {
+    const broken: string[] = [];
+    for (const page of pages) {
+      for (const [, target = ''] of textOf(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(target)) continue;
+        const [path = '', section] = target.split('#');
+        const file = path === '' ? page : relative(project, resolve(project, dirname(page), path));
+        const exists =
+          existsSync(join(project, file)) && (section === undefined || titlesOf(file).map(anchorOf).includes(section));
+        if (!exists) broken.push(`${page}: ${target}`);
+      }
+    }
+    expect(broken).to.deep.equal([]);
+  });
+
+  it('name files and folders that exist', () => {
+    const folders = readdirSync(project, { withFileTypes: true }).filter(
+      (entry) => entry.isDirectory() && entry.name !== 'data',
+    );
+    const path = new RegExp(`\`((?:${folders.map(({ name }) => name).join('|')})/[\\w./-]*)\``, 'g');
+    const missing = pages.flatMap((page) =>
+      [...textOf(page).matchAll(path)]
+        .map(([, file = '']) => file)
+        .filter((file) => !existsSync(join(project, file)))
+        .map((file) => `${page}: ${file}`),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('of docs/ are all in the index', () => {
+    const indexes = textOf('docs/README.md') + textOf('docs/interface.md');
+    const missing = pages.filter((page) => page.startsWith('docs/') && !indexes.includes(`(${page.slice(5)})`));
+    expect(missing).to.deep.equal(['docs/README.md']);
+  });
+
+  it('describe every setting', () => {
+    const settings = readFileSync(join(project, 'core', 'config.ts'), 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+): \{/gm);
+    const table = textOf('docs/configuration.md');
+    const missing = [...settings].map(([, name = '']) => name).filter((name) => !table.includes(`\`${name}\``));
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('are short where a newcomer begins', () => {
+    expect(readFileSync(join(project, 'README.md'), 'utf8').split('\n').length).to.be.at.most(121);
   });
 });

@@ -10,9 +10,9 @@ import {
   resetCircuit,
   setWakeTime,
   type StoredCircuit,
-} from '../../db/circuits.ts';
+} from '../../db/circuits/circuits.ts';
 import type { Pool } from '../../db/pool.ts';
-import { wakeCircuits, wakeForgottenHolds } from '../../db/lost-wakeups.ts';
+import { wakeCircuits, wakeForgottenHolds } from '../../db/reconciliation/lost-wakeups.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const PARALLEL = 16;

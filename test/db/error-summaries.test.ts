@@ -1,12 +1,12 @@
 // What is read back of errors to leave PostgreSQL: the summary, never the detail.
 import { expect } from 'chai';
 import { openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
-import { endDeliveries } from '../../db/delivery-commands.ts';
+import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
-import { freezeMail, summaryOf } from '../../db/notifications.ts';
+import { freezeMail, summaryOf } from '../../db/delivery/notifications.ts';
 import type { Pool } from '../../db/pool.ts';
-import { resumePoints } from '../../db/reconciliation.ts';
+import { resumePoints } from '../../db/reconciliation/reconciliation.ts';
 import {
   attemptResult,
   type HistoryDatabase,

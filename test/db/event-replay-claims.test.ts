@@ -1,7 +1,7 @@
 // Replays that a worker must look after, and those that can be forgotten.
 import { expect } from 'chai';
-import { makePage } from '../../db/event-replay-pages.ts';
-import { claimEventReplays, type EventReplayKey, forgetEventReplays } from '../../db/event-replays.ts';
+import { makePage } from '../../db/replay/event-replay-pages.ts';
+import { claimEventReplays, type EventReplayKey, forgetEventReplays } from '../../db/replay/event-replays.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 
 describe('records of replays', () => {

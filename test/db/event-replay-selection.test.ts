@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import { MAX_OPEN_REPLAYS } from '../../core/event-replay.ts';
 import { idFloor, newId } from '../../core/ids.ts';
-import { makePage } from '../../db/event-replay-pages.ts';
+import { makePage } from '../../db/replay/event-replay-pages.ts';
 import {
   countMatching,
   endEventReplay,
   FilterTooBroadError,
   selectEvents,
   TooManyReplaysError,
-} from '../../db/event-replays.ts';
+} from '../../db/replay/event-replays.ts';
 import { createPool } from '../../db/pool.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 

@@ -1,8 +1,8 @@
 // The pages of replays, straight on PostgreSQL: every event once, whatever happens in between.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { makePage } from '../../db/event-replay-pages.ts';
-import { countExpired, countMatching, endEventReplay, selectEvents } from '../../db/event-replays.ts';
+import { makePage } from '../../db/replay/event-replay-pages.ts';
+import { countExpired, countMatching, endEventReplay, selectEvents } from '../../db/replay/event-replays.ts';
 import { createPool } from '../../db/pool.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 import { until } from '../support/until.ts';

@@ -12,8 +12,8 @@ import {
   electProbe,
   loadCircuits,
   type StoredCircuit,
-} from '../../db/circuits.ts';
-import { divertBlocked, findHeld } from '../../db/held-deliveries.ts';
+} from '../../db/circuits/circuits.ts';
+import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
 import type { Pool } from '../../db/pool.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';

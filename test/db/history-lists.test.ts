@@ -5,17 +5,17 @@ import { openError, ownWords } from '../../core/error-summary.ts';
 import { maintain } from '../../activities/maintenance.ts';
 import { createLog } from '../../core/log.ts';
 import { readSettings } from '../../core/config.ts';
-import { SecretBox } from '../../db/encryption.ts';
-import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery-commands.ts';
+import { SecretBox } from '../../db/encryption/secret-box.ts';
+import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { listEvents } from '../../db/history/events.ts';
 import { listDeliveries } from '../../db/history/deliveries.ts';
 import { lateBound, settingLate } from '../../db/history/late.ts';
 import { findPage, type Selection } from '../../db/history/page.ts';
 import { SearchTooBroadError, searchPage } from '../../db/history/search.ts';
 import { settledBefore, settleHistory } from '../../db/history/settle.ts';
-import { DAY_MS, dropPartitionsBefore } from '../../db/partitions.ts';
+import { DAY_MS, dropPartitionsBefore } from '../../db/retention/partitions.ts';
 import { inSnapshot, type Pool } from '../../db/pool.ts';
-import { createReplays } from '../../db/replay.ts';
+import { createReplays } from '../../db/replay/replay.ts';
 import {
   type HistoryDatabase,
   type HistoryOwner,

@@ -1,11 +1,11 @@
 // The statistics against the rows they count: after all that happens to deliveries, and before and after old buckets are merged.
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/error-summary.ts';
-import { cancelDeliveries, deleteEvent, endDeliveries } from '../../db/delivery-commands.ts';
+import { cancelDeliveries, deleteEvent, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { mergeBuckets } from '../../db/history/merge-buckets.ts';
 import { destinationHealth, destinationTotals, ingestTotals, routeStatistics } from '../../db/history/statistics.ts';
 import type { Pool } from '../../db/pool.ts';
-import { createReplays } from '../../db/replay.ts';
+import { createReplays } from '../../db/replay/replay.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, recordOutcome, storeEvent } from '../support/history.ts';
 
 const HOUR = 3_600_000;

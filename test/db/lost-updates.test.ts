@@ -3,17 +3,17 @@
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';
-import { changeCircuits } from '../../db/circuits.ts';
-import { cancelDeliveries, deleteEvent, endDeliveries, postponeDelivery } from '../../db/delivery-commands.ts';
-import { divertBlocked, endHold, oldestHeld } from '../../db/held-deliveries.ts';
+import { changeCircuits } from '../../db/circuits/circuits.ts';
+import { cancelDeliveries, deleteEvent, endDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
+import { divertBlocked, endHold, oldestHeld } from '../../db/circuits/held-deliveries.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
-import { DAY_MS } from '../../db/partitions.ts';
+import { DAY_MS } from '../../db/retention/partitions.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
-import { makeDue, requeueDeliveries } from '../../db/reconciliation.ts';
-import { createReplays } from '../../db/replay.ts';
-import { removeYoungerDeliveries } from '../../db/retention.ts';
-import { purgeStep } from '../../db/source-purges.ts';
-import { freezeBatch } from '../../db/warehouse-batches.ts';
+import { makeDue, requeueDeliveries } from '../../db/reconciliation/reconciliation.ts';
+import { createReplays } from '../../db/replay/replay.ts';
+import { removeYoungerDeliveries } from '../../db/retention/retention.ts';
+import { purgeStep } from '../../db/retention/source-purges.ts';
+import { freezeBatch } from '../../db/warehouse/batches.ts';
 import {
   attemptResult,
   type HistoryDatabase,

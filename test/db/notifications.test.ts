@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { migrate } from '../../db/migrate.ts';
-import { claimNotifications, finishMail, freezeMail, type NotificationKind } from '../../db/notifications.ts';
+import { claimNotifications, finishMail, freezeMail, type NotificationKind } from '../../db/delivery/notifications.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
 import { createDatabase } from '../support/hookyard.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 // The relay hears of new deliveries at their commit; should it not, it polls.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { listenForDeliveries } from '../../worker/outbox-listener.ts';
+import { listenForDeliveries } from '../../db/hot-path/outbox-listener.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';

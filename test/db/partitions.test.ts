@@ -7,7 +7,7 @@ import {
   dropPartitionsBefore,
   ensurePartitions,
   type PartitionedTable,
-} from '../../db/partitions.ts';
+} from '../../db/retention/partitions.ts';
 import type { Pool } from '../../db/pool.ts';
 import { type HistoryDatabase, historyDatabase } from '../support/history.ts';
 

@@ -1,7 +1,7 @@
 // Reservations of a rate-limited destination, straight on PostgreSQL.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { lookAtSlot, reserveSlot } from '../../db/rate-limits.ts';
+import { lookAtSlot, reserveSlot } from '../../db/delivery/rate-limits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { Records } from '../support/records.ts';
 

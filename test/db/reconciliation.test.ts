@@ -1,7 +1,7 @@
 // What the reconciliation reads: open deliveries among any number that are not, however old, and what has lost its time to be woken.
 import { expect } from 'chai';
 import { idFloor, newId } from '../../core/ids.ts';
-import { claimNotifications } from '../../db/notifications.ts';
+import { claimNotifications } from '../../db/delivery/notifications.ts';
 import { settleHistory } from '../../db/history/settle.ts';
 import type { Pool } from '../../db/pool.ts';
 import {
@@ -11,9 +11,9 @@ import {
   overdueDeliveries,
   requeueDeliveries,
   resumePoints,
-} from '../../db/reconciliation.ts';
-import { wakeForgottenBatches, wakeForgottenMails } from '../../db/lost-wakeups.ts';
-import { claimFlushes } from '../../db/warehouse-flushes.ts';
+} from '../../db/reconciliation/reconciliation.ts';
+import { wakeForgottenBatches, wakeForgottenMails } from '../../db/reconciliation/lost-wakeups.ts';
+import { claimFlushes } from '../../db/warehouse/flushes.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const MINUTE_MS = 60_000;

@@ -4,7 +4,7 @@ import { applyRetention } from '../../activities/retention.ts';
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
-import { daysBefore } from '../../db/partitions.ts';
+import { daysBefore } from '../../db/retention/partitions.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
 import { settleHistory } from '../../db/history/settle.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { applyMigrations } from '../../db/migrate.ts';
 import { idFloor, newId } from '../../core/ids.ts';
 import { settleHistory } from '../../db/history/settle.ts';
-import { DAY_MS, ensurePartitions } from '../../db/partitions.ts';
+import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
 import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/pool.ts';
 import { createDatabase } from '../support/hookyard.ts';
 import { insertSource } from '../support/own-database.ts';

@@ -4,7 +4,7 @@ import { maintain } from '../../activities/maintenance.ts';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { readSettings } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
-import { SecretBox } from '../../db/encryption.ts';
+import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { addOwner, configVersion, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';
-import { cancelDeliveries, deleteEvent } from '../../db/delivery-commands.ts';
+import { cancelDeliveries, deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
@@ -18,9 +18,9 @@ import {
   openBatches,
   openMembers,
   waitingDeliveries,
-} from '../../db/warehouse-batches.ts';
-import { halveBatch } from '../../db/warehouse-batch-halves.ts';
-import { claimFlushes, countGains, endFlush, noteFilling, noteSeen } from '../../db/warehouse-flushes.ts';
+} from '../../db/warehouse/batches.ts';
+import { halveBatch } from '../../db/warehouse/batch-halves.ts';
+import { claimFlushes, countGains, endFlush, noteFilling, noteSeen } from '../../db/warehouse/flushes.ts';
 import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';
 
 const PARTITION = 'date=2026-11-21';

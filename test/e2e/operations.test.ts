@@ -1,6 +1,6 @@
 // What people do to deliveries and events: retry, cancel, replay, delete, also while attempts are running.
 import { expect } from 'chai';
-import { replayOnce } from '../../db/replay.ts';
+import { replayOnce } from '../../db/replay/replay.ts';
 import { retryNow, status } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';

@@ -1,5 +1,6 @@
 // Circuits when it matters: a long outage with much traffic, several workers, and processes that die at the worst moment.
 import { expect } from 'chai';
+import pMap from 'p-map';
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { breaker, Circuits, type Switched, switchedEndpoint } from '../support/circuits.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
@@ -63,14 +64,8 @@ describe('circuits under load and faults', function () {
 
   /** Sends events of ascending order, several at a time; resolves with their number. */
   async function sendMany(source: SourceView, count: number): Promise<void> {
-    let next = 0;
-    const sender = async () => {
-      while (next < count) {
-        next += 1;
-        await records.accepted(source, JSON.stringify({ order: next }));
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, sender));
+    const orders = Array.from({ length: count }, (_, n) => n + 1);
+    await pMap(orders, (order) => records.accepted(source, JSON.stringify({ order })), { concurrency: 8 });
   }
 
   async function open({ source, route }: Line): Promise<void> {

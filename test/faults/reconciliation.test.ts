@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { circuitStatus } from '../../workflows/messages.ts';
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
-import { createReplays } from '../../db/replay.ts';
+import { createReplays } from '../../db/replay/replay.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
 import { forgetWorkflow, makeOverdue, pauseReconciliation, reconcileNow } from '../support/reconcile.ts';

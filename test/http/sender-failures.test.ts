@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { expect } from 'chai';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
-import * as certificate from './certificate.ts';
+import { cert } from './certificate.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';
 import { closeAll, httpServer, socketServer, tlsServer } from './servers.ts';
 
@@ -159,7 +159,7 @@ describe('sender', () => {
         res.end('ok');
       });
       const before = tls.getCACertificates('default');
-      tls.setDefaultCACertificates([...before, certificate.cert]);
+      tls.setDefaultCACertificates([...before, cert]);
       try {
         const sender = open({ allow: ['127.0.0.1'], resolve: resolveTo('127.0.0.1') });
         expect(asResponse(await sender.send(request(`https://receiver.test:${port}`))).bodyText).to.equal('ok');

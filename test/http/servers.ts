@@ -2,7 +2,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
-import * as certificate from './certificate.ts';
+import { cert, key } from './certificate.ts';
 
 const running: { server: Server; sockets: Set<Socket> }[] = [];
 
@@ -27,7 +27,7 @@ export const httpServer = (listener: RequestListener, host = '127.0.0.1'): Promi
 
 /** Starts an HTTPS server with the self-signed certificate for receiver.test; returns its port. */
 export const tlsServer = (listener: RequestListener): Promise<number> =>
-  listen(createTlsServer(certificate, listener), '127.0.0.1');
+  listen(createTlsServer({ cert, key }, listener), '127.0.0.1');
 
 /** Starts a server of bare connections; returns its port. */
 export const socketServer = (listener: (socket: Socket) => void): Promise<number> =>

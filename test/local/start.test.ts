@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -33,14 +32,20 @@ describe('npm start', () => {
   };
 
   it('carries a first webhook with the commands it prints, refuses a second start, ends completely on SIGTERM', async () => {
-    const receiver = await startReceiver();
     const first = start();
+    let listening: ChildProcess | undefined;
     try {
       await first.ready();
       expect(first.output).to.match(/API key {6}whr_\S+/);
       expect(statSync(join(dataDir, 'keys', 'api-key')).mode & 0o777).to.equal(0o600);
-      runInShell(first.printedCommands().replaceAll('127.0.0.1:4000', `127.0.0.1:${receiver.port}`));
-      expect(await waitFor(async () => receiver.bodies[0], 20_000)).to.equal('{"order":42}');
+      const [listen = '', send = '', list = ''] = first.printedCommands();
+      const received = startInShell(listen.replace('listen 4000', 'listen 0'));
+      listening = received.child;
+      await waitFor(async () => received.output().includes('Ctrl-C ends it') || undefined, 20_000);
+      const eventId = runInShell(send).trim();
+      expect(eventId).to.match(/^evt_/);
+      await waitFor(async () => received.output().includes(`POST ${eventId}`) || undefined, 20_000);
+      await waitFor(async () => runInShell(list).includes('delivered') || undefined, 20_000);
       // The port was chosen freely; commands of this folder find it.
       expect(whoami(dataDir)).to.include(first.printedUrl());
 
@@ -50,7 +55,7 @@ describe('npm start', () => {
         `hookyard: Hookyard already runs on ${dataDir} (pid ${first.supervisorPid()}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
       ]);
     } finally {
-      receiver.server.close();
+      await endGroup(listening);
     }
     first.child.kill('SIGTERM');
     expect(await first.exitCode()).to.equal(0);
@@ -180,8 +185,24 @@ describe('npm start', () => {
   }).timeout(START_DEADLINE_MS);
 });
 
-function runInShell(commands: string): void {
-  execFileSync('sh', ['-e'], { input: commands, encoding: 'utf8' });
+function runInShell(command: string): string {
+  return execFileSync('sh', ['-ec', command], { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** Starts a command in a process group of its own, as a terminal does. */
+function startInShell(command: string): { child: ChildProcess; output(): string } {
+  const child = spawn('sh', ['-ec', command], { cwd: project, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += String(part)));
+  return { child, output: () => output };
+}
+
+/** What Ctrl-C does: it signals all processes of the group. */
+async function endGroup(child: ChildProcess | undefined): Promise<void> {
+  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const closed = once(child, 'close');
+  process.kill(-child.pid, 'SIGINT');
+  await closed;
 }
 
 /** What `hookyard whoami` prints when nothing but the data folder is named. */
@@ -189,17 +210,4 @@ function whoami(dataDir: string): string {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKYARD_'));
   const env = { ...Object.fromEntries(inherited), HOOKYARD_DATA_DIR: dataDir };
   return execFileSync(process.execPath, [join(project, 'cli', 'hookyard.js'), 'whoami'], { env, encoding: 'utf8' });
-}
-
-async function startReceiver(): Promise<{ server: Server; port: number; bodies: string[] }> {
-  const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
-    bodies.push(body);
-    response.end('ok');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { server, port: (server.address() as AddressInfo).port, bodies };
 }

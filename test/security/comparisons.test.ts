@@ -32,7 +32,7 @@ const COMPARED = [
 /** What looks like a comparison of a secret and is none, with the reason. */
 const NONE: { file: string; text: string; why: string }[] = [
   {
-    file: 'db/idempotent-requests.ts',
+    file: 'db/management/idempotent-requests.ts',
     text: 'found.bodyHash.equals(bodyHash)',
     why: 'the SHA-256 of a body that the caller sent',
   },
@@ -50,7 +50,7 @@ describe('comparisons of secrets', () => {
       .filter(({ text }) => /timingSafeEqual\(/.test(text))
       .map(({ file, text }) => `${file}: ${text}`);
     expect(found).to.deep.equal([
-      'api/auth.ts: if (!row || !timingSafeEqual(row.token_hash, hash)) throw unauthorized();',
+      'api/auth.ts: if (!key || !timingSafeEqual(key.tokenHash, hash)) throw unauthorized();',
       'core/signatures/scheme.ts: return bytes.length === expected.length && timingSafeEqual(bytes, expected);',
     ]);
   });

@@ -2,8 +2,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { SecretBox } from '../../db/encryption.ts';
-import { SEALED_COLUMNS } from '../../db/encryption-rotation.ts';
+import { SecretBox } from '../../db/encryption/secret-box.ts';
+import { SEALED_COLUMNS } from '../../db/encryption/rotation.ts';
 import { type Ended, runToEnd } from '../support/service.ts';
 import { keepHouse } from '../support/housekeeping.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

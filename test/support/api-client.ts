@@ -95,7 +95,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Checks an error answer: its status, its code (undefined: none), and the shape of the body (interface.md, "Errors"). */
+/** Checks an error answer: its status, its code (undefined: none), and the shape of the body (ERR-01). */
 export function expectError(answer: Answer, status: number, code: string | undefined, message?: RegExp): void {
   expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
   expect(answer.body.error).to.be.a('string').that.is.not.empty;

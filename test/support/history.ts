@@ -6,7 +6,7 @@ import { newId, shardOf } from '../../core/ids.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type NewDelivery, storeEvents } from '../../db/hot-path/store-events.ts';
 import { migrate } from '../../db/migrate.ts';
-import { ensurePartitions } from '../../db/partitions.ts';
+import { ensurePartitions } from '../../db/retention/partitions.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { createDatabase } from './hookyard.ts';
 

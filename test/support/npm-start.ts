@@ -42,7 +42,7 @@ export class Run {
   /** Waits until the last of the first steps is printed. */
   async ready(): Promise<void> {
     const ended = this.exited.then(() => true);
-    const printed = async () => this.output.includes('/ingest/default/orders') || undefined;
+    const printed = async () => this.output.includes('deliveries list') || undefined;
     const stopped = await Promise.race([ended, waitFor(printed, START_DEADLINE_MS).then(() => false)]);
     if (stopped || !(await printed()))
       throw new Error(`npm start did not become ready:\n${this.output}\n${this.errors}`);
@@ -56,11 +56,9 @@ export class Run {
     return this.errors.trim().split('\n');
   }
 
-  printedCommands(): string {
-    return this.output
-      .split('\n')
-      .filter((line) => /^(SOURCE=|DESTINATION=|curl )/.test(line))
-      .join('\n');
+  /** The commands of the first steps, in order. */
+  printedCommands(): string[] {
+    return this.output.split('\n').filter((line) => line.includes('npx hookyard '));
   }
 
   /** Where the API listens, as it told. */

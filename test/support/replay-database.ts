@@ -1,7 +1,7 @@
 // A database with one route from one source, whose events are replayed by calls: no worker and no Temporal.
 import { newId } from '../../core/ids.ts';
-import { makePage } from '../../db/event-replay-pages.ts';
-import { countMatching, createEventReplay, type EventReplayKey, selectEvents } from '../../db/event-replays.ts';
+import { makePage } from '../../db/replay/event-replay-pages.ts';
+import { countMatching, createEventReplay, type EventReplayKey, selectEvents } from '../../db/replay/event-replays.ts';
 import type { EventFilter } from '../../db/history/events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { ownDatabase } from './own-database.ts';

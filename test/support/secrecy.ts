@@ -20,7 +20,7 @@ export function leakedLines(testInstance: Hookyard, marker: string = PLANTED): s
  * Looks through the histories of the organization's workflows, payloads decoded.
  * @returns how many were read, and the ids of those that hold a marker
  */
-export async function searchHistories(testInstance: Hookyard, marker: string = PLANTED) {
+async function searchHistories(testInstance: Hookyard, marker: string = PLANTED) {
   const leaking: string[] = [];
   let searched = 0;
   const query = `OrganizationId = "${testInstance.organizationId}"`;

@@ -6,7 +6,7 @@ import type { Ledger } from './ledger.ts';
 import type { Fault, Round } from './schedule.ts';
 
 // Longer than this and the flow counts as stuck.
-export const RECOVERY_DEADLINE_MS = 120_000;
+const RECOVERY_DEADLINE_MS = 120_000;
 const LOOK_AGAIN_MS = 20;
 
 /** A fault that has been done. Times are ms since the run began. */

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { ownWords } from '../../core/error-summary.ts';
-import { ResultsFullError } from '../../activities/results.ts';
+import { ResultsFullError } from '../../activities/attempt/results.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/pool.ts';

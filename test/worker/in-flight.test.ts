@@ -116,7 +116,7 @@ describe('what the relay has in flight', () => {
     now = 1000;
     inFlight.add(row('dst_quick'));
     expect(inFlight.size).to.equal(2);
-    expect(inFlight.brisk).to.equal(1);
+    expect(inFlight.recentlyStarted).to.equal(1);
   });
 
   it('has what stays looked up, and again after a while', () => {

@@ -6,7 +6,7 @@ import { ATTEMPT_TIMEOUT_MS } from '../../core/attempt-times.ts';
 import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/in-flight.ts';
 import { lookAfterOverdue } from '../../worker/overdue.ts';
-import { tellTurn } from '../../worker/turns.ts';
+import { signalTurn } from '../../worker/turns.ts';
 import { cancel, status } from '../../workflows/messages.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { queueDelivery } from '../support/outbox.ts';
@@ -77,7 +77,7 @@ describe('deliveries that a relay has not heard of', () => {
     const { handle, attempts } = await worker.start([inQueue, inQueue, inQueue]);
     await until('the first look', () => attempts.length === 1);
     const row = await waiting(handle.workflowId);
-    expect(await tellTurn(deps(), row)).to.equal(true);
+    expect(await signalTurn(deps(), row)).to.equal(true);
     await until('the second look', () => attempts.length === 2);
     now += 6000;
     await look();
@@ -90,7 +90,7 @@ describe('deliveries that a relay has not heard of', () => {
     const { handle } = await worker.start([failed]);
     await until('it to be parked', async () => (await handle.query(status)).status === 'failed');
     const row = await waiting(handle.workflowId);
-    expect(await tellTurn(deps(), row)).to.equal(true);
+    expect(await signalTurn(deps(), row)).to.equal(true);
     now += 6000;
     await look();
     await until('its workflow to end', async () => (await handle.describe()).status.name === 'FAILED');
@@ -103,7 +103,7 @@ describe('deliveries that a relay has not heard of', () => {
     // Refused in the same way as one signal too many for a run, which would take ten thousand of them.
     const row = await queue('', 'waiting');
     inFlight.add(row);
-    expect(await tellTurn(deps(), row)).to.equal(true);
+    expect(await signalTurn(deps(), row)).to.equal(true);
     inFlight.add(await queue(newId('dlv')));
     now += 6000;
     await look();

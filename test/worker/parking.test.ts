@@ -68,12 +68,36 @@ describe('failed deliveries that wait in Temporal', () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const limits = { total: 1_000_000, perOrganization: MOST };
-    const parking = await startParking({ client: worker.client, log }, limits, 500);
+    const parking = await startParking({ client: worker.client, log }, limits, 150);
     const organization = newId('org');
     expect(admitted(parking, organization)).to.equal(MOST);
     // None of them was started, so each count finds none; it tells of refusals.
     await until('room again', () => parking.admit(organization));
     expect(lines.length).to.be.at.least(COUNTS);
+    await parking.stop();
+  });
+
+  it('count once when Temporal shows them before that', async () => {
+    const organization = newId('org');
+    const started = MOST - 1;
+    const query = 'DeliveryStatus = "failed" and ExecutionStatus = "Running"';
+    const count = async () => (await worker.client.workflow.count(query)).count;
+    const before = await count();
+    const limits = { total: before + 2 * started, perOrganization: 10 * started };
+    const parking = await startParking({ client: worker.client, log: pino({ level: 'silent' }) }, limits, 60_000);
+    for (let n = 0; n < started; n += 1) expect(parking.admit(organization)).to.equal(true);
+    const waiting = await Promise.all(
+      Array.from({ length: started }, () => worker.start([failed], { organizationId: organization })),
+    );
+    // Were they counted twice, there would be no room for as many again.
+    await until('all in visibility', async () => (await count()) === before + started);
+    let more = 0;
+    await until('the rest of the limit', () => {
+      if (parking.admit(organization)) more += 1;
+      return more === started;
+    });
+    expect(parking.admit(organization)).to.equal(false);
+    for (const { handle } of waiting) await handle.signal(cancel);
     await parking.stop();
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PendingOpenings } from '../../activities/pending-openings.ts';
+import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
 
 const THRESHOLD = 3;
 

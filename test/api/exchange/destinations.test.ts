@@ -1,4 +1,4 @@
-// Export and import of destinations (interface.md, "Destinations, flat family", rules 5 to 7).
+// Export and import of destinations (EXP).
 import { expect } from 'chai';
 import { newId } from '../../../core/ids.ts';
 import { hashToken, newToken } from '../../../db/prepare.ts';

@@ -1,4 +1,4 @@
-// Export and import of routes (interface.md, "Routes (flat family)", rules 4 to 7).
+// Export and import of routes (EXP).
 import { expect } from 'chai';
 import { newId } from '../../../core/ids.ts';
 import { makeRoute } from '../../support/api-records.ts';

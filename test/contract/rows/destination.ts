@@ -1,4 +1,4 @@
-// interface.md: "Destination (flat family)"; what it says of warehouses is in warehouses.ts.
+// DEST: members; what is of warehouses is in warehouses.ts.
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../../support/api-client.ts';
 import { expectRequired, expectTakes, expectTimestamps, rowsOf, type World } from '../world.ts';
@@ -34,119 +34,117 @@ async function authenticated(
   }
 }
 
-export const destinationRows = [
-  ...rowsOf('Destination (flat family, `/api/destinations`)', {
-    '| id | string | assigned by the service |': async (w) => {
-      const record = await w.destination({ id: 'dst_mine' });
-      expect(record.id).to.match(/^dst_[0-9a-z]{26}$/);
-    },
-    '| name | string | required on create |': (w) => expectRequired(w.api, PATH, minimal, 'name'),
-    '| type | string | `http` (default)': async (w) => {
-      expect((await created(w)).type).to.equal('http');
-      expect((await w.destination({ type: 'http' })).type).to.equal('http');
-      expectInvalid(await w.api.request('POST', PATH, { ...minimal, type: 'ftp' }), 'type');
-    },
-    '| method | string | HTTP only': async (w) => {
-      expect((await created(w)).method).to.equal('POST');
-      await expectTakes(w.api, PATH, minimal, 'method', ['POST', 'PUT', 'PATCH'], ['GET', 'post', 1]);
-      const { endpoint } = await w.deliver(200, 'delivered', { destination: { method: 'PUT' } });
-      expect(endpoint.requests[0]?.method).to.equal('PUT');
-    },
-    '| headers | object | HTTP only: custom header name to value': async (w) => {
-      const { destination, endpoint } = await w.deliver(200, 'delivered', {
-        destination: { headers: { 'X-A': '1', 'X-B': '2' } },
-      });
-      expect(endpoint.requests[0]?.headers).to.include({ 'x-a': '1', 'x-b': '2' });
-      const changed = await w.api.patch<Json>(`${PATH}/${destination.id}`, { headers: { 'X-C': '3' } });
-      expect(changed.headers).to.deep.equal({ 'X-C': '3' });
-    },
-    '| authType | string |': async (w) => {
-      expect((await created(w)).authType).to.equal('none');
-      expectInvalid(await w.api.request('POST', PATH, { ...minimal, authType: 'digest' }), 'authType');
-    },
-    '| authConfig | object | HTTP only: shape depends on authType': async (w) => {
-      const body = { ...minimal, authType: 'bearer', authConfig: { username: 'u', password: 'p' } };
-      expect((await w.api.request('POST', PATH, body)).status).to.equal(400);
-    },
-    '| timeoutMs | number |': async (w) => {
-      expect((await created(w)).timeoutMs).to.equal(30_000);
-      await expectTakes(w.api, PATH, minimal, 'timeoutMs', [1, 60_000], [0, 60_001, 1.5, '1000', null]);
-    },
-    '| rateLimitPerMinute | number or null |': async (w) => {
-      expect((await created(w)).rateLimitPerMinute).to.equal(null);
-      await expectTakes(w.api, PATH, minimal, 'rateLimitPerMinute', [1, 600, null], [0, -1, 1.5, '60']);
-      // One a minute: the second of two events waits.
-      const { source } = await w.pipe(200, { destination: { rateLimitPerMinute: 1 } });
-      await w.records.deliveryWith('delivered', await w.records.accepted(source, '{}'));
-      expect((await w.records.deliveries(await w.records.accepted(source, '{}')))[0]?.status).to.equal('pending');
-    },
-    '| retryPolicy | object | HTTP only': async (w) => {
-      const policy = { maxRetries: 3, initialDelay: 10, maxDelay: 20, backoffMultiplier: 1.5 };
-      expect((await w.destination({ retryPolicy: policy })).retryPolicy).to.deep.equal(policy);
-      expect(Object.keys((await created(w)).retryPolicy as Json)).to.have.members(Object.keys(policy));
-      for (const member of Object.keys(policy)) {
-        expectInvalid(
-          await w.api.request('POST', PATH, { ...minimal, retryPolicy: { [member]: '5' } }),
-          `retryPolicy.${member}`,
-        );
-      }
-    },
-    '| enabled | boolean | default true |': async (w) => {
-      expect((await created(w)).enabled).to.equal(true);
-      await expectTakes(w.api, PATH, minimal, 'enabled', [true, false], ['true', 1, null]);
-    },
-    '| successRate | number | percent |': async (w) => {
-      const { destination } = await w.delivered();
-      expect((await w.api.get(`${PATH}/${destination.id}`)).successRate).to.equal(100);
-      const { destination: bad } = await w.failed();
-      expect((await w.api.get(`${PATH}/${bad.id}`)).successRate).to.equal(0);
-    },
-    '| avgLatency | number | ms |': async (w) => {
-      const { destination, delivery } = await w.delivered();
-      expect((await w.api.get(`${PATH}/${destination.id}`)).avgLatency).to.equal(delivery.latency);
-    },
-    '| deliveriesCount | number | |': async (w) => {
-      expect((await created(w)).deliveriesCount).to.equal(0);
-      expect((await w.api.get(`${PATH}/${(await w.delivered()).destination.id}`)).deliveriesCount).to.equal(1);
-    },
-    '| lastDeliveryAt | timestamp | |': async (w) => {
-      expect((await created(w)).lastDeliveryAt).to.equal(null);
-      expectTimestamps(await w.api.get(`${PATH}/${(await w.delivered()).destination.id}`), 'lastDeliveryAt');
-    },
-    '| createdAt, updatedAt | timestamp | |': async (w) => {
-      const record = await w.destination();
-      expectTimestamps(record, 'createdAt', 'updatedAt');
-      expect(record.updatedAt).to.equal(record.createdAt);
-      const changed = await w.api.patch<Json>(`${PATH}/${record.id}`, { name: 'Changed' });
-      expect(changed.createdAt).to.equal(record.createdAt);
-      expect(String(changed.updatedAt) >= String(record.updatedAt)).to.equal(true);
-    },
-    '| none | no config |': async (w) => {
-      expect((await w.destination({ authType: 'none' })).authType).to.equal('none');
-      const { endpoint } = await w.delivered();
-      expect(endpoint.requests[0]?.headers).to.not.have.property('authorization');
-    },
-    '| basic | username, password |': (w) =>
-      authenticated(
-        w,
-        'basic',
-        { username: 'ada', password: 'lovelace-1815' },
-        'authorization',
-        `Basic ${btoa('ada:lovelace-1815')}`,
-      ),
-    '| bearer | token |': (w) =>
-      authenticated(w, 'bearer', { token: 'token-123456' }, 'authorization', 'Bearer token-123456'),
-    '| api_key | headerName, key |': (w) =>
-      authenticated(w, 'api_key', { headerName: 'X-Api-Key', key: 'key-1234567' }, 'x-api-key', 'key-1234567'),
-    '| custom_header | headerName, headerValue |': (w) =>
-      authenticated(w, 'custom_header', { headerName: 'X-Own', headerValue: 'value-12345' }, 'x-own', 'value-12345'),
-    'Credentials are encrypted at rest with AES-256-GCM': async (w) => {
-      const { id } = await w.destination({ authType: 'bearer', authConfig: { token: 'at-rest-token' } });
-      const { rows } = await w.testInstance.pool.query('select * from destinations where id = $1', [id]);
-      expect(JSON.stringify(rows[0])).to.not.include('at-rest-token');
-      // version, key id, and 12 bytes IV + cipher text + 16 bytes tag
-      const sealed = Buffer.from(String(rows[0].auth_config).split('.')[2] ?? '', 'base64url');
-      expect(sealed.length).to.equal(12 + JSON.stringify({ token: 'at-rest-token' }).length + 16);
-    },
-  }),
-];
+export const destinationRows = rowsOf({
+  'DEST-02 id is set by Hookyard': async (w) => {
+    const record = await w.destination({ id: 'dst_mine' });
+    expect(record.id).to.match(/^dst_[0-9a-z]{26}$/);
+  },
+  'DEST-03 name is required': (w) => expectRequired(w.api, PATH, minimal, 'name'),
+  'DEST-01 type is http by default, and no other word': async (w) => {
+    expect((await created(w)).type).to.equal('http');
+    expect((await w.destination({ type: 'http' })).type).to.equal('http');
+    expectInvalid(await w.api.request('POST', PATH, { ...minimal, type: 'ftp' }), 'type');
+  },
+  'DEST-07 method is POST by default, and used': async (w) => {
+    expect((await created(w)).method).to.equal('POST');
+    await expectTakes(w.api, PATH, minimal, 'method', ['POST', 'PUT', 'PATCH'], ['GET', 'post', 1]);
+    const { endpoint } = await w.deliver(200, 'delivered', { destination: { method: 'PUT' } });
+    expect(endpoint.requests[0]?.method).to.equal('PUT');
+  },
+  'DEST-08 headers are sent, and replaced as a whole': async (w) => {
+    const { destination, endpoint } = await w.deliver(200, 'delivered', {
+      destination: { headers: { 'X-A': '1', 'X-B': '2' } },
+    });
+    expect(endpoint.requests[0]?.headers).to.include({ 'x-a': '1', 'x-b': '2' });
+    const changed = await w.api.patch<Json>(`${PATH}/${destination.id}`, { headers: { 'X-C': '3' } });
+    expect(changed.headers).to.deep.equal({ 'X-C': '3' });
+  },
+  'DEST-09 authType is none by default, and no other word': async (w) => {
+    expect((await created(w)).authType).to.equal('none');
+    expectInvalid(await w.api.request('POST', PATH, { ...minimal, authType: 'digest' }), 'authType');
+  },
+  'DEST-10 authConfig must fit authType': async (w) => {
+    const body = { ...minimal, authType: 'bearer', authConfig: { username: 'u', password: 'p' } };
+    expect((await w.api.request('POST', PATH, body)).status).to.equal(400);
+  },
+  'DEST-12 timeoutMs': async (w) => {
+    expect((await created(w)).timeoutMs).to.equal(30_000);
+    await expectTakes(w.api, PATH, minimal, 'timeoutMs', [1, 60_000], [0, 60_001, 1.5, '1000', null]);
+  },
+  'DEST-13 rateLimitPerMinute makes the second of two events wait': async (w) => {
+    expect((await created(w)).rateLimitPerMinute).to.equal(null);
+    await expectTakes(w.api, PATH, minimal, 'rateLimitPerMinute', [1, 600, null], [0, -1, 1.5, '60']);
+    // One a minute: the second of two events waits.
+    const { source } = await w.pipe(200, { destination: { rateLimitPerMinute: 1 } });
+    await w.records.deliveryWith('delivered', await w.records.accepted(source, '{}'));
+    expect((await w.records.deliveries(await w.records.accepted(source, '{}')))[0]?.status).to.equal('pending');
+  },
+  'DEST-14 retryPolicy has four numbers': async (w) => {
+    const policy = { maxRetries: 3, initialDelay: 10, maxDelay: 20, backoffMultiplier: 1.5 };
+    expect((await w.destination({ retryPolicy: policy })).retryPolicy).to.deep.equal(policy);
+    expect(Object.keys((await created(w)).retryPolicy as Json)).to.have.members(Object.keys(policy));
+    for (const member of Object.keys(policy)) {
+      expectInvalid(
+        await w.api.request('POST', PATH, { ...minimal, retryPolicy: { [member]: '5' } }),
+        `retryPolicy.${member}`,
+      );
+    }
+  },
+  'DEST-15 enabled is true by default': async (w) => {
+    expect((await created(w)).enabled).to.equal(true);
+    await expectTakes(w.api, PATH, minimal, 'enabled', [true, false], ['true', 1, null]);
+  },
+  'DEST-16 successRate in percent': async (w) => {
+    const { destination } = await w.delivered();
+    expect((await w.api.get(`${PATH}/${destination.id}`)).successRate).to.equal(100);
+    const { destination: bad } = await w.failed();
+    expect((await w.api.get(`${PATH}/${bad.id}`)).successRate).to.equal(0);
+  },
+  'DEST-17 avgLatency in ms': async (w) => {
+    const { destination, delivery } = await w.delivered();
+    expect((await w.api.get(`${PATH}/${destination.id}`)).avgLatency).to.equal(delivery.latency);
+  },
+  'DEST-18 deliveriesCount counts from 0': async (w) => {
+    expect((await created(w)).deliveriesCount).to.equal(0);
+    expect((await w.api.get(`${PATH}/${(await w.delivered()).destination.id}`)).deliveriesCount).to.equal(1);
+  },
+  'DEST-19 lastDeliveryAt': async (w) => {
+    expect((await created(w)).lastDeliveryAt).to.equal(null);
+    expectTimestamps(await w.api.get(`${PATH}/${(await w.delivered()).destination.id}`), 'lastDeliveryAt');
+  },
+  'DEST-20 createdAt and updatedAt': async (w) => {
+    const record = await w.destination();
+    expectTimestamps(record, 'createdAt', 'updatedAt');
+    expect(record.updatedAt).to.equal(record.createdAt);
+    const changed = await w.api.patch<Json>(`${PATH}/${record.id}`, { name: 'Changed' });
+    expect(changed.createdAt).to.equal(record.createdAt);
+    expect(String(changed.updatedAt) >= String(record.updatedAt)).to.equal(true);
+  },
+  'DEST-23 authType none': async (w) => {
+    expect((await w.destination({ authType: 'none' })).authType).to.equal('none');
+    const { endpoint } = await w.delivered();
+    expect(endpoint.requests[0]?.headers).to.not.have.property('authorization');
+  },
+  'DEST-24 authType basic': (w) =>
+    authenticated(
+      w,
+      'basic',
+      { username: 'ada', password: 'lovelace-1815' },
+      'authorization',
+      `Basic ${btoa('ada:lovelace-1815')}`,
+    ),
+  'DEST-25 authType bearer': (w) =>
+    authenticated(w, 'bearer', { token: 'token-123456' }, 'authorization', 'Bearer token-123456'),
+  'DEST-26 authType api_key': (w) =>
+    authenticated(w, 'api_key', { headerName: 'X-Api-Key', key: 'key-1234567' }, 'x-api-key', 'key-1234567'),
+  'DEST-27 authType custom_header': (w) =>
+    authenticated(w, 'custom_header', { headerName: 'X-Own', headerValue: 'value-12345' }, 'x-own', 'value-12345'),
+  'AUTH-13 authConfig is encrypted in the database': async (w) => {
+    const { id } = await w.destination({ authType: 'bearer', authConfig: { token: 'at-rest-token' } });
+    const { rows } = await w.testInstance.pool.query('select * from destinations where id = $1', [id]);
+    expect(JSON.stringify(rows[0])).to.not.include('at-rest-token');
+    // version, key id, and 12 bytes IV + cipher text + 16 bytes tag
+    const sealed = Buffer.from(String(rows[0].auth_config).split('.')[2] ?? '', 'base64url');
+    expect(sealed.length).to.equal(12 + JSON.stringify({ token: 'at-rest-token' }).length + 16);
+  },
+});

@@ -6,6 +6,7 @@ import { destinationsRows } from './destinations.ts';
 import { eventRows } from './events.ts';
 import { organizationDestinationRows } from './organization-destinations.ts';
 import { overview } from './overview.ts';
+import { requestRows } from './requests.ts';
 import { routeRows } from './route.ts';
 import { routesRows } from './routes.ts';
 import { ruleRows } from './rules.ts';
@@ -14,6 +15,7 @@ import { warehouseRows } from './warehouses.ts';
 
 export const rows: Row[] = [
   ...overview,
+  ...requestRows,
   ...destinationRows,
   ...destinationsRows,
   ...organizationDestinationRows,

@@ -1,4 +1,4 @@
-// Saves the state of a release for upgrade.test.ts (docs/upgrading.md), at the release:
+// Saves the state of a release for upgrade.test.ts (docs/releasing.md), at the release:
 //   SAVE_RELEASE=0.2.0 npm test -- test/faults/upgrade/save.ts
 // or of one that was made before, from a checkout with its own node_modules: SAVE_CHECKOUT=<folder>. Starts the release on fresh
 // servers, plays a story on it, stops it as for an upgrade, and writes what is in its databases.

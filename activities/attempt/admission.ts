@@ -1,0 +1,109 @@
+// Whether an attempt may be made: the delivery is open, all that it needs is there, no circuit keeps it, and the rate limit of
+// its destination has a slot.
+import { isOpenStatus } from '../../core/delivery-status.ts';
+import { openError, ownWords } from '../../core/error-summary.ts';
+import type { Lane } from '../../core/lane.ts';
+import { isBlocked } from '../../db/circuits/circuits.ts';
+import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
+import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
+import type { AttemptOutcome, AttemptRequest } from '../types.ts';
+import type { AttemptDeps } from './deps.ts';
+import { type Ending, endWithoutAttempt } from './end-without-attempt.ts';
+import { awaitSlot } from './rate-limit.ts';
+import { CLOSED, recordedOutcome } from './record-later.ts';
+
+/** What was loaded is out of date: the attempt begins again by loading the delivery. */
+export const RELOAD = 'reload';
+
+/** What an attempt needs. */
+export interface Admitted {
+  context: AttemptContext;
+  destination: DestinationConfig;
+  /** Headers and body as received. */
+  headers: Record<string, string>;
+  body: Buffer;
+  sourceSlug: string;
+}
+
+/** @returns what the attempt needs, or the outcome when none is made (now) */
+export async function admit(
+  deps: AttemptDeps,
+  request: AttemptRequest,
+  lane: Lane,
+): Promise<Admitted | AttemptOutcome | typeof RELOAD> {
+  const context = await deps.contexts.submit(request);
+  if (!context) return CLOSED;
+  if (!isOpenStatus(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
+  // One that is no longer blocked, or has ended meanwhile, is loaded again.
+  if (context.blocked) return (await divert(deps, context, lane)) ?? RELOAD;
+  const admitted = await requireAll(deps, context);
+  if ('ending' in admitted) return endWithoutAttempt(deps, context, admitted);
+
+  const { destination } = admitted;
+  const deferral = await awaitSlot(deps, context, destination, request);
+  if (deferral) return deferral;
+  // The circuit may have opened during the wait for the slot.
+  if (destination.rateLimitPerMinute !== null && (await isBlockedNow(deps, context))) return RELOAD;
+  return admitted;
+}
+
+export function routeOf({ configs }: AttemptDeps, context: AttemptContext): Promise<RouteConfig | null> {
+  const { organizationId, routeId, routeVersion } = context;
+  if (routeId === null || routeVersion === null) return Promise.resolve(null);
+  return configs.route(organizationId, routeId, routeVersion);
+}
+
+/** Only attempts of primary deliveries concern the circuit of their route. */
+export const isPrimary = ({ originalDestinationId }: AttemptContext) => originalDestinationId === null;
+
+async function isBlockedNow(deps: AttemptDeps, context: AttemptContext): Promise<boolean> {
+  const { routeId, deliveryId } = context;
+  return routeId !== null && isPrimary(context) && (await isBlocked(deps.pool, routeId, deliveryId));
+}
+
+/** Whether the circuit has opened since the delivery was loaded, by attempts of this process. */
+export async function hasJustOpened(
+  deps: AttemptDeps,
+  context: AttemptContext,
+  route: RouteConfig | null,
+): Promise<boolean> {
+  if (route === null || !isPrimary(context)) return false;
+  const awaited = deps.pendingOpenings.awaited(route.id, route.circuitFailureThreshold);
+  if (!awaited) return false;
+  await awaited;
+  if (await isBlockedNow(deps, context)) return true;
+  deps.pendingOpenings.forget(route.id);
+  return false;
+}
+
+/** What became of a delivery that the circuit of its route keeps from being attempted; null: it does so no more. */
+async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): Promise<AttemptOutcome | null> {
+  const { deliveryId, eventId, routeId, statusCode, error } = context;
+  if (routeId === null) return null;
+  const diversions = await divertBlocked(deps.pool, [{ deliveryId, routeId, hasWorkflow: lane === 'workflow' }]);
+  const diversion = diversions.get(deliveryId);
+  if (!diversion) return null;
+  deps.log.info({ deliveryId, eventId, routeId, ...diversion }, 'not attempted: the circuit of the route is open');
+  if (diversion.status === 'held') return { status: 'held' };
+  return { status: 'failed_over', statusCode, error, takenOverBy: diversion.takenOverBy };
+}
+
+/** What the attempt needs, or why there will be none. */
+async function requireAll(deps: AttemptDeps, context: AttemptContext): Promise<Admitted | Ending> {
+  const destination =
+    context.destinationVersion === null
+      ? null
+      : await deps.configs.destination(context.organizationId, context.destinationId, context.destinationVersion);
+  if (!destination) return { ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
+  if (!destination.enabled) return { ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
+  if (context.sourceSlug === null || context.eventHeaders === null) {
+    return { ending: 'cancelled', reason: openError(ownWords`The source of the event was deleted`) };
+  }
+  if (context.body === null) {
+    const removed = ownWords`The payload was removed by the retention policy before it was delivered`;
+    return { ending: 'failed', reason: openError(removed) };
+  }
+  const { eventHeaders: headers, body, sourceSlug } = context;
+  return { context, destination, headers, body, sourceSlug };
+}

@@ -1,0 +1,103 @@
+// Recording an attempt that was made before and could not be recorded then, from the few facts that are left of it; and what
+// the records say of an attempt.
+import { isOpenStatus } from '../../core/delivery-status.ts';
+import { openError } from '../../core/error-summary.ts';
+import { latencyClass } from '../../core/latency-classes.ts';
+import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import type { AttemptDeps } from './deps.ts';
+import { offerFailover } from '../failover.ts';
+import type { AttemptResult } from '../../db/hot-path/record-results.ts';
+import type { RecordedOutcome, RecordRequest, UnrecordedAttempt } from '../types.ts';
+
+// Less than the deadline of the activity. What is not recorded by then is tried again, here and by the workflow.
+const AWAIT_RECORD_MS = 20_000;
+
+export const CLOSED: RecordedOutcome = { status: 'closed', statusCode: null, error: null };
+
+/**
+ * Records an attempt that was made, unless that has been done.
+ * @returns what it led to
+ * @throws as long as the database does not take it
+ */
+export async function recordAttempt(
+  deps: Pick<AttemptDeps, 'contexts' | 'configs' | 'results'>,
+  { deliveryId, eventId, made }: RecordRequest,
+): Promise<RecordedOutcome> {
+  const reference = { deliveryId, eventId, attempt: made.attempt, retryDelay: null };
+  // The process that made the attempt has all of it, and may record it yet.
+  const underWay = deps.results.underWay(deliveryId);
+  if (underWay) await within(AWAIT_RECORD_MS, underWay.recorded);
+  const context = await deps.contexts.submit(reference);
+  if (!context) return CLOSED;
+  if (!isOpenStatus(context.status) || context.attemptCount >= made.attempt) return recordedOutcome(context);
+  const { organizationId, routeId, routeVersion } = context;
+  const route =
+    routeId === null || routeVersion === null ? null : await deps.configs.route(organizationId, routeId, routeVersion);
+  const { statusCode, latency, waitMs, deliveryStatus } = made;
+  // The workflow has the summary only.
+  const error = made.error === null ? null : openError(made.error);
+  const failover =
+    route === null || error === null
+      ? null
+      : offerFailover(route, context, { attempt: made.attempt, exhausted: deliveryStatus === 'failed', error });
+  if (deps.results.isFull()) throw new Error('The database takes no results at the moment');
+  const { recorded } = deps.results.record({
+    deliveryId,
+    eventId,
+    attemptNumber: made.attempt,
+    deliveryStatus,
+    // The workflow has the delivery now, so it leaves the outbox with this.
+    lane: 'workflow',
+    failover,
+    statusCode,
+    error,
+    latency,
+    latencyClass: statusCode === null ? null : latencyClass(latency),
+    startedAt: new Date(made.startedAt),
+    completedAt: new Date(made.completedAt),
+    retryInMs: waitMs,
+    requestHeaders: {},
+    responseHeaders: null,
+    responseBody: null,
+  });
+  await within(AWAIT_RECORD_MS, recorded);
+  const now = await deps.contexts.submit(reference);
+  return now ? recordedOutcome(now) : CLOSED;
+}
+
+/** What a workflow keeps of a result: nothing of what was captured, and no text that may hold content of a webhook. */
+export function unrecordedOutcome(result: AttemptResult): UnrecordedAttempt {
+  return {
+    status: 'unrecorded',
+    attempt: result.attemptNumber,
+    deliveryStatus: result.deliveryStatus,
+    statusCode: result.statusCode,
+    error: result.error?.summary ?? null,
+    latency: result.latency,
+    startedAt: result.startedAt.toISOString(),
+    completedAt: result.completedAt.toISOString(),
+    waitMs: result.retryInMs,
+  };
+}
+
+/** @throws when the promise is not settled in this time, ms, or before the worker ends */
+export function within<T>(ms: number, promise: Promise<T>, ending?: AbortSignal): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`Not recorded within ${ms / 1000} s`)), ms);
+  const onEnd = () => late.reject(new Error('Not recorded before the worker ends'));
+  ending?.addEventListener('abort', onEnd, { once: true });
+  if (ending?.aborted) onEnd();
+  return Promise.race([promise, late.promise]).finally(() => {
+    clearTimeout(timer);
+    ending?.removeEventListener('abort', onEnd);
+  });
+}
+
+/** The outcome of an attempt that is recorded, as its delivery tells it. */
+export function recordedOutcome(context: AttemptContext): RecordedOutcome {
+  const { status, statusCode, error } = context;
+  if (status === 'delivered' || status === 'failed') return { status, statusCode, error };
+  if (status === 'failed_over') return { status, statusCode, error, takenOverBy: null };
+  if (!isOpenStatus(status)) return CLOSED;
+  return { status: 'retrying', statusCode, error, waitMs: Math.max(0, Math.ceil(context.retryInMs ?? 0)) };
+}

@@ -1,0 +1,178 @@
+// Judges what came back of an attempt, records it, and says what it led to.
+import { latencyClass } from '../../core/latency-classes.ts';
+import type { Lane } from '../../core/lane.ts';
+import type { Log } from '../../core/log.ts';
+import { judge, type Verdict } from '../../core/verdict.ts';
+import { isRefusedValue } from '../../db/database-errors.ts';
+import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import type { FailoverOffer } from '../../db/hot-path/record-results.ts';
+import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
+import type { SendResult } from '../../outbound/http/sender.ts';
+import type { RouteConfig } from '../config-cache.ts';
+import { offerFailover } from '../failover.ts';
+import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from '../types.ts';
+import { isPrimary, RELOAD } from './admission.ts';
+import type { AttemptDeps } from './deps.ts';
+import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './record-later.ts';
+import type { RecordedResult, Recording } from './results.ts';
+import type { SentAttempt } from './send.ts';
+
+/** An attempt that was made, and what it was made by. */
+interface MadeAttempt extends SentAttempt {
+  context: AttemptContext;
+  route: RouteConfig | null;
+  outbound: OutboundRequest;
+}
+
+interface Judged extends MadeAttempt {
+  verdict: Verdict;
+  /** Null: the delivery stays with its destination. */
+  failover: FailoverOffer | null;
+}
+
+/** Waits for this attempt, or a later one, that was made before and is being recorded; undefined: there is none. */
+export async function awaitEarlier(
+  deps: AttemptDeps,
+  request: AttemptRequest,
+  lane: Lane,
+): Promise<UnrecordedAttempt | typeof RELOAD | undefined> {
+  const earlier = deps.results.underWay(request.deliveryId);
+  // What answers for an earlier attempt says nothing of this one.
+  if (!earlier || earlier.result.attemptNumber < request.attempt) return undefined;
+  const recorded = await awaitRecord(deps, request, lane, earlier);
+  return 'status' in recorded ? recorded : RELOAD;
+}
+
+export async function record(
+  deps: AttemptDeps,
+  request: AttemptRequest,
+  lane: Lane,
+  made: MadeAttempt,
+): Promise<AttemptOutcome> {
+  const judged = judgeAttempt(made, request);
+  const { context, sent, verdict } = judged;
+  const recording = submit(deps, request, lane, judged);
+  // Only now, when a circuit that this opens is known here: it lets the next delivery to this destination begin.
+  deps.onAnswered(context.deliveryId);
+  const recorded = await awaitRecord(deps, request, lane, recording);
+  const failedOver = 'failedOver' in recorded && recorded.failedOver;
+  logAttempt(deps.log, context, request, sent, failedOver ? 'failed_over' : verdict.status);
+  if ('status' in recorded) return recorded;
+  return recorded.changed ? outcomeOf(judged, recorded) : onRecord(deps, request);
+}
+
+function judgeAttempt(made: MadeAttempt, { attempt, retryDelay }: AttemptRequest): Judged {
+  const { context, route, sent, completedAt } = made;
+  const verdict = judge(sent, route?.expectedResponse ?? null, retryDelay, completedAt.getTime());
+  const failover =
+    route === null || verdict.status === 'delivered'
+      ? null
+      : offerFailover(route, context, { attempt, exhausted: verdict.status === 'failed', error: verdict.error });
+  return { ...made, verdict, failover };
+}
+
+/** Gives the result to be recorded, and notes it for the circuit of the route. */
+function submit(
+  deps: AttemptDeps,
+  { attempt }: AttemptRequest,
+  lane: Lane,
+  { context, route, outbound, sent, startedAt, completedAt, verdict, failover }: Judged,
+): Recording {
+  const recording = deps.results.record({
+    deliveryId: context.deliveryId,
+    eventId: context.eventId,
+    attemptNumber: attempt,
+    deliveryStatus: verdict.status,
+    lane,
+    failover,
+    error: verdict.error,
+    startedAt,
+    completedAt,
+    retryInMs: verdict.status === 'retrying' ? verdict.waitMs : null,
+    requestHeaders: outbound.maskedHeaders,
+    ...answerFacts(sent),
+  });
+  if (route && isPrimary(context)) {
+    // Those that wait for a failure to be recorded do so within the deadlines of their own activities.
+    if (verdict.status === 'delivered') deps.pendingOpenings.succeeded(route.id);
+    else deps.pendingOpenings.failed(route.id, within(deps.awaitRecordMs, recording.recorded));
+  }
+  return recording;
+}
+
+function outcomeOf({ sent, verdict, failover }: Judged, recorded: RecordedResult): AttemptOutcome {
+  const facts = {
+    statusCode: sent.kind === 'response' ? sent.statusCode : null,
+    error: verdict.error?.summary ?? null,
+  };
+  if (failover && recorded.failedOver) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
+  // With the circuit open, there is no retry to wait for: the next step finds out where the delivery goes instead.
+  if (verdict.status === 'retrying') {
+    return { status: 'retrying', ...facts, waitMs: recorded.blocked ? 0 : verdict.waitMs };
+  }
+  return { status: verdict.status, ...facts };
+}
+
+/**
+ * Waits until a result is recorded. The relay waits as long as it takes: who claims the delivery next would not know that the
+ * attempt was made. A workflow does not have to, as it remembers the attempt itself.
+ * @throws when a workflow of an earlier version has to try again; the result is kept all the same
+ */
+async function awaitRecord(
+  deps: AttemptDeps,
+  { deliveryId, attempt, recordsLater }: AttemptRequest,
+  lane: Lane,
+  { result, recorded }: Recording,
+): Promise<RecordedResult | UnrecordedAttempt> {
+  try {
+    return await (lane === 'express' ? recorded : within(deps.awaitRecordMs, recorded, deps.ending));
+  } catch (error) {
+    if (isRefusedValue(error) || (lane === 'workflow' && !recordsLater)) throw error;
+    deps.log.warn({ deliveryId, attempt, error: String(error) }, 'an attempt is to be recorded later');
+    return unrecordedOutcome(result);
+  }
+}
+
+/**
+ * What stands in the records when recording changed nothing: the delivery was ended meanwhile, or the attempt was recorded
+ * before. The latter is so when the database committed the result and its answer was lost, so that it was sent again; the
+ * delivery is open then, and has to be continued.
+ */
+async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
+  const context = await deps.contexts.submit(request);
+  return context ? recordedOutcome(context) : CLOSED;
+}
+
+function answerFacts(sent: SendResult) {
+  if (sent.kind === 'error') {
+    return { statusCode: null, latency: sent.latency, latencyClass: null, responseHeaders: null, responseBody: null };
+  }
+  return {
+    statusCode: sent.statusCode,
+    latency: sent.latency,
+    latencyClass: latencyClass(sent.latency),
+    responseHeaders: sent.headers,
+    responseBody: sent.bodyText,
+  };
+}
+
+function logAttempt(
+  log: Log,
+  context: AttemptContext,
+  request: AttemptRequest,
+  sent: SendResult,
+  status: string,
+): void {
+  const line = {
+    deliveryId: context.deliveryId,
+    eventId: context.eventId,
+    destinationId: context.destinationId,
+    attempt: request.attempt,
+    status,
+    statusCode: sent.kind === 'response' ? sent.statusCode : null,
+    latency: sent.latency,
+    ...(sent.kind === 'error' && { error: sent.summary }),
+  };
+  if (status === 'delivered') log.info(line, 'attempt');
+  else log.warn(line, 'attempt');
+}

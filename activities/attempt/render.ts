@@ -1,0 +1,56 @@
+// What an attempt sends: the content of the event, transformed when its route says so, and the request with it.
+import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
+import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import { MissingCredentialsError } from '../../outbound/http/auth.ts';
+import { buildOutboundRequest, type OutboundRequest } from '../../outbound/http/outbound-request.ts';
+import { applyTransform, type EventContent } from '../apply-transform.ts';
+import type { AttemptOutcome, AttemptRequest } from '../types.ts';
+import type { Admitted } from './admission.ts';
+import type { AttemptDeps } from './deps.ts';
+import { endWithoutAttempt } from './end-without-attempt.ts';
+
+/** @returns the content to send, or the outcome of a delivery whose transform fails: it is a pure function, so it would fail again */
+export async function renderContent(deps: AttemptDeps, admitted: Admitted): Promise<EventContent | AttemptOutcome> {
+  const { context } = admitted;
+  const content = await applyTransform(deps, context, admitted);
+  if ('problem' in content) return endWithoutAttempt(deps, context, { ending: 'failed', reason: content.problem });
+  return content;
+}
+
+/**
+ * @param startedAt goes into the signature
+ * @returns the request, or the outcome of a delivery that cannot be sent to its destination, which lacks the credentials of its authType
+ */
+export async function renderRequest(
+  deps: AttemptDeps,
+  { attempt }: AttemptRequest,
+  { context, destination, sourceSlug, headers, body }: Admitted,
+  startedAt: Date,
+): Promise<OutboundRequest | AttemptOutcome> {
+  try {
+    return buildOutboundRequest({
+      destination,
+      event: { id: context.eventId, headers, body },
+      delivery: { id: context.deliveryId },
+      attempt,
+      source: { slug: sourceSlug },
+      headerPrefix: deps.headerPrefix,
+      version: deps.version,
+      nowMs: startedAt.getTime(),
+      failover: failoverFacts(context),
+    });
+  } catch (error) {
+    return endWithoutAttempt(deps, context, { ending: 'failed', reason: describe(error) });
+  }
+}
+
+function failoverFacts({ originalDestinationId, failoverReason }: AttemptContext) {
+  if (originalDestinationId === null) return undefined;
+  return { originalDestination: originalDestinationId, failureReason: failoverReason ?? '' };
+}
+
+function describe(error: unknown): DescribedError {
+  if (error instanceof MissingCredentialsError) return openError(error.summary);
+  const detail = error instanceof Error ? error.message : String(error);
+  return { summary: ownWords`The request could not be made; the API tells why`, detail };
+}

@@ -1,0 +1,211 @@
+// The two groups every attempt shares with others that run at the same time: loading deliveries and recording results.
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Batcher, createBatcher } from '../../core/batcher.ts';
+import type { Log } from '../../core/log.ts';
+import { countAttempts } from '../../db/circuits/circuits.ts';
+import {
+  isRefusedValue,
+  isStatementTimeout,
+  isTransientDatabaseError,
+  isWriteConflict,
+} from '../../db/database-errors.ts';
+import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
+import { type AttemptResult, type ChangedDelivery, recordResults } from '../../db/hot-path/record-results.ts';
+import type { Pool } from '../../db/pool.ts';
+import type { AttemptRequest } from '../types.ts';
+
+const MAX_GROUP = 128;
+const MAX_QUEUED = 10_000;
+// Results of attempts that end close together share a commit.
+const RECORD_SPACING_MS = 10;
+const RETRY_PAUSE_MS = 250;
+// With so many results that the database has not taken, no further attempt is made: what is under way by then comes on top.
+const MAX_KEPT = 100;
+// At the end of a process, what is kept may still be recorded for so long.
+const LAST_TRIES_MS = 2000;
+
+/** No attempt is made, because the database has not taken the results of too many. */
+export class ResultsFullError extends Error {
+  override readonly name = 'ResultsFullError';
+  constructor() {
+    super('No attempt is made: the database takes no results at the moment');
+  }
+}
+
+export type ContextLoader = Pick<Batcher<AttemptRequest, AttemptContext | undefined>, 'submit'>;
+
+/** Loads what attempts need, one statement for a group; should PostgreSQL refuse a value of one, each by itself. */
+export function createContextLoader(pool: Pool): ContextLoader {
+  const loader = (maxItems: number) =>
+    createBatcher({
+      async run(requests: AttemptRequest[]) {
+        const contexts = await loadAttempts(pool, requests);
+        return requests.map((request) => contexts.get(request.deliveryId));
+      },
+      maxItems,
+      concurrency: 4,
+      maxQueued: MAX_QUEUED,
+    });
+  const [together, alone] = [loader(MAX_GROUP), loader(1)];
+  return {
+    submit: (request) =>
+      together.submit(request).catch((error: unknown) => {
+        if (!isRefusedValue(error)) throw error;
+        return alone.submit(request);
+      }),
+  };
+}
+
+/** What recording a result led to. */
+export interface RecordedResult {
+  /** False: the delivery had been closed, deleted or recorded before. */
+  changed: boolean;
+  /** Whether a failover destination takes over. */
+  failedOver: boolean;
+  /** Whether the circuit of its route is known to keep its next attempt from being made. */
+  blocked: boolean;
+}
+
+/** A result on its way into the database. */
+export interface Recording {
+  result: AttemptResult;
+  recorded: Promise<RecordedResult>;
+}
+
+export interface ResultRecorder {
+  /**
+   * Records a result, one statement and one commit with others. While the database is away, full or read-only it is kept here
+   * and tried again, for as long as this process lives: the destination has the event.
+   * The recording is rejected when the database refuses this one result for what it holds.
+   */
+  record(result: AttemptResult): Recording;
+  /** What of this delivery is not recorded yet. */
+  underWay(deliveryId: string): Recording | undefined;
+  /** Whether no further attempt is to be made, because the database has not taken the results of too many. */
+  isFull(): boolean;
+  /** Waits until all is recorded and no statement is under way, or for two seconds; what is not recorded then is lost. */
+  idle(): Promise<void>;
+}
+
+export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
+  const common = { spacingMs: RECORD_SPACING_MS, concurrency: 2, maxQueued: Number.POSITIVE_INFINITY };
+  const together = createBatcher({
+    run: (results: AttemptResult[]) => recordGroup(pool, results, log),
+    maxItems: MAX_GROUP,
+    ...common,
+  });
+  // For what a group failed with: an unusual response must not keep others from being recorded, nor a row that somebody holds.
+  const alone = createBatcher({
+    run: (results: AttemptResult[]) => recordSomehow(pool, results, log),
+    maxItems: 1,
+    ...common,
+    spacingMs: 0,
+  });
+  const underWay = new Map<string, Recording>();
+  let kept = 0;
+
+  async function untilRecorded(result: AttemptResult): Promise<RecordedResult> {
+    let recorder = together;
+    let isKept = false;
+    try {
+      for (;;) {
+        try {
+          return await recorder.submit(result);
+        } catch (error) {
+          const passing = isTransientDatabaseError(error);
+          if (!passing && recorder === alone) throw error;
+          if (!passing || isStatementTimeout(error)) recorder = alone;
+          if (passing && !isWriteConflict(error) && !isKept) {
+            isKept = true;
+            kept += 1;
+          }
+          if (passing) await pause(RETRY_PAUSE_MS);
+        }
+      }
+    } finally {
+      if (isKept) kept -= 1;
+    }
+  }
+
+  return {
+    record(result) {
+      const { deliveryId } = result;
+      const recorded = untilRecorded(result).finally(() => {
+        if (underWay.get(deliveryId) === recording) underWay.delete(deliveryId);
+      });
+      // A caller that waits gets the error; there may be none any more.
+      recorded.catch((error: unknown) =>
+        log.error({ deliveryId, error: String(error) }, 'the database refuses a result'),
+      );
+      const recording = { result, recorded };
+      underWay.set(deliveryId, recording);
+      return recording;
+    },
+    underWay: (deliveryId) => underWay.get(deliveryId),
+    isFull: () => kept >= MAX_KEPT,
+    async idle() {
+      const recordings = [...underWay.values()].map(({ recorded }) => recorded);
+      await Promise.race([Promise.allSettled(recordings), pause(LAST_TRIES_MS)]);
+      if (underWay.size > 0) log.error({ results: underWay.size }, 'results of attempts could not be recorded');
+      await Promise.all([together.idle(), alone.idle()]);
+    },
+  };
+}
+
+async function recordGroup(pool: Pool, results: AttemptResult[], log: Log): Promise<RecordedResult[]> {
+  const distinct = new Map(results.map((result) => [result.deliveryId, result]));
+  const changed = await recordResults(pool, [...distinct.values()]).catch((error: unknown) => {
+    log.warn({ results: results.length, error: String(error) }, 'results wait for the database');
+    throw error;
+  });
+  const blocked = await countInCircuits(pool, distinct, changed, log);
+  return results.map(({ deliveryId }) => {
+    const delivery = changed.get(deliveryId);
+    const isBlocked = delivery?.routeId != null && blocked.has(delivery.routeId);
+    return { changed: delivery !== undefined, failedOver: delivery?.failedOver ?? false, blocked: isBlocked };
+  });
+}
+
+/** A result that PostgreSQL refuses is recorded without what was captured of it. */
+async function recordSomehow(pool: Pool, results: AttemptResult[], log: Log): Promise<RecordedResult[]> {
+  try {
+    return await recordGroup(pool, results, log);
+  } catch (error) {
+    if (isTransientDatabaseError(error)) throw error;
+    const deliveryIds = results.map(({ deliveryId }) => deliveryId);
+    log.error({ deliveryIds, error: String(error) }, 'recording an attempt without its capture');
+    const bare = { requestHeaders: {}, responseHeaders: null, responseBody: null };
+    return recordGroup(
+      pool,
+      results.map((result) => ({ ...result, ...bare })),
+      log,
+    );
+  }
+}
+
+/**
+ * Counts what a group changed in the circuits of its routes; most groups have nothing to count.
+ * Failure policy: should the database go away between a result and its count, the count is lost and the result is not. A
+ * circuit then opens a failure later, and a probe that was not heard of is followed by another.
+ * @returns routes whose circuit is not closed now
+ */
+async function countInCircuits(
+  pool: Pool,
+  results: Map<string, AttemptResult>,
+  changed: Map<string, ChangedDelivery>,
+  log: Log,
+): Promise<Set<string>> {
+  const attempts = [...changed].flatMap(([deliveryId, { routeId, destinationId, countsInCircuit }]) => {
+    const result = results.get(deliveryId);
+    if (!result || !countsInCircuit || routeId === null) return [];
+    const { completedAt, deliveryStatus } = result;
+    return [{ routeId, deliveryId, destinationId, completedAt, success: deliveryStatus === 'delivered' }];
+  });
+  if (attempts.length === 0) return new Set();
+  try {
+    return await countAttempts(pool, attempts);
+  } catch (error) {
+    log.warn({ attempts: attempts.length, error: String(error) }, 'attempts were not counted in their circuits');
+    return new Set();
+  }
+}

@@ -1,0 +1,288 @@
+// Circuits in PostgreSQL: read, changed by compare-and-set with the state machine of core/circuit.ts, and claimed when their
+// workflow is to be woken (migration 0008).
+import {
+  admits,
+  type Circuit,
+  type CircuitEvent,
+  type CircuitRule,
+  type CircuitState,
+  nextCircuit,
+  PROBE_MS,
+} from '../../core/circuit.ts';
+import { NOW_MS } from '../clock.ts';
+import { jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
+import { WAKE_CIRCUITS } from '../sql-rules.ts';
+
+/** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */
+export interface StoredCircuit {
+  routeId: string;
+  organizationId: string;
+  rule: CircuitRule;
+  circuit: Circuit;
+  version: number;
+  /** When it was read by the clock of the database, by which all its times are; milliseconds since 1970. */
+  readAt: number;
+}
+
+interface CircuitRow {
+  routeId: string;
+  organizationId: string;
+  cooldownSeconds: number;
+  failureThreshold: number;
+  probeSuccessThreshold: number;
+  state: CircuitState | null;
+  failureCount: number;
+  probeSuccessCount: number;
+  openedAt: Date | null;
+  probeDeliveryId: string | null;
+  probeUntil: Date | null;
+  version: number;
+  readAt: number;
+}
+
+const LOAD = `
+select r.id as "routeId", r.organization_id as "organizationId", r.circuit_cooldown_seconds as "cooldownSeconds",
+       r.circuit_failure_threshold as "failureThreshold", r.circuit_probe_success_threshold as "probeSuccessThreshold",
+       c.state, coalesce(c.failure_count, 0) as "failureCount", coalesce(c.probe_success_count, 0) as "probeSuccessCount",
+       c.opened_at as "openedAt", c.probe_delivery_id as "probeDeliveryId", c.probe_until as "probeUntil",
+       coalesce(c.version, 0) as version, ${NOW_MS} as "readAt"
+from routes r left join circuits c on c.route_id = r.id
+where r.id = any($1::text[])`;
+
+/** The circuits of routes; a route that does not exist (any more) is missing. */
+export async function loadCircuits(db: Queryable, routeIds: string[]): Promise<Map<string, StoredCircuit>> {
+  const { rows } = await db.query<CircuitRow>({ name: 'load-circuits', text: LOAD, values: [routeIds] });
+  return new Map(rows.map((row) => [row.routeId, stored(row)]));
+}
+
+function stored(row: CircuitRow): StoredCircuit {
+  const { routeId, organizationId, version, readAt, cooldownSeconds, failureThreshold, probeSuccessThreshold } = row;
+  return {
+    routeId,
+    organizationId,
+    version,
+    readAt,
+    rule: { cooldownSeconds, failureThreshold, probeSuccessThreshold },
+    circuit: {
+      state: row.state ?? 'closed',
+      failureCount: row.failureCount,
+      probeSuccessCount: row.probeSuccessCount,
+      openedAt: row.openedAt?.getTime() ?? null,
+      probe:
+        row.probeDeliveryId === null || row.probeUntil === null
+          ? null
+          : { deliveryId: row.probeDeliveryId, until: row.probeUntil.getTime() },
+    },
+  };
+}
+
+// Of two writers that read the same version, one finds it changed and reads again. A circuit that opens is noted as a
+// failing destination of a route that tells of recoveries, so that the first success after it has closed is told.
+const WRITE = `
+with input as (
+  select * from json_to_recordset($1::json) as i(route_id text, organization_id text, state text, failure_count int, probe_success_count int,
+    opened_at timestamptz, probe_delivery_id text, probe_until timestamptz, version int, wake bool, opened_by text)
+), written as (
+  insert into circuits as c (route_id, organization_id, state, failure_count, probe_success_count, opened_at, probe_delivery_id,
+                             probe_until, version, wake_at)
+  select route_id, organization_id, state, failure_count, probe_success_count, opened_at, probe_delivery_id, probe_until,
+         version + 1, case when wake then now() end
+  from input order by route_id
+  on conflict (route_id) do update
+    set state = excluded.state, failure_count = excluded.failure_count, probe_success_count = excluded.probe_success_count,
+        opened_at = excluded.opened_at, probe_delivery_id = excluded.probe_delivery_id, probe_until = excluded.probe_until,
+        version = excluded.version, wake_at = coalesce(excluded.wake_at, c.wake_at)
+    where c.version = excluded.version - 1
+  returning route_id
+), failing as (
+  insert into failing_destinations (route_id, destination_id, failures, since)
+  select i.route_id, i.opened_by, 0, i.opened_at
+  from input i join written w using (route_id) join routes r on r.id = i.route_id
+  where i.opened_by is not null and r.notify_on_recovery and r.notify_emails is not null
+  on conflict do nothing
+)
+select route_id as "routeId",
+       case when (select bool_or(wake) from input) then ${WAKE_CIRCUITS} end
+from written`;
+
+// Each turn of the loop loses only to a writer that succeeded, so this is far beyond what workers do to each other.
+const MAX_TURNS = 50;
+
+/** An event of a circuit, with the destination it came from. */
+export type RouteEvent = CircuitEvent & { destinationId?: string };
+
+/**
+ * Applies events to the circuits of routes, each in its order, whoever else changes them meanwhile.
+ * @param choose returns the events for a circuit as it is now; none: it stays as it is
+ * @returns the circuits afterwards; a route that does not exist is missing
+ */
+export async function changeCircuits(
+  db: Queryable,
+  routeIds: string[],
+  choose: (current: StoredCircuit) => RouteEvent[],
+): Promise<Map<string, StoredCircuit>> {
+  const result = new Map<string, StoredCircuit>();
+  let left = routeIds;
+  for (let turn = 0; left.length > 0; turn += 1) {
+    if (turn === MAX_TURNS) throw new Error(`The circuits of ${left.join(', ')} are changed by others all the time`);
+    const changes: { before: StoredCircuit; after: Circuit; openedBy: string | null }[] = [];
+    for (const before of (await loadCircuits(db, left)).values()) {
+      result.set(before.routeId, before);
+      const change = applyEvents(before, choose(before));
+      if (change.after !== before.circuit) changes.push({ before, ...change });
+    }
+    const written = await write(db, changes);
+    left = [];
+    for (const { before, after } of changes) {
+      if (written.has(before.routeId)) {
+        result.set(before.routeId, { ...before, circuit: after, version: before.version + 1 });
+      } else left.push(before.routeId);
+    }
+  }
+  return result;
+}
+
+function applyEvents({ circuit, rule }: StoredCircuit, events: RouteEvent[]) {
+  let after = circuit;
+  let openedBy: string | null = null;
+  for (const event of events) {
+    const next = nextCircuit(after, rule, event);
+    if (after.state === 'closed' && next.state === 'open') openedBy = event.destinationId ?? null;
+    after = next;
+  }
+  return { after, openedBy };
+}
+
+async function write(
+  db: Queryable,
+  changes: { before: StoredCircuit; after: Circuit; openedBy: string | null }[],
+): Promise<Set<string>> {
+  if (changes.length === 0) return new Set();
+  const rows = changes.map(({ before, after, openedBy }) => ({
+    route_id: before.routeId,
+    organization_id: before.organizationId,
+    state: after.state,
+    failure_count: after.failureCount,
+    probe_success_count: after.probeSuccessCount,
+    opened_at: iso(after.openedAt),
+    probe_delivery_id: after.probe?.deliveryId ?? null,
+    probe_until: iso(after.probe?.until ?? null),
+    version: before.version,
+    wake: after.state !== before.circuit.state || after.probe?.deliveryId !== before.circuit.probe?.deliveryId,
+    opened_by: openedBy,
+  }));
+  const written = await db.query<{ routeId: string }>({
+    name: 'write-circuits',
+    text: WRITE,
+    values: [jsonParameter(rows)],
+  });
+  return new Set(written.rows.map((row) => row.routeId));
+}
+
+const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString());
+
+/** How an attempt of a primary delivery ended. */
+export interface CountedAttempt {
+  routeId: string;
+  destinationId: string;
+  deliveryId: string;
+  success: boolean;
+  /** By the clock of the process that made it: orders the attempts of a call, and nothing else. */
+  completedAt: Date;
+}
+
+/**
+ * Counts attempts in the circuits of their routes, in the order in which they ended.
+ * @returns the routes that admit no delivery any more but a probe
+ */
+export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): Promise<Set<string>> {
+  const byRoute = Map.groupBy(
+    attempts.toSorted((a, b) => a.completedAt.getTime() - b.completedAt.getTime()),
+    (attempt) => attempt.routeId,
+  );
+  const circuits = await changeCircuits(db, [...byRoute.keys()], ({ routeId, readAt }) =>
+    (byRoute.get(routeId) ?? []).map(({ success, deliveryId, destinationId }) => ({
+      type: success ? 'succeeded' : 'failed',
+      deliveryId,
+      destinationId,
+      at: readAt,
+    })),
+  );
+  return new Set([...circuits.values()].filter(({ circuit }) => circuit.state !== 'closed').map((c) => c.routeId));
+}
+
+/** Makes a delivery the probe of its route, if the circuit is half-open and has none. @returns the circuit afterwards */
+export async function electProbe(
+  db: Queryable,
+  routeId: string,
+  deliveryId: string,
+): Promise<StoredCircuit | undefined> {
+  const circuits = await changeCircuits(db, [routeId], ({ circuit, readAt }) =>
+    circuit.state === 'half_open' && circuit.probe === null
+      ? [{ type: 'probe', deliveryId, until: readAt + PROBE_MS }]
+      : [],
+  );
+  return circuits.get(routeId);
+}
+
+/** Closes the circuit of a route (CIRC-06); what it holds is released by its workflow. */
+export async function resetCircuit(db: Queryable, routeId: string): Promise<void> {
+  await changeCircuits(db, [routeId], ({ circuit }) =>
+    circuit.state === 'closed' && circuit.failureCount === 0 ? [] : [{ type: 'reset' }],
+  );
+}
+
+/** Whether the circuit of a delivery's route keeps it from being attempted, read anew. */
+export async function isBlocked(db: Queryable, routeId: string, deliveryId: string): Promise<boolean> {
+  const found = (await loadCircuits(db, [routeId])).get(routeId);
+  return found !== undefined && !admits(found.circuit, deliveryId);
+}
+
+/** The states of routes whose circuit is not closed. */
+export async function circuitStates(db: Queryable, routeIds: string[]): Promise<Map<string, CircuitState>> {
+  const { rows } = await db.query<{ id: string; state: CircuitState }>(
+    `select route_id as id, state from circuits where route_id = any($1::text[]) and state <> 'closed'`,
+    [routeIds],
+  );
+  return new Map(rows.map((row) => [row.id, row.state]));
+}
+
+/** A circuit whose workflow is to be woken. */
+export interface DueCircuit {
+  routeId: string;
+  organizationId: string;
+  /** Null when the route was deleted. */
+  routeName: string | null;
+}
+
+// A claim moves the time ahead, like a lease: should this worker die before it has woken the workflow, another does.
+const CLAIM_DUE = `
+with due as (
+  select route_id from circuits where wake_at <= now() order by wake_at limit $1 for update skip locked
+)
+update circuits c set wake_at = now() + interval '1 minute'
+from due d where c.route_id = d.route_id
+returning c.route_id as "routeId", c.organization_id as "organizationId",
+  (select name from routes r where r.id = c.route_id) as "routeName"`;
+
+/** Claims circuits whose workflow is to be woken, the longest overdue first. */
+export async function claimDueCircuits(db: Queryable, limit: number): Promise<DueCircuit[]> {
+  const { rows } = await db.query<DueCircuit>(CLAIM_DUE, [limit]);
+  return rows;
+}
+
+/**
+ * Sets when the workflow is woken next unless it hears of something before; no change since `version` is slept over.
+ * @param wakeAt null: only an event wakes it
+ */
+export async function setWakeTime(db: Queryable, routeId: string, version: number, wakeAt: Date | null): Promise<void> {
+  await db.query('update circuits set wake_at = $3 where route_id = $1 and version = $2', [routeId, version, wakeAt]);
+}
+
+/** Removes the circuit of a route that was deleted. */
+export async function forgetCircuit(db: Queryable, routeId: string): Promise<void> {
+  await db.query('delete from circuits where route_id = $1 and not exists (select from routes where id = $1)', [
+    routeId,
+  ]);
+}

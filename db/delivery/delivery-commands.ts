@@ -1,0 +1,238 @@
+// What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
+// statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
+// Rules: DEST-37.
+import { errorText } from '../../core/clean-text.ts';
+import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
+import { idFloor, idTime } from '../../core/ids.ts';
+import { CLOCK_SKEW_MS } from '../clock.ts';
+import { isTransientDatabaseError } from '../database-errors.ts';
+import { bounds } from '../parameters.ts';
+import { noteOutcomes } from './notifications.ts';
+import { findOpen } from './open-deliveries.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, WAKE_CIRCUITS } from '../sql-rules.ts';
+import { countUnsent } from './unsent.ts';
+
+/** The error of deliveries that were open when their destination was deleted. */
+export const DESTINATION_DELETED = openError(ownWords`The destination was deleted`);
+// How many of them the request that deletes it cancels; the others are cancelled in the background (deleted-destinations.ts).
+const CANCELLED_AT_ONCE = 1000;
+
+/** Which open deliveries of an organization to end, and how. */
+export interface EndSelection {
+  organizationId: string;
+  deliveryIds?: string[];
+  destinationIds?: string[];
+  eventId?: string;
+  /** Shown as the delivery's error. */
+  reason: DescribedError;
+  /** Leaves out those that are in a warehouse's batch: its file is being written. */
+  notInBatch?: boolean;
+}
+
+// A delivery is ended once: its status is checked again under the row lock, so of a cancel and a result that meet,
+// exactly one counts in the event's totals. A skipped delivery stops counting at all (EVT-10).
+const END = `
+with ended as (
+  update deliveries d
+  set status = $8, error = $2, error_summary = $10, next_attempt_at = null, finished_at = now(), counted = d.counted and $8 <> 'skipped'
+  where d.organization_id = $1 and d.status in ${OPEN}
+    and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
+    and ($4::text[] is null or d.destination_id = any($4))
+    and ($5::text is null or d.event_id = $5)
+    and (not $9 or d.batch_id is null)
+  returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
+    ${PRIMARY_DESTINATION} as primary_id, d.attempt_count, d.status_code, d.finished_at
+), ${noLongerWaiting('ended')}, unprobed as (
+  -- a probe that ended without an attempt makes room for the next one
+  update circuits c set probe_delivery_id = null, probe_until = null, version = c.version + 1, wake_at = now()
+  from ended e where c.probe_delivery_id = e.id
+  returning c.route_id
+), change as (
+  select event_id, (count(*) filter (where counted))::int as failed, (count(*) filter (where not counted))::int as dropped
+  from ended group by event_id
+), totals as (
+  update events e
+  set deliveries_count = e.deliveries_count - c.dropped, deliveries_failed = e.deliveries_failed + c.failed,
+      status = event_status(e.deliveries_count - c.dropped, e.deliveries_succeeded, e.deliveries_failed + c.failed)
+  from change c where e.id = c.event_id
+), failed as (
+  select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, $8 as status,
+         attempt_count as attempts, status_code, $2 as error, $10 as error_summary, finished_at as at
+  from ended where $8 = 'failed'
+), ${countUnsent('failed')}, ${noteOutcomes('failed')}
+select id, (select written from noted) as notifications,
+       case when exists (select from unprobed) then ${WAKE_CIRCUITS} end
+from ended`;
+
+/** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */
+export function cancelDeliveries(db: Queryable, selection: EndSelection): Promise<string[]> {
+  return endDeliveries(db, 'cancelled', selection);
+}
+
+/**
+ * Ends open deliveries without an attempt.
+ * @returns the ids that were open and have the new status now
+ */
+export async function endDeliveries(
+  db: Queryable,
+  status: 'cancelled' | 'failed' | 'skipped',
+  selection: EndSelection,
+): Promise<string[]> {
+  const { low, high } = bounds(selection.deliveryIds ?? []);
+  const { rows } = await db.query<{ id: string }>(END, [
+    selection.organizationId,
+    errorText(selection.reason.detail),
+    selection.deliveryIds ?? null,
+    selection.destinationIds ?? null,
+    selection.eventId ?? null,
+    low,
+    high,
+    status,
+    selection.notInBatch ?? false,
+    selection.reason.summary,
+  ]);
+  return rows.map((row) => row.id);
+}
+
+const POSTPONE = `
+with postponed as (
+  update deliveries set next_attempt_at = now() + make_interval(secs => $2::float8 / 1000)
+  where id = $1 and status in ${OPEN}
+  returning id, destination_id, priority
+)
+delete from outbox o using postponed p
+where ${outboxRow('p')} and o.resume = 'waiting'`;
+
+/** Notes when the next attempt of an open delivery may be made, for people to read. It waits for its turn no more. */
+export async function postponeDelivery(db: Queryable, deliveryId: string, forMs: number): Promise<void> {
+  await db.query(POSTPONE, [deliveryId, forMs]);
+}
+
+/** Deletes an event with its payload, deliveries and attempts; false when the organization has no such event. */
+export async function deleteEvent(pool: Pool, organizationId: string, eventId: string): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    const { rowCount } = await db.query('delete from events where id = $2 and organization_id = $1', [
+      organizationId,
+      eventId,
+    ]);
+    if (rowCount === 0) return false;
+    await removeEventsChildren(db, [eventId]);
+    return true;
+  });
+}
+
+// None of their deliveries is older than the oldest event, but for the clocks of processes, and nothing is said of the youngest.
+const REMOVE_CHILDREN = `
+with payloads as (
+  delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3
+), gone as (
+  delete from deliveries where event_id = any($1::text[]) and id >= $4 returning id, route_id, destination_id, priority
+), ${noLongerWaiting('gone')}
+select id from gone`;
+
+/** Removes payloads, deliveries, attempts and outbox rows of events that are being deleted in the same transaction. */
+export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
+  const { low, high } = bounds(eventIds);
+  const first = idFloor('dlv', Math.max(0, idTime(low) - CLOCK_SKEW_MS));
+  const { rows } = await db.query<{ id: string }>(REMOVE_CHILDREN, [eventIds, low, high, first]);
+  if (rows.length === 0) return;
+  // By themselves: joined with what the statement above returns, PostgreSQL may well read all attempts.
+  await removeAttempts(
+    db,
+    rows.map(({ id }) => id),
+  );
+}
+
+/** Removes the attempts of deliveries that are being removed. */
+export async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
+  const { ids, low, high } = bounds(deliveryIds);
+  await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
+    ids,
+    low,
+    high,
+  ]);
+}
+
+/**
+ * Deletes a source with its routes. Its events and deliveries are invisible from then on (every read joins the
+ * source), open deliveries are ended by their workflows, and the rows go in the background (source-purges.ts): this takes
+ * the same time however many events there are.
+ */
+export function deleteSource(pool: Pool, organizationId: string, sourceId: string): Promise<boolean> {
+  return inTransaction(pool, (db) => removeSource(db, organizationId, sourceId));
+}
+
+/** The same inside a transaction. */
+export async function removeSource(db: Queryable, organizationId: string, sourceId: string): Promise<boolean> {
+  const { rowCount } = await db.query('delete from sources where id = $2 and organization_id = $1', [
+    organizationId,
+    sourceId,
+  ]);
+  if (rowCount === 0) return false;
+  await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [sourceId, organizationId]);
+  return true;
+}
+
+/**
+ * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history is kept
+ * (DEST-37). Of very many open deliveries, and when the database is busy, some are left
+ * to the background; those in a file that is being written end with that.
+ * @returns the ids that existed, and the deliveries that were cancelled
+ */
+export async function deleteDestinations(
+  pool: Pool,
+  organizationId: string,
+  destinationIds: string[],
+): Promise<{ deleted: string[]; cancelled: string[] }> {
+  const deleted = await inTransaction(pool, (db) => removeDestinations(db, organizationId, destinationIds));
+  return { deleted, cancelled: await cancelSome(pool, organizationId, deleted) };
+}
+
+/** The same inside a transaction; all open deliveries are left to the background. @returns the ids that existed */
+export async function removeDestinations(
+  db: Queryable,
+  organizationId: string,
+  destinationIds: string[],
+): Promise<string[]> {
+  // In the order of their ids, so that two that delete the same ones queue instead of waiting for each other.
+  const { rows } = await db.query<{ id: string }>(
+    `with doomed as materialized (
+       select id from destinations where id = any($2::text[]) and organization_id = $1 order by id for update
+     )
+     delete from destinations d using doomed where d.id = doomed.id returning d.id`,
+    [organizationId, destinationIds],
+  );
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return ids;
+  await db.query(
+    `update routes
+     set destination_ids = array(
+           select id from unnest(destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
+         failover_destination_ids = array(
+           select id from unnest(failover_destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
+         version = version + 1, updated_at = now()
+     where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])`,
+    [organizationId, ids],
+  );
+  return ids;
+}
+
+/** Failure policy: while the database does not go along, all of it is left to the background. */
+async function cancelSome(pool: Pool, organizationId: string, destinationIds: string[]): Promise<string[]> {
+  const cancelled: string[] = [];
+  if (destinationIds.length === 0) return cancelled;
+  let tried = 0;
+  try {
+    for await (const open of findOpen(pool, { destinationIds }, CANCELLED_AT_ONCE)) {
+      const deliveryIds = open.map(({ id }) => id);
+      cancelled.push(...(await cancelDeliveries(pool, { organizationId, deliveryIds, reason: DESTINATION_DELETED })));
+      // Counted is what was tried: of a full step one may have ended meanwhile.
+      tried += deliveryIds.length;
+      if (tried >= CANCELLED_AT_ONCE) break;
+    }
+  } catch (error) {
+    if (!isTransientDatabaseError(error)) throw error;
+  }
+  return cancelled;
+}

@@ -1,0 +1,94 @@
+// Rate limits per destination, kept in PostgreSQL so that they hold across all workers, for retries and replays too.
+// Rules: DEST-13, DLV-25.
+import { shardOf } from '../../core/ids.ts';
+import { databaseTime } from '../clock.ts';
+import type { Queryable } from '../pool.ts';
+import { OPEN, toOutbox, WAITING_STATUS } from '../sql-rules.ts';
+
+const MINUTE_MS = 60_000;
+
+// The row lock orders reservations. A slot is one emission interval (a minute divided by the limit) after the one before
+// it and never in the past, so slots are evenly spaced and a pause gives no burst.
+const RESERVE = `
+with slot as (
+  select destination_id, greatest(next_at, clock_timestamp()) as at from rate_limits where destination_id = $1 for update
+)
+update rate_limits l set next_at = s.at + make_interval(secs => $2::float8 / 1000)
+from slot s where l.destination_id = s.destination_id and s.at <= clock_timestamp() + make_interval(secs => $3::float8 / 1000)
+returning greatest(0, extract(epoch from s.at - clock_timestamp()) * 1000)::float8 as "inMs",
+          ceil(extract(epoch from s.at) * 1000)::float8 as at`;
+
+/** A reserved slot. */
+export interface Slot {
+  /** From now, ms; negative when it has passed. */
+  inMs: number;
+  /** By the clock of the database, milliseconds since 1970. */
+  at: number;
+}
+
+/** The time between two slots of a destination, ms. */
+export function slotInterval(perMinute: number): number {
+  return MINUTE_MS / perMinute;
+}
+
+/**
+ * Reserves the next slot of a destination.
+ * @param perMinute the destination's limit
+ * @param withinMs no slot later than this from now
+ * @returns null when none is free within that time
+ */
+export async function reserveSlot(
+  db: Queryable,
+  destinationId: string,
+  perMinute: number,
+  withinMs: number,
+): Promise<Slot | null> {
+  const reserve = () => db.query<Slot>(RESERVE, [destinationId, slotInterval(perMinute), withinMs]);
+  const { rows } = await reserve();
+  if (rows[0]) return rows[0];
+  // No near slot, or no row yet: of several that make it at once one does, and all of them ask again.
+  await db.query(
+    `insert into rate_limits (destination_id, next_at) select id, clock_timestamp() from destinations where id = $1
+     on conflict do nothing`,
+    [destinationId],
+  );
+  return (await reserve()).rows[0] ?? null;
+}
+
+// Locks the delivery before its row in the outbox, as whatever ends deliveries does. `next_attempt_at` is for people to read: not
+// before that.
+const QUEUE = `
+with waiting as (
+  update deliveries d
+  set status = ${WAITING_STATUS},
+      next_attempt_at = greatest(now(), (select next_at from rate_limits l where l.destination_id = d.destination_id))
+  where d.id = $1 and d.status in ${OPEN}
+  returning id, destination_id, organization_id, event_id, source_id, route_id, priority, failover_of
+)
+${toOutbox('w', { delivery_id: 'w.id', shard: '$2', failover_of: 'w.failover_of', resume: "'waiting'" })}
+from waiting w
+on conflict (destination_id, priority, delivery_id) do update set resume = 'waiting'`;
+
+/**
+ * Puts a delivery, whose workflow waits, into the outbox, among those of its destination that have not begun. A relay tells the
+ * workflow when its turn has come; the row leaves the outbox when the attempt has its slot. So what waits costs nothing, goes in
+ * order, and hears of a new limit at once; and one that is cancelled takes no slot.
+ */
+export async function queueForTurn(db: Queryable, deliveryId: string): Promise<void> {
+  await db.query(QUEUE, [deliveryId, shardOf(deliveryId)]);
+}
+
+/** How far a slot is that was reserved before, maybe by another process. @param at as it was reserved */
+export async function lookAtSlot(db: Queryable, at: number): Promise<Slot> {
+  return { at, inMs: at - (await databaseTime(db)) };
+}
+
+/** When the next slot of each destination is, ms from now; one without a reservation yet is missing: its slot is now. */
+export async function nextSlots(db: Queryable, destinationIds: string[]): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ id: string; inMs: number }>(
+    `select destination_id as id, greatest(0, extract(epoch from next_at - clock_timestamp()) * 1000)::float8 as "inMs"
+     from rate_limits where destination_id = any($1::text[])`,
+    [destinationIds],
+  );
+  return new Map(rows.map((row) => [row.id, row.inMs]));
+}

@@ -1,0 +1,120 @@
+// Rotation of encryption keys: which of them stored secrets still need, and encrypting those anew with the first one.
+import type { SecretBox } from './secret-box.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+
+interface SealedColumn {
+  /** As operators read it. */
+  what: string;
+  table: string;
+  column: string;
+  /** SQL of the id that the cipher text is bound to. */
+  recordId: string;
+  /** Whether the service cannot do without: of the others, what cannot be opened is told when it is asked for. */
+  vital: boolean;
+}
+
+const IDEMPOTENT_ID = `organization_id || ':' || encode(id, 'hex')`;
+
+/** Every column that holds what SecretBox makes; a test looks for cipher texts in all others. */
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  { what: 'source', table: 'sources', column: 'verification_secret', recordId: 'id', vital: true },
+  { what: 'destination', table: 'destinations', column: 'auth_config', recordId: 'id', vital: true },
+  { what: 'destination', table: 'destinations', column: 'signing_secret', recordId: 'id', vital: true },
+  { what: 'destination', table: 'destinations', column: 'config', recordId: 'id', vital: true },
+  { what: 'answer', table: 'idempotent_requests', column: 'answer', recordId: IDEMPOTENT_ID, vital: false },
+];
+
+/** What is encrypted with one key in one column; `examples` are up to three of the cipher texts. */
+export interface KeyUse {
+  keyId: string;
+  what: string;
+  count: number;
+  examples: { recordId: string; sealed: string }[];
+}
+
+const EXAMPLES = 3;
+
+/** Which keys are in use, read from all cipher texts. @param vitalOnly leaves out what the service can do without */
+export async function keyUse(db: Queryable, vitalOnly: boolean): Promise<KeyUse[]> {
+  const used: KeyUse[] = [];
+  for (const { what, table, column, recordId, vital } of SEALED_COLUMNS) {
+    if (vitalOnly && !vital) continue;
+    const keyId = `split_part(${column}, '.', 2)`;
+    const { rows: keys } = await db.query<{ keyId: string; count: number }>(
+      `select ${keyId} as "keyId", count(*)::int as count from ${table} where ${column} is not null group by 1 order by 1`,
+    );
+    for (const key of keys) {
+      const { rows: examples } = await db.query<{ recordId: string; sealed: string }>(
+        `select ${recordId} as "recordId", ${column} as sealed from ${table} where ${keyId} = $1 order by 1 limit ${EXAMPLES}`,
+        [key.keyId],
+      );
+      used.push({ ...key, what, examples });
+    }
+  }
+  return used;
+}
+
+const PAGE = 200;
+// Bounds one call; housekeeping asks again at once while there is more.
+const MAX_PAGES = 10;
+
+export interface Rotated {
+  /** Cipher texts that now need the first key only. */
+  encrypted: number;
+  /** Ids of records that could not be opened: they were encrypted with other keys of the same names. */
+  failed: string[];
+  /** Whether this call ended before it had seen everything. */
+  more: boolean;
+}
+
+/**
+ * Encrypts with the first key what was encrypted with another one that is at hand. Changes no version of a record: its
+ * content stays the same. What another transaction holds at the moment is left to the next call.
+ */
+export async function encryptAnew(pool: Pool, box: SecretBox): Promise<Rotated> {
+  const rotated: Rotated = { encrypted: 0, failed: [], more: false };
+  if (box.olderKeyIds.length === 0) return rotated;
+  for (const column of SEALED_COLUMNS) {
+    let after: string | null = '';
+    for (let page = 0; after !== null && page < MAX_PAGES; page += 1) {
+      after = await rotatePage(pool, box, column, after, rotated);
+    }
+    rotated.more ||= after !== null;
+  }
+  return rotated;
+}
+
+/** @returns the record id after which to go on; null at the end */
+async function rotatePage(
+  pool: Pool,
+  box: SecretBox,
+  { table, column, recordId }: SealedColumn,
+  after: string,
+  rotated: Rotated,
+): Promise<string | null> {
+  return inTransaction(pool, async (db) => {
+    const { rows } = await db.query<{ recordId: string; sealed: string }>(
+      `select ${recordId} as "recordId", ${column} as sealed from ${table}
+       where split_part(${column}, '.', 2) = any($1) and (${recordId}) collate "C" > $2
+       order by (${recordId}) collate "C" limit ${PAGE} for update skip locked`,
+      [box.olderKeyIds, after],
+    );
+    const renewed: { recordId: string; sealed: string }[] = [];
+    for (const row of rows) {
+      try {
+        const sealed = box.encrypt(box.decrypt(row.sealed, row.recordId), row.recordId);
+        renewed.push({ recordId: row.recordId, sealed });
+      } catch {
+        rotated.failed.push(row.recordId);
+      }
+    }
+    // One statement a page: the caches of ingest look at records again once, not once for each.
+    const { rowCount } = await db.query(
+      `update ${table} set ${column} = renewed.sealed from unnest($1::text[], $2::text[]) as renewed (record_id, sealed)
+       where ${recordId} = renewed.record_id`,
+      [renewed.map((row) => row.recordId), renewed.map((row) => row.sealed)],
+    );
+    rotated.encrypted += rowCount ?? 0;
+    return rows.length === PAGE ? (rows.at(-1)?.recordId ?? null) : null;
+  });
+}

@@ -1,0 +1,59 @@
+// Credentials at rest: AES-256-GCM (NIST SP 800-38D) with a key id in front and the record's id as associated data,
+// so that a cipher text copied to another record does not open.
+// Rules: AUTH-13.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+const VERSION = 'v1';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** One 256-bit key with the name that cipher texts carry. */
+export interface EncryptionKey {
+  id: string;
+  key: Buffer;
+}
+
+/** Thrown when a cipher text cannot be opened with the keys at hand; the message names the missing or wrong key id. */
+export class DecryptionError extends Error {
+  override readonly name = 'DecryptionError';
+}
+
+export class SecretBox {
+  readonly #keys: Map<string, Buffer>;
+  readonly #current: EncryptionKey;
+  /** Of the keys that only decrypt. */
+  readonly olderKeyIds: readonly string[];
+
+  /** @param keys the first one encrypts, all of them decrypt (rotation) */
+  constructor(keys: EncryptionKey[]) {
+    const [current] = keys;
+    if (!current) throw new Error('at least one encryption key is needed');
+    this.#current = current;
+    this.#keys = new Map(keys.map(({ id, key }) => [id, key]));
+    this.olderKeyIds = keys.slice(1).map(({ id }) => id);
+  }
+
+  /** @returns `v1.<key id>.<base64url of iv, cipher text and tag>` */
+  encrypt(plainText: string, recordId: string): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.#current.key, iv).setAAD(Buffer.from(recordId));
+    const sealed = Buffer.concat([iv, cipher.update(plainText, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${VERSION}.${this.#current.id}.${sealed.toString('base64url')}`;
+  }
+
+  /** @throws DecryptionError when the key is missing or wrong, or the text belongs to another record */
+  decrypt(cipherText: string, recordId: string): string {
+    const [version, keyId = '', data = ''] = cipherText.split('.');
+    const key = this.#keys.get(keyId);
+    if (version !== VERSION || !key) throw new DecryptionError(`no encryption key with id "${keyId}"`);
+    const sealed = Buffer.from(data, 'base64url');
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES))
+        .setAAD(Buffer.from(recordId))
+        .setAuthTag(sealed.subarray(-TAG_BYTES));
+      return decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    } catch {
+      throw new DecryptionError(`encryption key "${keyId}" does not open the data it should`);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// Hears of new deliveries the moment they are committed (PostgreSQL LISTEN), so that a quiet relay need not poll often.
+import pg from 'pg';
+import type { Log } from '../../core/log.ts';
+import { OUTBOX_CHANNEL } from '../sql-rules.ts';
+
+const RECONNECT_MS = 2000;
+const CONNECT_TIMEOUT_MS = 3000;
+
+export interface OutboxListener {
+  close(): Promise<void>;
+}
+
+/**
+ * Listens on a connection of its own and makes it anew when it breaks.
+ * Failure policy: while it is away, or where a pooler does not pass notifications on, the relay and the watch over circuits poll.
+ * @param onNews called at every commit that brought deliveries (with ''), or a change of a circuit (with 'circuits')
+ */
+export function listenForDeliveries(databaseUrl: string, onNews: (news: string) => void, log: Log): OutboxListener {
+  let client: pg.Client | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({
+      connectionString: databaseUrl,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
+    client = next;
+    next.on('notification', ({ payload }) => onNews(payload ?? ''));
+    // Without a listener, an error event would end the process. A broken connection ends as well.
+    next.on('error', () => undefined);
+    try {
+      await next.connect();
+      next.once('end', connectLater);
+      await next.query(`listen ${OUTBOX_CHANNEL}`);
+      // What was committed while nobody listened.
+      onNews('');
+      onNews('circuits');
+    } catch (error) {
+      log.debug({ error: String(error) }, 'the relay polls until it can listen again');
+      await next.end().catch(() => undefined);
+      connectLater();
+    }
+  }
+
+  function connectLater(): void {
+    clearTimeout(retry);
+    if (!closed) retry = setTimeout(() => void connect(), RECONNECT_MS).unref();
+  }
+
+  const connected = connect();
+  return {
+    async close() {
+      closed = true;
+      clearTimeout(retry);
+      await connected;
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+// What ingest needs to know of a source and its routes. Secrets come as they are stored: encrypted.
+import type { FilterCondition } from '../../core/filters/conditions.ts';
+import type { FilterLogic } from '../../core/filters/filter.ts';
+import type { StoredSchema } from '../../core/schemas/cached.ts';
+import type { IdempotencyKeyRule, StoredVerification } from '../entities.ts';
+import type { Queryable } from '../pool.ts';
+
+export interface RoutingRow {
+  organizationId: string;
+  /** Of the organization: every change of its configuration raises it. */
+  configVersion: number;
+  sourceId: string;
+  enabled: boolean;
+  verification: StoredVerification;
+  /** Encrypted. */
+  secret: string | null;
+  idempotencyKey: IdempotencyKeyRule | null;
+  /** The enabled ones, in the order in which they run. */
+  routes: RouteRow[];
+}
+
+export interface RouteRow {
+  id: string;
+  priority: number;
+  schema: StoredSchema | null;
+  filter: { conditions: FilterCondition[]; logic: FilterLogic } | null;
+  destinations: { id: string; enabled: boolean }[];
+}
+
+// One statement, one snapshot: the version belongs to exactly this configuration.
+const LOAD = `
+select o.id as "organizationId", o.config_version as "configVersion", s.id as "sourceId", s.enabled, s.verification,
+       s.verification_secret as secret, s.idempotency_key as "idempotencyKey",
+       coalesce((
+         select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schema', (
+           select json_build_object('id', c.id, 'name', c.name, 'version', c.version, 'schema', c.schema)
+           from schemas c where c.id = r.schema_id
+         ), 'filter', coalesce((
+           select json_build_object('conditions', f.conditions, 'logic', f.logic) from filters f where f.id = r.filter_id
+         ), case when r.filter_conditions is not null then
+           json_build_object('conditions', r.filter_conditions, 'logic', r.filter_logic)
+         end), 'destinations', (
+           select coalesce(json_agg(json_build_object('id', d.id, 'enabled', d.enabled) order by u.position), '[]')
+           from unnest(r.destination_ids) with ordinality as u(id, position) join destinations d on d.id = u.id
+         )) order by r.priority desc, r.id)
+         from routes r where r.source_id = s.id and r.enabled
+       ), '[]') as routes
+from organizations o join sources s on s.organization_id = o.id
+where o.slug = $1 and s.slug = $2`;
+
+/** Null when there is no such source. */
+export async function loadRouting(
+  db: Queryable,
+  organizationSlug: string,
+  sourceSlug: string,
+): Promise<RoutingRow | null> {
+  const { rows } = await db.query<RoutingRow>({
+    name: 'load-routing',
+    text: LOAD,
+    values: [organizationSlug, sourceSlug],
+  });
+  return rows[0] ?? null;
+}
+
+/** The version of an organization's configuration now; undefined when it was deleted. */
+export async function configVersion(db: Queryable, organizationId: string): Promise<number | undefined> {
+  const { rows } = await db.query<{ version: number }>({
+    name: 'config-version',
+    text: 'select config_version as version from organizations where id = $1',
+    values: [organizationId],
+  });
+  return rows[0]?.version;
+}

@@ -1,0 +1,43 @@
+// What a delivery workflow is started with besides ids: the destination's policy and the names for its summary.
+import type { RetryPolicy } from '../../core/backoff.ts';
+import type { Lane } from '../../core/lane.ts';
+import type { Queryable } from '../pool.ts';
+import type { OutboxRow } from './claim.ts';
+
+export interface StartPolicy {
+  retryPolicy: RetryPolicy;
+  /** Null: unlimited. */
+  rateLimitPerMinute: number | null;
+  /** Of the route; null: as the service is set. */
+  lane: Lane | null;
+  destinationName: string;
+  sourceName: string;
+  /** Null: the event goes there by no route, or by one that was deleted. */
+  routeName: string | null;
+}
+
+const LOAD = `
+select t.id as "destinationId", s.id as "sourceId", t.retry_policy as "retryPolicy",
+       t.rate_limit_per_minute as "rateLimitPerMinute",
+       t.name as "destinationName", s.name as "sourceName", wanted.route_id as "routeId",
+       r.name as "routeName", r.lane
+from unnest($1::text[], $2::text[], $3::text[]) as wanted(destination_id, source_id, route_id)
+join destinations t on t.id = wanted.destination_id
+join sources s on s.id = wanted.source_id
+left join routes r on r.id = wanted.route_id`;
+
+type Way = Pick<OutboxRow, 'destinationId' | 'sourceId' | 'routeId'>;
+
+/** The policies of rows of the outbox; one is missing when its destination or source was deleted. */
+export async function loadStartPolicies(db: Queryable, wanted: Way[]): Promise<(StartPolicy & Way)[]> {
+  const { rows } = await db.query<StartPolicy & Way>({
+    name: 'start-policies',
+    text: LOAD,
+    values: [
+      wanted.map(({ destinationId }) => destinationId),
+      wanted.map(({ sourceId }) => sourceId),
+      wanted.map(({ routeId }) => routeId),
+    ],
+  });
+  return rows;
+}

@@ -1,0 +1,71 @@
+// What waits to be woken at a time that is not set: circuits, what they hold, files of warehouses, notifications. Each has its
+// own lease that wakes it (docs/how-a-webhook-travels.md); this finds those that have lost theirs.
+import type { Queryable } from '../pool.ts';
+import { hops, UNDER_WAY, WAKE_CIRCUITS } from '../sql-rules.ts';
+
+/** Circuits that are not closed and that only their workflow will go on with, in order of their ids. */
+export async function sleepingCircuits(db: Queryable, after: string, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select route_id as id from circuits where wake_at is null and state <> 'closed' and route_id > $1 order by route_id limit $2`,
+    [after, limit],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Has a worker start the workflows of circuits, also when one is just about to sleep. @returns those that were asleep */
+export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<string[]> {
+  if (routeIds.length === 0) return [];
+  const { rows } = await db.query<{ id: string }>(
+    `with asleep as (
+       -- in the order in which results change them (db/circuits/circuits.ts), so that neither waits for the other
+       select route_id from circuits where route_id = any($1::text[]) and wake_at is null order by route_id for update
+     )
+     update circuits c set version = version + 1, wake_at = now() from asleep a where c.route_id = a.route_id
+     returning c.route_id as id, ${WAKE_CIRCUITS}`,
+    [routeIds],
+  );
+  return rows.map((row) => row.id);
+}
+
+// A circuit that releases has a time to be woken until nothing is held.
+const FORGOTTEN_HOLDS = `
+with recursive ${hops('route', 'held_deliveries', 'route_id')}
+insert into circuits as c (route_id, organization_id, state, version, wake_at)
+select r.id, (select organization_id from held_deliveries where route_id = r.id limit 1), 'closed', 1, now()
+from route r left join circuits known on known.route_id = r.id
+where r.id is not null and (known.route_id is null or (known.state = 'closed' and known.wake_at is null))
+order by r.id
+on conflict (route_id) do update set version = c.version + 1, wake_at = now() where c.state = 'closed' and c.wake_at is null
+returning route_id as id, ${WAKE_CIRCUITS}`;
+
+/** Has deliveries released that are held by a circuit that is closed, or that is no more. @returns the routes */
+export async function wakeForgottenHolds(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(FORGOTTEN_HOLDS);
+  return rows.map((row) => row.id);
+}
+
+/** Has workers look after warehouses whose batch is on its way and that nobody looks after. @returns the destinations */
+export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `insert into warehouse_flushes (destination_id, organization_id, due_at)
+     select distinct on (destination_id) destination_id, organization_id, now() from warehouse_batches b
+     where b.status in ${UNDER_WAY}
+       and not exists (select from warehouse_flushes f where f.destination_id = b.destination_id)
+     order by destination_id
+     on conflict do nothing returning destination_id as id`,
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Has mails sent that are to be told of and have no time to be. @returns `<route> <kind>` of each */
+export async function wakeForgottenMails(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `with forgotten as (
+       -- what somebody is writing to at this moment is not forgotten
+       select route_id, kind from route_notifications where due_at is null and (count > 0 or mail is not null) for update skip locked
+     )
+     update route_notifications n set due_at = now() from forgotten f where n.route_id = f.route_id and n.kind = f.kind
+     returning n.route_id || ' ' || n.kind as id`,
+  );
+  return rows.map((row) => row.id);
+}

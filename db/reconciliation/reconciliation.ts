@@ -1,0 +1,226 @@
+// Where this database says that something must go on: read by the reconciliation, which compares it with Temporal
+// (activities/reconciliation/), and put right.
+import type { ErrorSummary } from '../../core/error-summary.ts';
+import { idFloor, shardOf } from '../../core/ids.ts';
+import { databaseTime } from '../clock.ts';
+import { openTimes, slices } from '../delivery/open-times.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
+import {
+  errorSummary,
+  heldRow,
+  OPEN,
+  outboxRow,
+  toOutbox,
+  UNDER_WAY,
+  WAITING_STATUS,
+  WAKE_RELAYS,
+} from '../sql-rules.ts';
+
+/** How long after its time a delivery counts as overdue, ms: more than an attempt and what it may be delayed by take. */
+export const OVERDUE_MS = 120_000;
+
+// Above every id.
+const END = 'dlv_~';
+
+/** A range of delivery ids, the upper end not part of it. */
+export interface IdRange {
+  low: string;
+  high: string;
+}
+
+/**
+ * The ranges of ids in which there may be open deliveries, oldest first.
+ * @param after leaves out ids up to this one
+ */
+export async function openRanges(db: Queryable, after: string): Promise<IdRange[]> {
+  const { hours, newest } = await openTimes(db);
+  return [...hours, ...newest]
+    .flatMap(slices)
+    .map(({ from, to }) => ({
+      low: idFloor('dlv', from),
+      high: to === Number.POSITIVE_INFINITY ? END : idFloor('dlv', to),
+    }))
+    .filter(({ high }) => high > after);
+}
+
+/** An open delivery that nothing in this database will go on with. */
+export interface OverdueDelivery {
+  deliveryId: string;
+  organizationId: string;
+  destinationId: string;
+  /** Whether its workflow may wait to be told that its turn under a rate limit has come. */
+  mayAwaitTurn?: boolean;
+}
+
+const OVERDUE = `
+select d.id as "deliveryId", d.organization_id as "organizationId", d.destination_id as "destinationId",
+       exists (select from destinations t where t.id = d.destination_id and t.rate_limit_per_minute is not null) as "mayAwaitTurn"
+from deliveries d
+where d.id > $1 and d.id >= $2 and d.id < $3 and d.status in ${OPEN}
+  and case when d.next_attempt_at is null then d.id < $5 or d.id > $7 else d.next_attempt_at < now() - make_interval(secs => $6) end
+  and not exists (select from outbox o where ${outboxRow('d')})
+  and not exists (select from held_deliveries h where ${heldRow('d')})
+  and not exists (select from warehouse_batches b where b.id = d.batch_id and b.status in ${UNDER_WAY})
+  and exists (select from sources s where s.id = d.source_id)
+order by d.id limit $4`;
+
+/**
+ * Open deliveries that wait for nothing but their workflow, and for too long; in order of their ids. One that a process made
+ * whose clock is ahead does not say how long it has waited, and counts as overdue: looking at it is never wrong.
+ */
+export async function overdueDeliveries(
+  db: Queryable,
+  after: string,
+  { low, high }: IdRange,
+  limit: number,
+): Promise<OverdueDelivery[]> {
+  const now = await databaseTime(db);
+  const { rows } = await db.query<OverdueDelivery>(OVERDUE, [
+    after,
+    low,
+    high,
+    limit,
+    idFloor('dlv', now - OVERDUE_MS),
+    OVERDUE_MS / 1000,
+    idFloor('dlv', now + OVERDUE_MS),
+  ]);
+  return rows;
+}
+
+/** How a delivery goes back to the outbox: see the column `resume` (migration 0015). */
+export interface Requeue {
+  deliveryId: string;
+  resume: 'lost' | 'ended';
+}
+
+// A delivery that has ended since it was looked at stays ended. One that is in the outbox already only learns how to go on.
+// `|| ''` keeps the join from pruning partitions (hot-path/record-results.ts).
+const REQUEUE = `
+with input as (
+  select * from json_to_recordset($1::json) as i(delivery_id text, resume text, shard int)
+), open as (
+  update deliveries d set status = ${WAITING_STATUS}, batch_id = null
+  from input i
+  where d.id || '' = i.delivery_id and d.id = any($2::text[]) and d.id between $3 and $4 and d.status in ${OPEN}
+  returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.failover_of, i.resume, i.shard
+), queued as (
+  ${toOutbox('d', { delivery_id: 'd.id', failover_of: 'd.failover_of', resume: 'd.resume' })}
+  from open d
+  order by destination_id, priority desc, id
+  on conflict (destination_id, priority, delivery_id) do update set resume = excluded.resume
+)
+select id, ${WAKE_RELAYS} from open`;
+
+/** Puts open deliveries back into the outbox. @returns the ids of those that are open */
+export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): Promise<Set<string>> {
+  if (deliveries.length === 0) return new Set();
+  const { ids, low, high } = bounds(deliveries.map(({ deliveryId }) => deliveryId));
+  const input = deliveries.map(({ deliveryId, resume }) => ({
+    delivery_id: deliveryId,
+    resume,
+    shard: shardOf(deliveryId),
+  }));
+  const { rows } = await db.query<{ id: string }>(REQUEUE, [jsonParameter(input), ids, low, high]);
+  return new Set(rows.map((row) => row.id));
+}
+
+/** What the latest recorded attempt of an open delivery has left to do. */
+export interface ResumePoint {
+  /** Attempts recorded so far. */
+  attempts: number;
+  /** Until the next one, ms. */
+  waitMs: number;
+  statusCode: number | null;
+  error: ErrorSummary | null;
+}
+
+/** Where deliveries go on; one that is not open (any more) is missing. */
+export async function resumePoints(db: Queryable, deliveryIds: string[]): Promise<Map<string, ResumePoint>> {
+  if (deliveryIds.length === 0) return new Map();
+  const { ids, low, high } = bounds(deliveryIds);
+  const { rows } = await db.query<ResumePoint & { id: string }>(
+    `select id, attempt_count as attempts, status_code as "statusCode", ${errorSummary('deliveries')} as error,
+            greatest(0, ceil(extract(epoch from next_attempt_at - now()) * 1000))::float8 as "waitMs"
+     from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN}`,
+    [ids, low, high],
+  );
+  return new Map(rows.map(({ id, ...point }) => [id, { ...point, waitMs: point.waitMs ?? 0 }]));
+}
+
+/** Makes the next attempt of a delivery that waits for it due now. */
+export async function makeDue(
+  db: Queryable,
+  { organizationId, deliveryId }: { organizationId: string; deliveryId: string },
+): Promise<void> {
+  await db.query(
+    `update deliveries set next_attempt_at = now() where id = $2 and organization_id = $1 and status = 'retrying' and next_attempt_at > now()`,
+    [organizationId, deliveryId],
+  );
+}
+
+/** Whether a delivery is open. */
+export async function isOpen(db: Queryable, deliveryId: string): Promise<boolean> {
+  const { rowCount } = await db.query(`select from deliveries where id = $1 and status in ${OPEN}`, [deliveryId]);
+  return rowCount !== 0;
+}
+
+/** What the workflow of a delivery has to be told, because this database says that it has no more to do. */
+export type Notice =
+  /** The delivery, or its source, was deleted. */
+  | { deliveryId: string; says: 'gone' }
+  /** It has failed, and this delivery has taken its place. */
+  | { deliveryId: string; says: 'replayed'; replayedAs: string }
+  /** It has ended, some time ago. */
+  | { deliveryId: string; says: 'ended' };
+
+// `counted` is taken from a failed delivery when it is replayed, so only those are searched for what replays them.
+const NOTICES = `
+select w.id as "deliveryId", r.id as "replayedAs",
+       case when d.id is null or s.id is null then 'gone' when r.id is not null then 'replayed' else 'ended' end as says
+from unnest($1::text[], $5::text[]) as w(id, shows)
+left join lateral (select * from deliveries where id = w.id and id between $2 and $3 limit 1) d on true
+left join sources s on s.id = d.source_id
+left join lateral (
+  select id from deliveries where event_id = d.event_id and replay_of = d.id order by id limit 1
+) r on d.status = 'failed' and not d.counted
+where d.id is null or s.id is null or r.id is not null
+   or (d.status not in ${OPEN} and d.finished_at < now() - make_interval(secs => $4)
+       -- one that has failed waits for a replay, when it knows
+       and (d.status <> 'failed' or w.shows is distinct from 'failed'))`;
+
+/**
+ * Of deliveries whose workflow runs: those whose workflow should not, or does not know how its delivery has ended.
+ * @param running with the status that the workflow shows
+ */
+export async function noticesFor(
+  db: Queryable,
+  running: { deliveryId: string; shows: string | null }[],
+): Promise<Notice[]> {
+  if (running.length === 0) return [];
+  const { ids, low, high } = bounds(running.map(({ deliveryId }) => deliveryId));
+  const shown = running.map(({ shows }) => shows);
+  const { rows } = await db.query<Notice>(NOTICES, [ids, low, high, OVERDUE_MS / 1000, shown]);
+  return rows;
+}
+
+/** Claims the turn to go through all running workflows. @returns false when that was done less than `everyMs` ago */
+export async function claimListing(db: Queryable, everyMs: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'update reconciliation set listed_at = now() where listed_at < now() - make_interval(secs => $1)',
+    [everyMs / 1000],
+  );
+  return rowCount === 1;
+}
+
+/** Adds to what has been repaired. */
+export async function countRepairs(db: Queryable, repairs: Record<string, number>): Promise<void> {
+  const kinds = Object.keys(repairs).toSorted();
+  if (kinds.length === 0) return;
+  await db.query(
+    `insert into repairs as r (kind, total, last_at)
+     select kind, total, now() from unnest($1::text[], $2::bigint[]) as repaired(kind, total)
+     on conflict (kind) do update set total = r.total + excluded.total, last_at = excluded.last_at`,
+    [kinds, kinds.map((kind) => repairs[kind])],
+  );
+}

@@ -1,0 +1,210 @@
+// The pages of a replay: each is one transaction that creates deliveries and moves the replay's row on, so a crash at any
+// point neither loses nor doubles an event.
+import { pageSize, type ReplayProgress } from '../../core/event-replay.ts';
+import {
+  boundTime,
+  type EventReplayKey,
+  type EventSelection,
+  idAfter,
+  REPLAY_LEASE_SECONDS,
+  SELECTED,
+  selectedValues,
+} from './event-replays.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { type ReplayedDelivery, replayEvents } from './replay.ts';
+
+// What one transaction looks at: a filter that few events match is worked through in steps, none of which comes near the
+// statement timeout. Payloads are limited where they are read: for `search`, and by the schemas of routes.
+const MAX_SCANNED_EVENTS = 1000;
+const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
+const MAX_PAGE_BYTES = 32 * 1024 * 1024;
+
+export interface PageStep {
+  progress: ReplayProgress;
+  /** The new deliveries. */
+  deliveries: ReplayedDelivery[];
+}
+
+interface ReplayRow extends EventSelection {
+  id: string;
+  status: ReplayProgress['status'];
+  pages: number;
+  nextId: string;
+  destinationIds: string[] | null;
+  ratePerSecond: number;
+  eventsTotal: number | null;
+  eventsReplayed: number;
+  eventsExpired: number;
+  eventsUnroutable: number;
+  deliveriesCreated: number;
+  started: boolean;
+}
+
+const ROW = `
+id, organization_id as "organizationId", status, pages, next_id as "nextId", end_id as "endId", requested_at as "requestedAt",
+destination_ids as "destinationIds", rate_per_second as "ratePerSecond", started_at is not null as started,
+events_total as "eventsTotal", events_replayed as "eventsReplayed", events_expired as "eventsExpired",
+events_unroutable as "eventsUnroutable", deliveries_created as "deliveriesCreated",
+jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_status, 'payloadPattern', payload_pattern,
+                                      'routed', event_routed)) as filter`;
+
+/**
+ * Makes the page with this number, or goes on looking for its events. A page that was made before is not made again.
+ * @returns how far the replay is now: with fewer pages than asked for while it is running, call again
+ * @throws a database error; nothing has changed then
+ */
+export async function makePage(pool: Pool, key: EventReplayKey, page: number): Promise<PageStep> {
+  return inTransaction(pool, async (db) => {
+    // A worker that vanishes with its machine must not keep the replay and the events locked.
+    await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
+    const replay = await loadReplay(db, key, 'for update');
+    if (!replay) return { progress: NOTHING, deliveries: [] };
+    if (!['pending', 'running'].includes(replay.status) || replay.pages >= page) {
+      return { progress: progressOf(replay), deliveries: [] };
+    }
+    const slice = await nextSlice(db, replay);
+    const eventIds = slice.events.filter((event) => event.hasPayload).map((event) => event.id);
+    const { organizationId, destinationIds } = replay;
+    const result = await replayEvents(db, { organizationId, eventIds, destinationIds: destinationIds ?? undefined });
+    const moved = await move(db, key, slice, {
+      replayed: result.eventsQueued,
+      expired: slice.events.length - eventIds.length,
+      unroutable: eventIds.length - result.eventsQueued,
+      deliveries: result.deliveriesCreated,
+    });
+    return { progress: progressOf(moved), deliveries: result.deliveries };
+  });
+}
+
+/** How far a replay is. */
+export async function readProgress(db: Queryable, key: EventReplayKey): Promise<ReplayProgress> {
+  const replay = await loadReplay(db, key, '');
+  return replay ? progressOf(replay) : NOTHING;
+}
+
+async function loadReplay(db: Queryable, key: EventReplayKey, lock: 'for update' | ''): Promise<ReplayRow | undefined> {
+  const { rows } = await db.query<ReplayRow>(
+    `select ${ROW} from event_replays where organization_id = $1 and id = $2 ${lock}`,
+    [key.organizationId, key.replayId],
+  );
+  return rows[0];
+}
+
+/** Events that match, oldest first, and where the next slice begins. */
+interface Slice {
+  events: { id: string; hasPayload: boolean }[];
+  nextId: string;
+  /** Whether nothing is left behind it. */
+  last: boolean;
+}
+
+// Where the part of the selection ends that one transaction looks at: so many events, and of what is searched so many
+// bytes, but at least one event.
+const SCANNED = `
+with scanned as materialized (
+  select id, payload_size from events
+  where organization_id = $1 and id >= $2 and id < $3 and ($4::text is null or source_id = $4)
+  order by id limit $5
+), measured as (
+  select id, $6::bigint is null or sum(payload_size) over (order by id) - payload_size < $6 as inside from scanned
+)
+select max(id) filter (where inside) as "lastId", count(*) < $5 and coalesce(bool_and(inside), true) as "isLast" from measured`;
+
+// An event is judged once, as it is when its page is reached: one that was replayed or delivered meanwhile and does not
+// match any more is left alone.
+const MATCHED = `
+select e.id, e.payload_size as "payloadSize", exists
+  (select from event_payloads kept where kept.event_id = e.id and kept.event_id >= $2 and kept.event_id < $3) as "hasPayload"
+${SELECTED} order by e.id limit $9`;
+
+async function nextSlice(db: Queryable, replay: ReplayRow): Promise<Slice> {
+  const { organizationId, nextId, endId, filter, ratePerSecond } = replay;
+  const { rows: ends } = await db.query<{ lastId: string | null; isLast: boolean }>(SCANNED, [
+    organizationId,
+    nextId,
+    endId,
+    filter.sourceId ?? null,
+    MAX_SCANNED_EVENTS,
+    filter.payloadPattern === undefined ? null : MAX_SEARCHED_BYTES,
+  ]);
+  const { lastId = null, isLast = true } = ends[0] ?? {};
+  if (lastId === null) return { events: [], nextId: endId, last: true };
+  const most = pageSize(ratePerSecond);
+  const { rows } = await db.query<Slice['events'][number] & { payloadSize: number }>(MATCHED, [
+    ...selectedValues(replay, [nextId, idAfter(lastId)]),
+    // One more tells whether there are more.
+    most + 1,
+  ]);
+  const events = rows.slice(0, Math.min(most, withinBytes(rows)));
+  const lastTaken = events.at(-1);
+  if (lastTaken && events.length < rows.length) return { events, nextId: idAfter(lastTaken.id), last: false };
+  return { events, nextId: isLast ? endId : idAfter(lastId), last: isLast };
+}
+
+/** How many of the events, from the first on, have payloads that together are not too large; at least one. */
+function withinBytes(events: { payloadSize: number }[]): number {
+  let bytes = 0;
+  const tooFar = events.findIndex((event, index) => {
+    bytes += event.payloadSize;
+    return index > 0 && bytes > MAX_PAGE_BYTES;
+  });
+  return tooFar === -1 ? events.length : tooFar;
+}
+
+const MOVE = `
+update event_replays
+set status = case when $3 then 'completed' else 'running' end, next_id = $4, pages = pages + $5,
+    events_replayed = events_replayed + $6, events_expired = events_expired + $7, events_unroutable = events_unroutable + $8,
+    deliveries_created = deliveries_created + $9, started_at = coalesce(started_at, now()),
+    finished_at = case when $3 then now() end, due_at = case when not $3 then now() + make_interval(secs => $10) end
+where organization_id = $1 and id = $2
+returning ${ROW}`;
+
+async function move(
+  db: Queryable,
+  { organizationId, replayId }: EventReplayKey,
+  { events, nextId, last }: Slice,
+  counts: { replayed: number; expired: number; unroutable: number; deliveries: number },
+): Promise<ReplayRow> {
+  const { rows } = await db.query<ReplayRow>(MOVE, [
+    organizationId,
+    replayId,
+    last,
+    nextId,
+    // Looking in vain is no page.
+    last || events.length > 0 ? 1 : 0,
+    counts.replayed,
+    counts.expired,
+    counts.unroutable,
+    counts.deliveries,
+    REPLAY_LEASE_SECONDS,
+  ]);
+  const moved = rows[0];
+  if (!moved) throw new Error(`replay ${replayId} vanished while it was locked`);
+  return moved;
+}
+
+// A replay that went with its organization.
+const NOTHING: ReplayProgress = {
+  status: 'cancelled',
+  pages: 0,
+  eventsTotal: null,
+  eventsReplayed: 0,
+  deliveriesCreated: 0,
+  eventsExpired: 0,
+  eventsUnroutable: 0,
+  replayedUntil: null,
+};
+
+function progressOf(replay: ReplayRow): ReplayProgress {
+  return {
+    status: replay.status,
+    pages: replay.pages,
+    eventsTotal: replay.eventsTotal,
+    eventsReplayed: replay.eventsReplayed,
+    deliveriesCreated: replay.deliveriesCreated,
+    eventsExpired: replay.eventsExpired,
+    eventsUnroutable: replay.eventsUnroutable,
+    replayedUntil: replay.started ? (boundTime(replay.nextId)?.toISOString() ?? null) : null,
+  };
+}

@@ -1,0 +1,209 @@
+// Replays of events chosen by a filter: asked for, counted, cancelled, and found by workers. event-replay-pages.ts makes
+// their pages.
+// Rules: RPL-12, RPL-13.
+import { errorText } from '../../core/clean-text.ts';
+import { MAX_OPEN_REPLAYS } from '../../core/event-replay.ts';
+import { idTime, isId, newId } from '../../core/ids.ts';
+import { isStatementTimeout } from '../database-errors.ts';
+import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { forgetEnded } from '../ranges.ts';
+
+/** Counting took longer than a statement may. */
+export class FilterTooBroadError extends Error {
+  override readonly name = 'FilterTooBroadError';
+}
+
+/** As many replays of the organization are under way as may be. */
+export class TooManyReplaysError extends Error {
+  override readonly name = 'TooManyReplaysError';
+}
+
+/** Which events a replay is about: what matches, among the events stored when it was asked for. */
+export interface EventSelection {
+  organizationId: string;
+  filter: EventFilter;
+  /** Ids from this one on... */
+  lowId: string;
+  /** ...and below this one. */
+  endId: string;
+  /** Stored by then, by the clock of the database. */
+  requestedAt: Date;
+}
+
+/** An upper bound, not part of it, of the range of ids that ends with this id. */
+export const idAfter = (id: string): string => `${id}!`;
+
+/** The time of such a bound, or of an id; null for one that stands before every id. */
+export function boundTime(bound: string): Date | null {
+  const id = bound.replace(/!$/, '');
+  return isId('evt', id) ? new Date(idTime(id)) : null;
+}
+
+/**
+ * Fixes the set of events. An id tells when the event was received; one that was received before the request and stored
+ * after it (its request was slow) is kept out by the time of its storing.
+ */
+export async function selectEvents(
+  db: Queryable,
+  organizationId: string,
+  filter: EventFilter,
+): Promise<EventSelection> {
+  const [lowId, beforeId] = idRange('evt', filter);
+  const { rows } = await db.query<{ requestedAt: Date; lastId: string | null }>(
+    `select clock_timestamp()::timestamptz(3) as "requestedAt",
+            (select max(id) from events where organization_id = $1 and id >= $2 and id < $3) as "lastId"`,
+    [organizationId, lowId, beforeId],
+  );
+  const { requestedAt = new Date(), lastId = null } = rows[0] ?? {};
+  return { organizationId, filter, lowId, endId: lastId === null ? lowId : idAfter(lastId), requestedAt };
+}
+
+/** `MATCHING` for a selection, with the parameters $1 to $8. */
+export const SELECTED = `${MATCHING} and e.queued_at <= $8`;
+
+/** @param range the part of the selection to look at */
+export function selectedValues(
+  { organizationId, filter, requestedAt }: EventSelection,
+  range: [low: string, high: string],
+): unknown[] {
+  return [...matchingValues(organizationId, range, filter), requestedAt];
+}
+
+/** How many events of a selection match now. @throws FilterTooBroadError */
+export function countMatching(db: Queryable, selection: EventSelection): Promise<number> {
+  return count(db, selection, SELECTED);
+}
+
+/** How many of those have no payload any more. @throws FilterTooBroadError */
+export function countExpired(db: Queryable, selection: EventSelection): Promise<number> {
+  return count(
+    db,
+    selection,
+    `${SELECTED} and not exists
+      (select from event_payloads gone where gone.event_id = e.id and gone.event_id >= $2 and gone.event_id < $3)`,
+  );
+}
+
+async function count(db: Queryable, selection: EventSelection, matching: string): Promise<number> {
+  try {
+    const { rows } = await db.query<{ total: number }>(
+      `select count(*) as total ${matching}`,
+      selectedValues(selection, [selection.lowId, selection.endId]),
+    );
+    return rows[0]?.total ?? 0;
+  } catch (error) {
+    if (isStatementTimeout(error)) throw new FilterTooBroadError();
+    throw error;
+  }
+}
+
+export interface NewEventReplay {
+  selection: EventSelection;
+  /** As the user wrote it; the filter has its pattern. */
+  search: string | null;
+  destinationIds: string[] | null;
+  ratePerSecond: number;
+  /** Null when counting took too long. */
+  eventsTotal: number | null;
+}
+
+/**
+ * Notes a replay; a worker finds it and starts its workflow, so a crash after this commit costs nothing.
+ * @returns its id
+ * @throws TooManyReplaysError
+ */
+export async function createEventReplay(pool: Pool, replay: NewEventReplay): Promise<string> {
+  const { selection, search, destinationIds, ratePerSecond, eventsTotal } = replay;
+  const { organizationId, filter, lowId, endId, requestedAt } = selection;
+  const id = newId('rpl');
+  return inTransaction(pool, async (db) => {
+    // Requests of an organization queue here, so that two of them cannot take the last place.
+    await db.query('select from organizations where id = $1 for no key update', [organizationId]);
+    const { rows } = await db.query<{ open: number }>(
+      'select count(*) as open from event_replays where organization_id = $1 and due_at is not null',
+      [organizationId],
+    );
+    if ((rows[0]?.open ?? 0) >= MAX_OPEN_REPLAYS) throw new TooManyReplaysError();
+    await db.query(
+      `insert into event_replays (id, organization_id, source_id, event_status, received_from, received_to, search, payload_pattern,
+                                  destination_ids, rate_per_second, next_id, end_id, requested_at, events_total, event_routed)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+      [
+        id,
+        organizationId,
+        filter.sourceId ?? null,
+        filter.status ?? null,
+        filter.from ?? null,
+        filter.to ?? null,
+        search,
+        filter.payloadPattern ?? null,
+        destinationIds,
+        ratePerSecond,
+        lowId,
+        endId,
+        requestedAt,
+        eventsTotal,
+        filter.routed ?? null,
+      ],
+    );
+    return id;
+  });
+}
+
+/** Where a replay is found. */
+export interface EventReplayKey {
+  organizationId: string;
+  replayId: string;
+}
+
+const END = `
+update event_replays set status = $3, error = $4, finished_at = now(), due_at = null
+where organization_id = $1 and id = $2 and status in ('pending', 'running')`;
+
+/**
+ * Ends a replay that is under way. A page that is being made is waited for; after this returns there is no other.
+ * @param error one sentence, when it failed
+ * @returns false when it had ended already
+ */
+export async function endEventReplay(
+  db: Queryable,
+  { organizationId, replayId }: EventReplayKey,
+  status: 'cancelled' | 'failed',
+  error: string | null = null,
+): Promise<boolean> {
+  const { rowCount } = await db.query(END, [organizationId, replayId, status, error && errorText(error)]);
+  return rowCount === 1;
+}
+
+/** A replay whose workflow is to be looked after. */
+export interface DueReplay extends EventReplayKey {
+  ratePerSecond: number;
+  eventsTotal: number | null;
+  sourceId: string | null;
+}
+
+/** How long a replay that makes no page is left alone, in seconds; a page and the pause after it are much shorter. */
+export const REPLAY_LEASE_SECONDS = 60;
+
+// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when
+// that worker dies before it has started the workflow. A row that is locked by its page needs no looking after.
+const CLAIM = `
+with due as (
+  select id from event_replays where due_at <= now() order by due_at limit $1 for update skip locked
+)
+update event_replays r set due_at = now() + make_interval(secs => $2)
+from due d where r.id = d.id
+returning r.id as "replayId", r.organization_id as "organizationId", r.rate_per_second as "ratePerSecond",
+          r.events_total as "eventsTotal", r.source_id as "sourceId"`;
+
+/** Claims replays without a sign of life: new ones, and those whose workflow may be gone. */
+export async function claimEventReplays(db: Queryable, limit: number): Promise<DueReplay[]> {
+  const { rows } = await db.query<DueReplay>(CLAIM, [limit, REPLAY_LEASE_SECONDS]);
+  return rows;
+}
+
+/** Removes the records of replays that ended before the days that are kept. @param days 0 keeps them for ever */
+export async function forgetEventReplays(db: Queryable, days: number): Promise<void> {
+  await forgetEnded(db, 'event_replays', days);
+}

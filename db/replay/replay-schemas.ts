@@ -1,0 +1,51 @@
+// Replays are validated by today's schemas: fixing a schema and replaying delivers what it refused. Filters are not
+// asked again, because someone asked for the replay.
+import { viewPayload } from '../../core/payload.ts';
+import { type StoredSchema, validatorOf } from '../../core/schemas/cached.ts';
+import { describeErrors } from '../../core/schemas/errors.ts';
+import { loadPayload } from '../history/events.ts';
+import type { Queryable } from '../pool.ts';
+
+/** Where an event is about to be sent again. */
+interface RoutedEvent {
+  eventId: string;
+  routeId: string | null;
+}
+
+/** Why an event may not be sent by a route, or null. */
+export type MismatchOf = (target: RoutedEvent) => string | null;
+
+/**
+ * Validates events by the schemas of the routes that send them; costs nothing but a look-up when no route has one.
+ * @throws a database error
+ */
+export async function findMismatches(db: Queryable, targets: RoutedEvent[]): Promise<MismatchOf> {
+  const schemas = await schemasOfRoutes(db, [...new Set(targets.flatMap(({ routeId }) => routeId ?? []))]);
+  if (schemas.size === 0) return () => null;
+  const mismatches = new Map<string, string>();
+  const eventIds = new Set(targets.filter(({ routeId }) => schemas.has(routeId ?? '')).map(({ eventId }) => eventId));
+  // One payload at a time: together they may be a gigabyte.
+  for (const eventId of eventIds) {
+    const body = await loadPayload(db, eventId);
+    if (body === null) continue;
+    const { payload } = viewPayload(body);
+    for (const target of targets) {
+      const schema = schemas.get(target.routeId ?? '');
+      if (target.eventId !== eventId || !schema) continue;
+      const errors = validatorOf(schema).validate(payload, body.length);
+      if (errors.length > 0) mismatches.set(keyOf(target), describeErrors(schema, errors));
+    }
+  }
+  return (target) => mismatches.get(keyOf(target)) ?? null;
+}
+
+const keyOf = ({ eventId, routeId }: RoutedEvent): string => `${eventId} ${routeId}`;
+
+async function schemasOfRoutes(db: Queryable, routeIds: string[]): Promise<Map<string, StoredSchema>> {
+  const { rows } = await db.query<StoredSchema & { routeId: string }>(
+    `select r.id as "routeId", c.id, c.name, c.version, c.schema
+     from routes r join schemas c on c.id = r.schema_id where r.id = any($1::text[])`,
+    [routeIds],
+  );
+  return new Map(rows.map((row) => [row.routeId, row]));
+}

@@ -1,0 +1,12 @@
+// What housekeeping could not do: counted by part, so that a part that fails time and again is seen (docs/retention.md).
+import { errorText } from '../../core/clean-text.ts';
+import type { Queryable } from '../pool.ts';
+
+/** Counts that a part failed. */
+export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {
+  await db.query(
+    `insert into housekeeping_failures as f (part, total, last_at, last_error) values ($1, 1, now(), $2)
+     on conflict (part) do update set total = f.total + 1, last_at = excluded.last_at, last_error = excluded.last_error`,
+    [part, errorText(String(error))],
+  );
+}

@@ -1,0 +1,166 @@
+// Daily partitions of events, payloads, deliveries and attempts. A partition's bounds are ids: the smallest id of its
+// day and of the next one, so that an id alone says where its row is (RFC 9562: UUIDv7 starts with its time).
+//
+// Webhooks are stored in these tables all the time, and whoever waits for a lock that excludes writers makes every writer
+// behind it wait as well. So partitions are made without such a lock, and dropped by one that is waited for in moments only.
+import { type IdPrefix, idFloor } from '../../core/ids.ts';
+import { databaseTime } from '../clock.ts';
+import { forgetCounts } from '../history/settle.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { LOCKS } from '../sql-rules.ts';
+
+export const DAY_MS = 86_400_000;
+const DAYS_AHEAD = 3;
+const DAYS_BEHIND = 1;
+// What a webhook may at most wait for a partition to be dropped, ms, and how often in a row it may happen to one.
+const LOCK_TIMEOUT_MS = 100;
+// Dropping takes as long as it takes the file system, however few rows a statement may be given (db/ranges.ts).
+const DROP_TIMEOUT_MS = 10_000;
+const TRIES = 5;
+const PAUSE_MS = 500;
+
+export type PartitionedTable = 'events' | 'event_payloads' | 'deliveries' | 'attempts';
+
+const prefixes: Record<PartitionedTable, IdPrefix> = {
+  events: 'evt',
+  event_payloads: 'evt',
+  deliveries: 'dlv',
+  attempts: 'dlv',
+};
+
+// Deliveries and events are updated once or twice after their insert: room on the page keeps those updates heap-only.
+const storage: Record<string, string> = { events: 'with (fillfactor = 85)', deliveries: 'with (fillfactor = 70)' };
+
+/**
+ * Creates the partitions from yesterday (clocks differ) to three days ahead. Safe to run at any time, by anyone.
+ * @param nowMs by default both what the database's clock says and what this process's says, by which it makes ids
+ */
+export async function ensurePartitions(db: Queryable, nowMs?: number): Promise<void> {
+  const clocks = nowMs === undefined ? [await databaseTime(db), Date.now()] : [nowMs];
+  const days = new Set(clocks.flatMap(daysAround));
+  const { rows } = await db.query<{ name: string }>(
+    'select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = any($1::regclass[])',
+    [Object.keys(prefixes)],
+  );
+  const existing = new Set(rows.map(({ name }) => name));
+  for (const [table, prefix] of Object.entries(prefixes)) {
+    for (const day of days) {
+      if (!existing.has(partitionName(table, day))) await db.query(creation(table, prefix, day));
+    }
+  }
+}
+
+function daysAround(nowMs: number): number[] {
+  const today = Math.floor(nowMs / DAY_MS);
+  return Array.from({ length: DAYS_BEHIND + 1 + DAYS_AHEAD }, (_, index) => today - DAYS_BEHIND + index);
+}
+
+// One message of several statements is one transaction (PostgreSQL manual, 54.2.2.1). A table that is made for itself and then
+// attached locks its parent against other changes of the schema only; `create table ... partition of` would lock out
+// readers and writers (PostgreSQL manual, CREATE TABLE and ALTER TABLE).
+function creation(table: string, prefix: IdPrefix, day: number): string {
+  const name = partitionName(table, day);
+  const [from, to] = [idFloor(prefix, day * DAY_MS), idFloor(prefix, (day + 1) * DAY_MS)];
+  return `select pg_advisory_xact_lock(${LOCKS.partitions});
+    create table if not exists ${name} (like ${table} including all) ${storage[table] ?? ''};
+    do $$ begin
+      if not exists (select from pg_inherits where inhrelid = '${name}'::regclass) then
+        alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}');
+      end if;
+    end $$`;
+}
+
+/** The days of a table's partitions before a day, oldest first, in days since 1970. */
+export async function daysBefore(db: Queryable, table: PartitionedTable, day: number): Promise<number[]> {
+  const { rows } = await db.query<{ name: string }>(
+    'select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass',
+    [table],
+  );
+  return rows
+    .map(({ name }) => partitionDay(table, name))
+    .filter((its) => its < day)
+    .toSorted((a, b) => a - b);
+}
+
+/** Who keeps a partition from being dropped. */
+export interface PartitionUser {
+  pid: number;
+  application: string;
+  /** Of its transaction. */
+  since: Date | null;
+}
+
+/** What became of partitions that were to be dropped. */
+export interface Dropped {
+  /** Their names. */
+  dropped: string[];
+  /** The first that is in use, and by whom; those after it were left alone. */
+  inUse: { name: string; by: PartitionUser | null } | null;
+}
+
+/**
+ * Drops the partitions before a day, oldest first, each with its counts in a transaction of its own. One that somebody reads
+ * (a backup, a report) is left for the next time.
+ * @param day days since 1970; partitions of this day and later stay
+ */
+export async function dropPartitionsBefore(pool: Pool, table: PartitionedTable, day: number): Promise<Dropped> {
+  const dropped: string[] = [];
+  for (const its of await daysBefore(pool, table, day)) {
+    const name = partitionName(table, its);
+    if (!(await dropPartition(pool, table, its)))
+      return { dropped, inUse: { name, by: await oldestUser(pool, table) } };
+    dropped.push(name);
+  }
+  return { dropped, inUse: null };
+}
+
+/** @returns false when it is in use */
+async function dropPartition(pool: Pool, table: PartitionedTable, day: number): Promise<boolean> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await inTransaction(pool, async (db) => {
+        // The counts of the lists go with the rows. They come first: from the drop on, writers wait.
+        const start = day * DAY_MS;
+        if (table === 'events') await forgetCounts(db, 'event', start, start + DAY_MS);
+        if (table === 'deliveries') await forgetCounts(db, 'delivery', start, start + DAY_MS);
+        await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}; set local statement_timeout = ${DROP_TIMEOUT_MS}`);
+        await db.query(`drop table if exists ${partitionName(table, day)}`);
+      });
+      return true;
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+    }
+    if (tries === TRIES) return false;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'; // PostgreSQL manual, appendix A
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
+}
+
+/** Whose transaction on the table is the oldest; null when it has ended, or its user may not be seen. */
+async function oldestUser(db: Queryable, table: PartitionedTable): Promise<PartitionUser | null> {
+  const { rows } = await db.query<PartitionUser>(
+    `select a.pid, a.application_name as application, a.xact_start as since
+     from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where l.database = (select oid from pg_database where datname = current_database()) and l.relation = $1::regclass
+       and a.pid <> pg_backend_pid()
+     order by a.xact_start nulls last limit 1`,
+    [table],
+  );
+  return rows[0] ?? null;
+}
+
+/** The partition of a day, which is given in days since 1970. */
+export function partitionName(table: string, day: number): string {
+  return `${table}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
+}
+
+function partitionDay(table: string, name: string): number {
+  const digits = name.slice(table.length + 1);
+  const day = Date.parse(`${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6, 8)}`) / DAY_MS;
+  return Number.isNaN(day) ? Number.POSITIVE_INFINITY : day;
+}

@@ -1,0 +1,89 @@
+// Removes the rows of deleted sources, in steps: each is one transaction, short enough not to be in anybody's way, and notes how
+// far it has come, so that whoever dies in between loses one step.
+import { removeEventsChildren } from '../delivery/delivery-commands.ts';
+import { forgetCountsOfSource } from '../history/settle.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { Stride } from '../ranges.ts';
+
+// Events in a step, at most.
+const EVENTS = new Stride(1000);
+const KEYS_PER_EVENT = 5;
+/** A webhook that was being stored when its source was deleted has been stored, or refused, by then. */
+const LAST_LOOK = `interval '1 minute'`;
+
+/** What one step came to. */
+export interface PurgeStep {
+  sourceId: string;
+  /** In all steps so far. */
+  eventsRemoved: number;
+  /** Nothing is left of the source. */
+  finished: boolean;
+}
+
+interface Purge {
+  sourceId: string;
+  eventsRemoved: number;
+  isLastLook: boolean;
+}
+
+const NEXT = `
+select source_id as "sourceId", events_removed as "eventsRemoved", coalesce(emptied_at < now() - ${LAST_LOOK}, false) as "isLastLook"
+from source_purges where emptied_at is null or emptied_at < now() - ${LAST_LOOK}
+order by requested_at limit 1 for update skip locked`;
+
+/** Removes one step of the source that was deleted first. @returns null when there is nothing to do right now */
+export async function purgeStep(pool: Pool): Promise<PurgeStep | null> {
+  const step = await EVENTS.step((size) => removeStep(pool, size));
+  if (step === null) return null;
+  const { sourceId, eventsRemoved, isEmpty, isLastLook } = step;
+  const finished = isEmpty && isLastLook;
+  // Whoever dies in between comes here again.
+  if (isEmpty) {
+    await forgetCountsOfSource(pool, sourceId);
+    await pool.query('delete from ingest_stats where subject_id = $1', [sourceId]);
+    if (finished) await pool.query('delete from source_purges where source_id = $1', [sourceId]);
+    else await pool.query('update source_purges set emptied_at = now() where source_id = $1', [sourceId]);
+  }
+  return { sourceId, eventsRemoved, finished };
+}
+
+async function removeStep(pool: Pool, size: number): Promise<(Purge & { isEmpty: boolean }) | null> {
+  return inTransaction(pool, async (db) => {
+    const { rows } = await db.query<Purge>(NEXT);
+    const purge = rows[0];
+    if (!purge) return null;
+    const { sourceId } = purge;
+    const removed = await removeEvents(db, sourceId, size);
+    const isEmpty = removed < size && !(await removeKeys(db, sourceId, size * KEYS_PER_EVENT));
+    const eventsRemoved = purge.eventsRemoved + removed;
+    await db.query('update source_purges set events_removed = $2, emptied_at = null where source_id = $1', [
+      sourceId,
+      eventsRemoved,
+    ]);
+    return { ...purge, eventsRemoved, isEmpty };
+  });
+}
+
+async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
+  // Nobody counts what is invisible, so its removal needs no notes (migration 0010): every id is younger than this one.
+  await db.query(`select set_config('hookyard.late_before', '0', true)`);
+  const { rows } = await db.query<{ id: string }>('select id from events where source_id = $1 order by id limit $2', [
+    sourceId,
+    most,
+  ]);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  await removeEventsChildren(db, ids);
+  await db.query('delete from events where id = any($1::text[]) and id between $2 and $3', [ids, ids[0], ids.at(-1)]);
+  return ids.length;
+}
+
+/** @returns whether there may be more */
+async function removeKeys(db: Queryable, sourceId: string, most: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `delete from idempotency_keys where source_id = $1 and key_hash in
+       (select key_hash from idempotency_keys where source_id = $1 order by key_hash limit $2)`,
+    [sourceId, most],
+  );
+  return rowCount === most;
+}

@@ -1,0 +1,174 @@
+// Rules that several statements share, each defined once, as fragments of SQL. They are no functions of the database: the planner
+// sees the whole statement, and releases that run side by side each bring their own text.
+import { OPEN_STATUSES } from '../core/delivery-status.ts';
+import { UNKNOWN_ERROR } from '../core/error-summary.ts';
+
+/** The statuses of a delivery that has not ended: `status in ${OPEN}`. */
+export const OPEN = quoted(OPEN_STATUSES);
+
+/** The statuses of a warehouse's batch that is frozen and has not ended: `status in ${UNDER_WAY}`. */
+export const UNDER_WAY = quoted(['frozen', 'uploading', 'uploaded']);
+
+/** The status of an open delivery `d` that no circuit holds. */
+export const WAITING_STATUS = `case when d.attempt_count = 0 then 'pending' else 'retrying' end`;
+
+/** The destination that the event of a delivery `d` was to go to first. */
+export const PRIMARY_DESTINATION = 'coalesce(d.original_destination_id, d.destination_id)';
+
+/** The smallest id of a warehouse: those of all other destinations come before it. */
+export const FIRST_WAREHOUSE = `'dst_wh_'`;
+
+/**
+ * Whether a circuit keeps a primary delivery from being attempted (`admits` of core/circuit.ts says the opposite). An open one
+ * has no probe.
+ * @param circuit the alias of a row of `circuits`
+ * @param deliveryId an expression
+ */
+export const circuitBlocks = (circuit: string, deliveryId: string): string =>
+  `${circuit}.state <> 'closed' and ${circuit}.probe_delivery_id is distinct from ${deliveryId}`;
+
+/**
+ * Where a delivery goes whose destination does not take the event: the first of these destinations that may be delivered to; no
+ * row when there is none.
+ * @param ids an expression of type text[], in the order of their choice; null for none
+ * @param organizationId an expression: destinations of others do not count
+ */
+export const firstEnabled = (ids: string, organizationId: string): string => `
+    select f.id from unnest(${ids}) with ordinality as f(id, position)
+    join destinations t on t.id = f.id and t.organization_id = ${organizationId} and t.enabled
+    order by f.position limit 1`;
+
+/**
+ * CTEs for a statement with a CTE `changed` of deliveries: `taking_over` creates the deliveries that take over from them, and
+ * `queued` puts these into the outbox. `changed` has their `next_id` and `next_shard`.
+ * @param target the column of `changed` with the destination that takes over; null for none
+ * @param original an expression: the destination the event was to go to first
+ * @param reason an expression: why it does not get there
+ */
+export const failOver = (target: string, original: string, reason: string): string => `taking_over as (
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted,
+                          failover_of, original_destination_id, failover_reason)
+  select next_id, organization_id, event_id, source_id, route_id, ${target}, priority, 'pending', true, id, ${original}, ${reason}
+  from changed where ${target} is not null
+), queued as (
+  ${toOutbox('c', { delivery_id: 'c.next_id', destination_id: `c.${target}`, shard: 'c.next_shard', failover_of: 'c.id' })}
+  from changed c where c.${target} is not null
+)`;
+
+/**
+ * The summary of a row's error, null when it has none (core/error-summary.ts). A row that an earlier release wrote has no summary,
+ * and its error may be anything.
+ * @param table has the columns `error` and `error_summary`
+ */
+export const errorSummary = (table: string): string =>
+  `case when ${table}.error is not null then coalesce(${table}.error_summary, '${UNKNOWN_ERROR}') end`;
+
+/** Every commit that brings deliveries to the outbox, or changes a circuit, notifies on this channel. */
+export const OUTBOX_CHANNEL = 'hookyard_outbox';
+/** Wakes the relays when the statement commits. */
+export const WAKE_RELAYS = `pg_notify('${OUTBOX_CHANNEL}', '')::text`;
+/** Has a worker look at the circuits when the statement commits. */
+export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
+
+type OutboxColumn = 'delivery_id' | 'destination_id' | 'shard' | 'failover_of' | 'resume';
+
+/**
+ * Brings deliveries to the outbox: an insert into `outbox as o`, as far as its `from`.
+ * @param row the alias of what the rows come from
+ * @param values expressions, where a column is not that of the same name; `failover_of` and `resume` are null without one
+ */
+export function toOutbox(row: string, values: Partial<Record<OutboxColumn, string>>): string {
+  const same = [
+    'delivery_id',
+    'destination_id',
+    'organization_id',
+    'event_id',
+    'source_id',
+    'route_id',
+    'priority',
+    'shard',
+  ];
+  const all = { ...Object.fromEntries(same.map((column) => [column, `${row}.${column}`])), ...values };
+  return `insert into outbox as o (${Object.keys(all).join(', ')})
+  select ${Object.values(all).join(', ')}`;
+}
+
+/**
+ * That a row `o` of the outbox is that of a delivery.
+ * @param delivery the alias of a row with id and priority
+ * @param destinationId an expression
+ */
+export const outboxRow = (delivery: string, destinationId = `${delivery}.destination_id`): string =>
+  `o.destination_id = ${destinationId} and o.priority = ${delivery}.priority and o.delivery_id = ${delivery}.id`;
+
+/** That a row `h` of `held_deliveries` is that of a delivery. @param delivery the alias of a row with id and route_id */
+export const heldRow = (delivery: string): string =>
+  `h.route_id = ${delivery}.route_id and h.delivery_id = ${delivery}.id`;
+
+/** CTEs `unqueued` and `unheld`: what has ended waits for nothing any more. @param ended the CTE of these deliveries */
+export const noLongerWaiting = (ended: string): string => `unqueued as (
+  delete from outbox o using ${ended} e where ${outboxRow('e')}
+), unheld as (
+  delete from held_deliveries h using ${ended} e where ${heldRow('e')}
+)`;
+
+/**
+ * A recursive CTE with a column `id`: the values of a column in order, and a null at the end. It hops through the index that
+ * begins with the column, one probe for each value, so its cost does not follow the number of rows.
+ * @param range expressions: only values above the one and below the other
+ */
+export function hops(
+  name: string,
+  table: string,
+  column: string,
+  { above, below }: { above?: string; below?: string } = {},
+): string {
+  const next = (after: string | undefined): string => {
+    const bounds = [after && `n.${column} > ${after}`, below && `n.${column} < ${below}`].filter(Boolean);
+    const where = bounds.length > 0 ? `where ${bounds.join(' and ')} ` : '';
+    return `(select n.${column} from ${table} n ${where}order by n.${column} limit 1)`;
+  };
+  return `${name}(id) as (
+  ${next(above)}
+  union all
+  select ${next('last.id')} from ${name} last where last.id is not null
+)`;
+}
+
+/** The bucket of a roll-up with the total of all time (migration 0003). */
+export const ALL_TIME = `timestamptz 'epoch'`;
+/** The other bucket that something counts in. @param at an expression: when it happened */
+export const bucketOf = (at: string): string => `date_bin('5 minutes', ${at}, 'epoch')`;
+/** Both of them, as rows `b` with a column `bucket`. */
+export const bucketsOf = (at: string): string => `(values (${ALL_TIME}), (${bucketOf(at)})) as b(bucket)`;
+
+/**
+ * What an `insert into <roll-up> as s` does with a row that is there. The rows must come in the order of the key, so that
+ * statements that meet queue instead of deadlocking.
+ * @param key its columns
+ * @param sums the columns that are added up
+ * @param latest the columns that keep the later time
+ */
+export function addedUp(key: string, sums: string[], latest: string[] = []): string {
+  const sets = [
+    ...sums.map((column) => `${column} = s.${column} + excluded.${column}`),
+    ...latest.map((column) => `${column} = greatest(s.${column}, excluded.${column})`),
+  ];
+  return `on conflict (${key}) do update set ${sets.join(', ')}`;
+}
+
+/** Advisory locks of the database: any numbers, of which no two are the same. */
+export const LOCKS = {
+  /** Of several starts at once, one migrates. */
+  migration: 4_865_796_1,
+  /** Two first starts make one organization. */
+  firstOrganization: 4_865_796_2,
+  /** One process settles at a time. */
+  settling: 4_865_796_3,
+  /** No partition is made twice at once. */
+  partitions: 4_865_796_4,
+};
+
+function quoted(values: readonly string[]): string {
+  return `(${values.map((value) => `'${value}'`).join(', ')})`;
+}

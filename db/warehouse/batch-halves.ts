@@ -1,0 +1,46 @@
+// A batch whose file would be too large gives half of its deliveries to a new batch with an object of its own (migration 0021).
+import { bounds } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
+import type { BatchUnderWay } from './batches.ts';
+
+// One statement, so that at every moment each delivery is in exactly one of the two. The batch is the first to be locked, and
+// only by its latest upload: one that was overtaken moves nothing. What has ended meanwhile stays where it is.
+const HALVE = `
+with halved as (
+  update warehouse_batches set status = 'frozen', events = $6, bytes = $7
+  where id = $1 and attempts = $2 and status = 'uploading'
+  returning *
+), moved as (
+  update deliveries d set batch_id = $3 from halved
+  where d.id = any($8::text[]) and d.id between $9 and $10 and d.destination_id = halved.destination_id
+    and d.batch_id = $1 and d.status = 'pending'
+  returning d.id
+)
+insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
+                               first_delivery_id, last_delivery_id, waiting_since, events, bytes, frozen_at, half_of)
+select $3, organization_id, destination_id, 'frozen', partition, $4, file_format, field_mapping, first, last, waiting_since, events_moved,
+       $5, frozen_at, id
+from halved, (select count(*)::int as events_moved, min(id) as first, max(id) as last from moved) as m
+where events_moved > 0
+returning id`;
+
+/** What stays in a batch, and what a new one takes. Bytes of payloads. */
+export interface Halves {
+  left: { events: number; bytes: number };
+  right: { id: string; key: string; bytes: number; deliveryIds: string[] };
+}
+
+/** @returns false when nothing was moved: another upload decides, or all that was to move has ended */
+export async function halveBatch(
+  db: Queryable,
+  { id, attempts }: Pick<BatchUnderWay, 'id' | 'attempts'>,
+  { left, right }: Halves,
+): Promise<boolean> {
+  const { ids, low, high } = bounds(right.deliveryIds);
+  const { rowCount } = await db.query(HALVE, [
+    ...[id, attempts, right.id, right.key, right.bytes],
+    ...[left.events, left.bytes],
+    ...[ids, low, high],
+  ]);
+  return rowCount === 1;
+}

@@ -1,0 +1,329 @@
+// Batches of warehouse destinations: which deliveries wait, taking them into a batch, and what becomes of the batch
+// (migration 0012). Each statement names the status it starts from, so that of two workers only one goes on. They are planned
+// for every call, because how much they read changes from one batch to the next: not for a pool of the hot path.
+import { errorText } from '../../core/clean-text.ts';
+import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
+import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
+import type { FileFormat } from '../../core/warehouse/object-key.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
+import { forgetEnded } from '../ranges.ts';
+import { errorSummary, outboxRow, UNDER_WAY } from '../sql-rules.ts';
+import type { WarehouseKey } from './flushes.ts';
+
+/** A delivery in the outbox. */
+export interface WaitingRow {
+  deliveryId: string;
+  eventId: string;
+  priority: number;
+  /** Null when the event is gone. */
+  payloadSize: number | null;
+  receivedAt: Date | null;
+  /** When the event was stored, by the clock of the database. */
+  queuedAt: Date | null;
+  /** Null when the source was deleted. */
+  sourceSlug: string | null;
+}
+
+const WAITING = `
+select o.delivery_id as "deliveryId", o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
+       e.queued_at as "queuedAt", s.slug as "sourceSlug"
+from outbox o
+left join lateral (select payload_size, received_at, queued_at from events where id = o.event_id limit 1) e on true
+left join sources s on s.id = o.source_id
+where o.destination_id = $1
+order by o.priority desc, o.delivery_id limit $2`;
+
+/** The deliveries that a file would take first. */
+export async function waitingDeliveries(db: Queryable, destinationId: string, limit: number): Promise<WaitingRow[]> {
+  const { rows } = await db.query<WaitingRow>(WAITING, [destinationId, limit]);
+  return rows;
+}
+
+/** Removes deliveries from the outbox that have ended. */
+export async function removeWaiting(db: Queryable, destinationId: string, deliveryIds: string[]): Promise<void> {
+  await db.query('delete from outbox where destination_id = $1 and delivery_id = any($2::text[])', [
+    destinationId,
+    deliveryIds,
+  ]);
+}
+
+export type BatchStatus = 'open' | 'frozen' | 'uploading' | 'uploaded' | 'written' | 'failed';
+
+/** A batch on its way. */
+export interface BatchUnderWay {
+  id: string;
+  organizationId: string;
+  destinationId: string;
+  status: BatchStatus;
+  key: string;
+  fileFormat: FileFormat;
+  fieldMapping: FieldMappingRule[] | null;
+  firstDeliveryId: string;
+  lastDeliveryId: string;
+  waitingSince: Date;
+  events: number;
+  bytes: number;
+  attempts: number;
+  /** Of the latest upload: its detail. */
+  error: string | null;
+  errorSummary: ErrorSummary | null;
+  startedAt: Date | null;
+  uploadedAt: Date | null;
+  latency: number | null;
+}
+
+// Of `warehouse_batches b`.
+const COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key, file_format as "fileFormat",
+  field_mapping as "fieldMapping", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
+  waiting_since as "waitingSince", events, bytes, attempts, error,
+  ${errorSummary('b')} as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
+
+/**
+ * The oldest batch of a destination that is frozen and has not ended. One at most is on its way to the store; those before it
+ * were uploaded, and their deliveries are being recorded.
+ * @param except the id of a batch that somebody has in hand
+ */
+export async function findBatchUnderWay(
+  db: Queryable,
+  key: WarehouseKey,
+  except = '',
+): Promise<BatchUnderWay | undefined> {
+  const { rows } = await db.query<BatchUnderWay>(
+    `select ${COLUMNS} from warehouse_batches b
+     where organization_id = $1 and destination_id = $2 and status in ${UNDER_WAY} and id <> $3
+     order by frozen_at limit 1`,
+    [key.organizationId, key.destinationId, except],
+  );
+  return rows[0];
+}
+
+/** A batch, whatever has become of it. */
+export async function findBatch(
+  db: Queryable,
+  { organizationId, batchId }: { organizationId: string; batchId: string },
+): Promise<BatchUnderWay | undefined> {
+  const { rows } = await db.query<BatchUnderWay>(
+    `select ${COLUMNS} from warehouse_batches b where organization_id = $1 and id = $2`,
+    [organizationId, batchId],
+  );
+  return rows[0];
+}
+
+/** A batch that fills. */
+export interface OpenBatch {
+  id: string;
+  /** When it was first seen to fill, by the clock of the database. */
+  openedAt: Date;
+}
+
+/** The batches of a destination that fill, by partition. */
+export async function openBatches(db: Queryable, key: WarehouseKey): Promise<Map<string, OpenBatch>> {
+  const { rows } = await db.query<OpenBatch & { partition: string }>(
+    `select id, partition, created_at as "openedAt" from warehouse_batches
+     where organization_id = $1 and destination_id = $2 and status = 'open'`,
+    [key.organizationId, key.destinationId],
+  );
+  return new Map(rows.map(({ partition, ...batch }) => [partition, batch]));
+}
+
+// Deliveries are locked before their rows in the outbox, as by whatever ends deliveries, so the two cannot deadlock; one that
+// ended meanwhile is left out, and a row without an open delivery goes too. When another worker has frozen a batch of this
+// destination meanwhile, the unique index of what is under way refuses all of this.
+const FREEZE = `
+with taken as (
+  update deliveries set batch_id = $2
+  where id = any($1::text[]) and id between $12 and $13 and status = 'pending' and batch_id is null
+  returning id
+), total as (
+  select count(*)::int as events, coalesce(min(id), '') as first, coalesce(max(id), '') as last from taken
+), unqueued as (
+  delete from outbox o using unnest($1::text[], $11::int[]) as i(id, priority)
+  where ${outboxRow('i', '$4')} and (select events from total) >= 0
+)
+insert into warehouse_batches as b (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
+                                    first_delivery_id, last_delivery_id, waiting_since, events, bytes, frozen_at)
+select $2, $3, $4, 'frozen', $5, $6, $7, $8::jsonb, first, last, $9, events, $10, now() from total
+on conflict (id) do update
+  set status = 'frozen', key = excluded.key, file_format = excluded.file_format, field_mapping = excluded.field_mapping,
+      first_delivery_id = excluded.first_delivery_id, last_delivery_id = excluded.last_delivery_id,
+      waiting_since = excluded.waiting_since, events = excluded.events, bytes = excluded.bytes, frozen_at = now()
+  where b.status = 'open'
+returning ${COLUMNS}`;
+
+export interface NewBatch extends WarehouseKey {
+  /** Of the open batch of the partition, or a new one. */
+  id: string;
+  partition: string;
+  key: string;
+  fileFormat: FileFormat;
+  fieldMapping: FieldMappingRule[] | null;
+  waitingSince: Date;
+  /** Of the payloads. */
+  bytes: number;
+  members: { deliveryId: string; priority: number }[];
+}
+
+/**
+ * Takes deliveries out of the outbox into a batch, all in one statement.
+ * @throws a database error when the destination has a batch under way already; nothing is changed then
+ */
+export async function freezeBatch(db: Queryable, batch: NewBatch): Promise<BatchUnderWay> {
+  const { ids, low, high } = bounds(batch.members.map(({ deliveryId }) => deliveryId));
+  const { rows } = await db.query<BatchUnderWay>(FREEZE, [
+    ids,
+    batch.id,
+    batch.organizationId,
+    batch.destinationId,
+    batch.partition,
+    batch.key,
+    batch.fileFormat,
+    batch.fieldMapping === null ? null : jsonParameter(batch.fieldMapping),
+    batch.waitingSince,
+    batch.bytes,
+    batch.members.map(({ priority }) => priority),
+    low,
+    high,
+  ]);
+  const frozen = rows[0];
+  if (!frozen) throw new Error(`Batch ${batch.id} was frozen by another worker`);
+  return frozen;
+}
+
+/** Notes that an upload begins. @returns undefined when the batch has been uploaded, or has ended */
+export async function beginUpload(
+  db: Queryable,
+  { organizationId, batchId }: { organizationId: string; batchId: string },
+): Promise<BatchUnderWay | undefined> {
+  const { rows } = await db.query<BatchUnderWay>(
+    `update warehouse_batches b set status = 'uploading', attempts = attempts + 1, started_at = clock_timestamp()
+     where organization_id = $1 and id = $2 and status in ('frozen', 'uploading') returning ${COLUMNS}`,
+    [organizationId, batchId],
+  );
+  return rows[0];
+}
+
+type Upload = Pick<BatchUnderWay, 'id' | 'attempts'>;
+
+/** Notes that the object is there. @returns false when the upload was not the latest: another one decides */
+export async function noteUploaded(
+  db: Queryable,
+  { id, attempts }: Upload,
+  file: { events: number; bytes: number; misfits: number; sha256: string; latency: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update warehouse_batches
+     set status = 'uploaded', error = null, error_summary = null, events = $3, bytes = $4, misfits = $5, sha256 = $6, latency = $7, uploaded_at = clock_timestamp()
+     where id = $1 and attempts = $2 and status = 'uploading'`,
+    [id, attempts, file.events, file.bytes, file.misfits, file.sha256, file.latency],
+  );
+  return rowCount === 1;
+}
+
+/** Notes why an upload did not succeed. @param latency ms */
+export async function noteUploadFailed(
+  db: Queryable,
+  { id, attempts }: Upload,
+  { error, latency }: { error: DescribedError; latency: number },
+): Promise<void> {
+  await db.query(
+    `update warehouse_batches set status = 'frozen', error = $3, latency = $4, error_summary = $5
+     where id = $1 and attempts = $2 and status = 'uploading'`,
+    [id, attempts, errorText(error.detail), latency, error.summary],
+  );
+}
+
+/** Ends a batch whose deliveries have ended. */
+export async function endBatch(
+  db: Queryable,
+  batchId: string,
+  status: 'written' | 'failed',
+  error: DescribedError | null = null,
+): Promise<void> {
+  await db.query(
+    `update warehouse_batches set status = $2, error = coalesce($3, error),
+       error_summary = case when $3::text is null then error_summary else $4 end, finished_at = clock_timestamp()
+     where id = $1 and status in ${UNDER_WAY}`,
+    [batchId, status, error && errorText(error.detail), error?.summary ?? null],
+  );
+}
+
+/** A delivery of a batch. */
+export interface BatchMember {
+  deliveryId: string;
+  eventId: string;
+  /** Bytes; null when the event is gone. */
+  payloadSize: number | null;
+  /** Null when the event is gone. */
+  receivedAt: Date | null;
+}
+
+const CONTENT = `
+select d.id as "deliveryId", d.event_id as "eventId", e.payload_size as "payloadSize", e.received_at as "receivedAt"
+from deliveries d left join lateral (select payload_size, received_at from events where id = d.event_id limit 1) e on true
+where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status in ('pending', 'delivered')
+order by e.received_at, d.event_id, d.id`;
+
+/**
+ * What a batch's file holds, in the order of its rows. A delivery that ended otherwise (its event was deleted, its transform
+ * failed) has no row, in this upload and in every later one; one that is delivered has: an upload that was overtaken by
+ * another must not write less than that one did.
+ */
+export async function batchContent(db: Queryable, batch: BatchUnderWay): Promise<BatchMember[]> {
+  const { rows } = await db.query<BatchMember>(CONTENT, rangeOf(batch));
+  return rows;
+}
+
+/** A delivery that has not ended. */
+export interface OpenMember {
+  deliveryId: string;
+  eventId: string;
+  routeId: string | null;
+  attemptCount: number;
+  originalDestinationId: string | null;
+}
+
+const OPEN = `
+select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.attempt_count as "attemptCount",
+       d.original_destination_id as "originalDestinationId"
+from deliveries d
+where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status = 'pending' and d.id > $5
+order by d.id limit $6`;
+
+/** Deliveries of a batch that have not ended, in the order of their ids. */
+export async function openMembers(
+  db: Queryable,
+  batch: BatchUnderWay,
+  { after, limit }: { after: string; limit: number },
+): Promise<OpenMember[]> {
+  const { rows } = await db.query<OpenMember>(OPEN, [...rangeOf(batch), after, limit]);
+  return rows;
+}
+
+function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
+  return [batch.destinationId, batch.firstDeliveryId, batch.lastDeliveryId, batch.id];
+}
+
+/** A warehouse as the flush needs it; `config` is encrypted. */
+export interface StoredDestination {
+  id: string;
+  version: number;
+  enabled: boolean;
+  type: string;
+  config: string | null;
+  fieldMapping: FieldMappingRule[] | null;
+}
+
+export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<StoredDestination | undefined> {
+  const { rows } = await db.query<StoredDestination>(
+    `select id, version, enabled, type, config, field_mapping as "fieldMapping" from destinations
+     where organization_id = $1 and id = $2`,
+    [key.organizationId, key.destinationId],
+  );
+  return rows[0];
+}
+
+/** Removes the records of batches that ended before the days that are kept. @param days 0 keeps them for ever */
+export async function forgetBatches(db: Queryable, days: number): Promise<void> {
+  await forgetEnded(db, 'warehouse_batches', days);
+}

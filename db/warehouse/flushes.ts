@@ -1,0 +1,148 @@
+// Which warehouse destinations have something to write, and who looks after each: the rows by which workers start and wake
+// the workflows `warehouse:<destination>` (migration 0012).
+import { newId } from '../../core/ids.ts';
+import type { FillingBatch } from '../../core/warehouse/batching.ts';
+import { jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
+import { FIRST_WAREHOUSE, hops, UNDER_WAY } from '../sql-rules.ts';
+
+/** A warehouse destination. */
+export interface WarehouseKey {
+  organizationId: string;
+  destinationId: string;
+}
+
+/** A destination whose workflow is to be looked after. */
+export interface DueFlush extends WarehouseKey {
+  /** Null when the destination was deleted. */
+  destinationName: string | null;
+  /** There is news for the workflow; else it has only to be there. */
+  hasNews: boolean;
+}
+
+/** How long a flush is left alone, seconds: a workflow that was lost is started again after that. */
+const LEASE_SECONDS = 30;
+
+// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker,
+// and comes back when that worker dies before it has started the workflow.
+const CLAIM = `
+with recursive ${hops('waiting', 'outbox', 'destination_id', { above: FIRST_WAREHOUSE })}, begun as (
+  insert into warehouse_flushes (destination_id, organization_id, due_at, seen_version)
+  select w.id, o.organization_id, now() + make_interval(secs => $2), (select version from destinations d where d.id = w.id)
+  from waiting w
+  cross join lateral (select organization_id from outbox where destination_id = w.id limit 1) o
+  where w.id is not null and not exists (select from warehouse_flushes f where f.destination_id = w.id)
+  order by w.id
+  on conflict do nothing
+  returning destination_id, organization_id
+), found as (
+  select f.destination_id, d.version, d.version is distinct from f.seen_version as changed
+  from warehouse_flushes f left join destinations d on d.id = f.destination_id
+  where f.due_at <= now() or d.version is distinct from f.seen_version
+  order by f.due_at limit $1 for update of f skip locked
+), due as (
+  update warehouse_flushes f
+  set due_at = now() + make_interval(secs => $2), seen_version = found.version
+  from found where f.destination_id = found.destination_id
+  returning f.destination_id, f.organization_id, found.changed
+)
+select c.destination_id as "destinationId", c.organization_id as "organizationId", c.changed as "hasNews",
+       (select name from destinations d where d.id = c.destination_id) as "destinationName"
+from (select destination_id, organization_id, true as changed from begun union all select * from due) c`;
+
+/**
+ * Claims destinations whose workflow is to be started or told: new ones, those whose record has changed, and those nobody has
+ * looked after for a while.
+ */
+export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlush[]> {
+  const { rows } = await db.query<DueFlush>(CLAIM, [limit, LEASE_SECONDS]);
+  return rows;
+}
+
+// Each look adds what has come since the last one. What was committed out of the order of its ids is missed here; the window
+// is the limit of that.
+const COUNT = `
+with due as (
+  select destination_id, counted_to from warehouse_flushes
+  where counted_to is not null and counted_at < now() - interval '0.9 seconds'
+  for update skip locked
+), gain as (
+  select d.destination_id, g.*
+  from due d cross join lateral (
+    select count(*)::int as events, coalesce(sum(e.payload_size), 0) as bytes, max(o.delivery_id) as last
+    from outbox o left join lateral (select payload_size from events where id = o.event_id limit 1) e on true
+    where o.destination_id = d.destination_id and o.delivery_id > d.counted_to
+  ) g
+), counted as (
+  update warehouse_flushes f
+  set gained_events = f.gained_events + g.events, gained_bytes = f.gained_bytes + g.bytes, counted_at = now(),
+      -- one that may be full is told of once
+      counted_to = case when f.gained_events + g.events < f.needed_events and f.gained_bytes + g.bytes < f.needed_bytes
+                        then coalesce(g.last, f.counted_to) end
+  from gain g where f.destination_id = g.destination_id
+  returning f.destination_id, f.organization_id, f.counted_to
+)
+select destination_id as "destinationId", organization_id as "organizationId", true as "hasNews",
+       (select name from destinations d where d.id = c.destination_id) as "destinationName"
+from counted c where counted_to is null`;
+
+/** Adds what has come to batches that fill. @returns the destinations of which one may be full now */
+export async function countGains(db: Queryable): Promise<DueFlush[]> {
+  const { rows } = await db.query<DueFlush>(COUNT);
+  return rows;
+}
+
+// What was shown as filling and does not wait any more (cancelled, deleted) goes.
+const FILL = `
+with batch as (
+  select * from json_to_recordset($3::json) as b(id text, partition text, events int, bytes bigint)
+), gone as (
+  delete from warehouse_batches
+  where destination_id = $1 and status = 'open' and partition <> all (select partition from batch)
+), shown as (
+  insert into warehouse_batches (id, organization_id, destination_id, status, partition, events, bytes)
+  select id, $2, $1, 'open', partition, events, bytes from batch order by partition
+  on conflict (destination_id, partition) where status = 'open' do update set events = excluded.events, bytes = excluded.bytes
+)
+update warehouse_flushes
+set counted_to = $4, counted_at = now(), gained_events = 0, gained_bytes = 0, needed_events = $5, needed_bytes = $6
+where destination_id = $1`;
+
+/**
+ * Notes what fills, and what has to come until something may be full.
+ * @param filling.lookedTo the greatest delivery id that was looked at
+ */
+export async function noteFilling(
+  db: Queryable,
+  { organizationId, destinationId }: WarehouseKey,
+  filling: { batches: FillingBatch[]; lookedTo: string; neededEvents: number; neededBytes: number },
+): Promise<void> {
+  const rows = filling.batches.map((batch) => ({ id: newId('bat'), ...batch }));
+  await db.query(FILL, [
+    destinationId,
+    organizationId,
+    jsonParameter(rows),
+    filling.lookedTo,
+    filling.neededEvents,
+    filling.neededBytes,
+  ]);
+}
+
+/** Nothing waits: the workflow ends, and whatever comes next begins anew. A batch that has not ended keeps it going. */
+export async function endFlush(db: Queryable, { destinationId }: WarehouseKey): Promise<void> {
+  await db.query(
+    `with gone as (delete from warehouse_batches where destination_id = $1 and status = 'open')
+     delete from warehouse_flushes where destination_id = $1 and not exists (
+       select from warehouse_batches where destination_id = $1 and status in ${UNDER_WAY})`,
+    [destinationId],
+  );
+}
+
+/** Tells that the workflow has heard of a version of the destination, and that nothing is counted for the moment. */
+export async function noteSeen(db: Queryable, { destinationId }: WarehouseKey, version: number | null): Promise<void> {
+  await db.query(
+    `update warehouse_flushes set seen_version = $2, counted_to = null
+     where destination_id = $1 and (seen_version is distinct from $2 or counted_to is not null)`,
+    [destinationId, version],
+  );
+}

@@ -1,0 +1,195 @@
+import { expect } from 'chai';
+import { AdaptiveRest, PollLoop, type PollLoopOptions, type Rest } from '../../core/poll-loop.ts';
+import { until } from '../support/until.ts';
+
+const SHORT: Rest = { ms: 1 };
+/** Nothing but a nudge, a wake or a stop ends it within a test. */
+const LONG_MS = 3_600_000;
+// Node's timers may fire so much early.
+const TIMER_MS = 1.5;
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('a poll loop', () => {
+  let loop: PollLoop | undefined;
+  afterEach(async () => {
+    await loop?.stop();
+    loop = undefined;
+  });
+
+  /** A loop whose rounds are counted and timed; `rest` says what follows each, or throws. */
+  function start(rest: (round: number) => Rest | Promise<Rest>, options: Partial<PollLoopOptions> = {}) {
+    const began: number[] = [];
+    const ended: number[] = [];
+    const started = new PollLoop({
+      async round() {
+        began.push(performance.now());
+        try {
+          return await rest(began.length);
+        } finally {
+          ended.push(performance.now());
+        }
+      },
+      onError: () => SHORT,
+      ...options,
+    });
+    loop = started;
+    const rests = (after: number) =>
+      until(`the rest after round ${after}`, () => ended.length === after && started.isResting);
+    return { loop: started, began, ended, rests };
+  }
+
+  it('runs round after round, one at a time', async () => {
+    let running = 0;
+    let atOnce = 0;
+    const { began } = start(async (round) => {
+      running += 1;
+      atOnce = Math.max(atOnce, running);
+      await turn();
+      running -= 1;
+      return { ms: round % 2 };
+    });
+    await until('many rounds', () => began.length > 20);
+    expect(atOnce).to.equal(1);
+  });
+
+  it('rests as long as its round says', async () => {
+    const { began, ended } = start(() => ({ ms: 20 }));
+    await until('three rounds', () => began.length >= 3);
+    expect((began[1] ?? 0) - (ended[0] ?? 0)).to.be.at.least(20 - TIMER_MS);
+    expect((began[2] ?? 0) - (ended[1] ?? 0)).to.be.at.least(20 - TIMER_MS);
+  });
+
+  it('begins the next round early when it is nudged, and not before the least rest', async () => {
+    const { loop, began, ended, rests } = start(() => ({ ms: LONG_MS, nudgedMs: 30 }));
+    for (let round = 1; round <= 3; round += 1) {
+      await rests(round);
+      for (let times = 0; times < 3; times += 1) loop.nudge();
+      await until('the next round', () => began.length === round + 1);
+      expect((began[round] ?? 0) - (ended[round - 1] ?? 0)).to.be.at.least(30 - TIMER_MS);
+    }
+  });
+
+  it('begins the next round at once when it is nudged after the least rest', async () => {
+    const { loop, rests } = start(() => ({ ms: LONG_MS, nudgedMs: 0 }));
+    await rests(1);
+    loop.nudge();
+    await rests(2);
+  });
+
+  it('does not rest longer because of a nudge', async () => {
+    const { loop, began } = start(() => ({ ms: 20, nudgedMs: LONG_MS }));
+    await turn();
+    loop.nudge();
+    await until('the next round', () => began.length >= 2);
+  });
+
+  it('remembers a nudge that comes during a round', async () => {
+    const gate = Promise.withResolvers<Rest>();
+    const { loop, began, rests } = start((round) => (round === 1 ? gate.promise : { ms: LONG_MS, nudgedMs: 1 }));
+    await until('the first round', () => began.length === 1);
+    loop.nudge();
+    gate.resolve({ ms: LONG_MS, nudgedMs: 1 });
+    await rests(2);
+    expect(began, 'the nudge counts once').to.have.length(2);
+  });
+
+  it('keeps to a rest that no nudge shortens', async () => {
+    const gate = Promise.withResolvers<Rest>();
+    const { loop, began, rests } = start(() => gate.promise);
+    await until('the first round', () => began.length === 1);
+    loop.nudge();
+    gate.resolve({ ms: LONG_MS });
+    await rests(1);
+    loop.nudge();
+    expect(began).to.have.length(1);
+    expect(loop.isResting).to.equal(true);
+    loop.wake();
+    await until('the second round', () => began.length === 2);
+  });
+
+  it('heeds a nudge of a round when it may at the end, and one of a rest when it may then', async () => {
+    let heeds = false;
+    const gate = Promise.withResolvers<Rest>();
+    const { loop, began, rests } = start((round) => (round === 1 ? gate.promise : { ms: LONG_MS, nudgedMs: 0 }), {
+      heedsNudges: () => heeds,
+    });
+    await until('the first round', () => began.length === 1);
+    loop.nudge();
+    heeds = true;
+    gate.resolve({ ms: LONG_MS, nudgedMs: 0 });
+    await rests(2);
+    heeds = false;
+    loop.nudge();
+    heeds = true;
+    await turn();
+    expect(began, 'a nudge that did not count').to.have.length(2);
+    loop.nudge();
+    await rests(3);
+  });
+
+  it('ends the shortest rest when it is woken', async () => {
+    const { loop, began, rests } = start(() => ({ ms: LONG_MS, nudgedMs: LONG_MS }));
+    await rests(1);
+    loop.nudge();
+    expect(began).to.have.length(1);
+    loop.wake();
+    await rests(2);
+  });
+
+  it('goes on after a round that fails, with the rest for errors', async () => {
+    const errors: unknown[] = [];
+    const { rests } = start(
+      (round) => {
+        if (round <= 2) throw new Error(`round ${round}`);
+        return { ms: LONG_MS };
+      },
+      {
+        onError(error) {
+          errors.push(error);
+          return SHORT;
+        },
+      },
+    );
+    await rests(3);
+    expect(errors.map(String)).to.deep.equal(['Error: round 1', 'Error: round 2']);
+  });
+
+  it('stops in a rest at once', async () => {
+    const { loop, began, rests } = start(() => ({ ms: LONG_MS }));
+    await rests(1);
+    await loop.stop();
+    loop.nudge();
+    loop.wake();
+    expect(began).to.have.length(1);
+    expect(loop.isResting).to.equal(false);
+  });
+
+  it('stops when the round under way has ended', async () => {
+    const gate = Promise.withResolvers<Rest>();
+    const { loop, began, ended } = start(() => gate.promise);
+    await until('the first round', () => began.length === 1);
+    const stopped = loop.stop();
+    expect(ended).to.have.length(0);
+    gate.resolve({ ms: 0 });
+    await stopped;
+    expect([began.length, ended.length]).to.deep.equal([1, 1]);
+  });
+});
+
+describe('rests that adapt', () => {
+  it('double from the shortest to the longest while nothing is found', () => {
+    const rest = new AdaptiveRest(5, 30);
+    const found = [false, false, false, false, true, false];
+    expect(found.map((each) => rest.after(each).ms)).to.deep.equal([10, 20, 30, 30, 5, 10]);
+    expect(rest.after(false).nudgedMs).to.equal(5);
+  });
+
+  it('are the longest after an error, which itself no nudge shortens', () => {
+    const rest = new AdaptiveRest(5, 30);
+    expect(rest.afterError(1000)).to.deep.equal({ ms: 1000 });
+    expect(rest.after(false).ms).to.equal(30);
+    rest.afterError(1000);
+    expect(rest.after(true).ms).to.equal(5);
+  });
+});

@@ -1,0 +1,52 @@
+// All SQL is in db/, behind functions that are named for what they do.
+import { expect } from 'chai';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+// Those that may import db/. Not local/: it sets up servers, and databases that are not Hookyard's own.
+const FOLDERS = ['activities', 'api', 'temporal-config', 'worker'];
+const STATEMENTS = [
+  /\b(?:insert into|update \w+(?: \w+)? set|delete from|select\b[^'`;]*?\sfrom)\b/g,
+  /\.(?:query|execute)(?:<|\((?!\)))/g,
+  /from 'pg'/g,
+];
+
+// What only db/sql-rules.ts may spell out.
+const RULES = {
+  'open statuses': /'pending', 'retrying', 'circuit_open'/,
+  'batches under way': /'frozen', 'uploading', 'uploaded'/,
+  'the status of what waits': /then 'pending' else 'retrying'/,
+  'what a circuit blocks': /probe_delivery_id is distinct from/,
+  'the first enabled destination': /with ordinality as f\(id, position\)/,
+  'columns of the outbox': /insert into outbox/,
+  'the row of a delivery in the outbox': /\.priority = \w+\.priority and/,
+  'wake-ups': /pg_notify/,
+  'where warehouses begin': /'dst_wh_'/,
+  'buckets of statistics': /'5 minutes'|timestamptz 'epoch'/,
+};
+
+describe('SQL', () => {
+  it('spells out each shared rule once, in db/sql-rules.ts', () => {
+    const files = globSync('db/**/*.ts', { cwd: ROOT }).filter((file) => file !== 'db/sql-rules.ts');
+    const found = files.flatMap((file) => {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      return Object.entries(RULES).flatMap(([name, rule]) => (rule.test(text) ? [`${file}: ${name}`] : []));
+    });
+    expect(found).to.deep.equal([]);
+  });
+
+  it('is in db/ only', () => {
+    const found: string[] = [];
+    for (const file of globSync(
+      FOLDERS.map((folder) => `${folder}/**/*.ts`),
+      { cwd: ROOT },
+    )) {
+      const text = readFileSync(join(ROOT, file), 'utf8').replace(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+      for (const pattern of STATEMENTS) {
+        for (const [match] of text.matchAll(pattern)) found.push(`${file}: ${match}`);
+      }
+    }
+    expect(found).to.deep.equal([]);
+  });
+});

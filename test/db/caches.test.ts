@@ -1,0 +1,71 @@
+// What a process keeps of records is bounded: one that is used all the time stays, however many others come and go.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { createConfigCache } from '../../activities/config-cache.ts';
+import { createRoutingCache } from '../../api/ingest/routing.ts';
+import { newId } from '../../core/ids.ts';
+import { SecretBox } from '../../db/encryption/secret-box.ts';
+import { createLatencies } from '../../worker/latencies.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+const MOST = 3;
+const OTHERS = 3 * MOST;
+
+describe('of more than a process keeps', () => {
+  const secretBox = new SecretBox([{ id: 'k1', key: randomBytes(32) }]);
+  let database: OwnDatabase;
+  let organizationId: string;
+  before(async () => {
+    database = await ownDatabase('caches');
+    organizationId = newId('org');
+    await database.pool.query(
+      `insert into organizations (id, slug, name, plan) values ('${organizationId}', 'acme', 'Acme', 'business')`,
+    );
+    for (const slug of ['busy', ...others]) {
+      await database.pool.query('insert into sources (id, organization_id, name, slug) values ($1, $2, $3, $3)', [
+        newId('src'),
+        organizationId,
+        slug,
+      ]);
+      await database.pool.query(
+        `insert into transforms (id, organization_id, name, slug, type, code) values ($1, $2, 'before', $1, 'jsonata', '$')`,
+        [slug, organizationId],
+      );
+    }
+  });
+  after(() => database.close());
+  const others = Array.from({ length: OTHERS }, (_, n) => `other-${n}`);
+
+  it('the configuration that attempts use most stays', async () => {
+    const { pool } = database;
+    const configs = createConfigCache(pool, secretBox, MOST);
+    const nameOf = async (id: string) => (await configs.transform(organizationId, id, 1))?.name;
+    for (const id of ['busy', ...others.flatMap((other) => [other, 'busy'])])
+      expect(await nameOf(id)).to.equal('before');
+    // Seen by whoever reads again: a version that stays the same is not read again otherwise.
+    await pool.query(`update transforms set name = 'after'`);
+    expect(await nameOf('busy')).to.equal('before');
+    expect(await nameOf('other-0'), 'the one used longest ago').to.equal('after');
+  });
+
+  it('the source that receives most stays', async () => {
+    const { pool } = database;
+    const routing = createRoutingCache(pool, secretBox, MOST);
+    const isEnabled = async (slug: string) => (await routing.get('acme', slug))?.enabled;
+    for (const slug of ['busy', ...others.flatMap((other) => [other, 'busy'])])
+      expect(await isEnabled(slug)).to.equal(true);
+    await pool.query('update sources set enabled = false');
+    expect(await isEnabled('busy')).to.equal(true);
+    expect(await isEnabled('other-0'), 'the one used longest ago').to.equal(false);
+  });
+
+  it('the destination that is sent most stays known as quick', () => {
+    const latencies = createLatencies(MOST);
+    for (const id of others) {
+      latencies.observe('busy', 1);
+      latencies.observe(id, 1);
+    }
+    expect(latencies.isQuick('busy')).to.equal(true);
+    expect(latencies.isQuick('other-0'), 'the one seen longest ago').to.equal(false);
+  });
+});

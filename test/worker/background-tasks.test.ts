@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { BackgroundTasks, oneAtATime } from '../../worker/background-tasks.ts';
+
+describe('tasks in the background', () => {
+  it('tell the first of their errors, once', async () => {
+    const background = new BackgroundTasks();
+    background.run(Promise.reject(new Error('first')));
+    background.run(Promise.reject(new Error('second')));
+    background.run(Promise.resolve());
+    await background.idle();
+    expect(() => background.throwError()).to.throw('first');
+    expect(() => background.throwError()).not.to.throw();
+  });
+
+  it('are awaited at the end, failed or not', async () => {
+    const background = new BackgroundTasks();
+    const gate = Promise.withResolvers<void>();
+    let isIdle = false;
+    background.run(gate.promise);
+    const idle = background.idle().then(() => {
+      isIdle = true;
+    });
+    await Promise.resolve();
+    expect(isIdle).to.equal(false);
+    gate.reject(new Error('late'));
+    await idle;
+    expect(() => background.throwError()).to.throw('late');
+  });
+
+  it('run one at a time where that is asked for, and again afterwards, also after an error', async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let runs = 0;
+    const task = oneAtATime(async () => {
+      runs += 1;
+      await gates[runs - 1]?.promise;
+    });
+    const first = task();
+    await task();
+    expect(runs).to.equal(1);
+    gates[0]?.reject(new Error('failed'));
+    const error = await first.catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(Error);
+    gates[1]?.resolve();
+    await task();
+    expect(runs).to.equal(2);
+  });
+});

@@ -1,0 +1,41 @@
+// Work that a loop starts and does not wait for.
+
+export class BackgroundTasks {
+  readonly #running = new Set<Promise<void>>();
+  #error: unknown;
+
+  run(task: Promise<void>): void {
+    const watched = task
+      .catch((error: unknown) => {
+        this.#error ??= error;
+      })
+      .finally(() => this.#running.delete(watched));
+    this.#running.add(watched);
+  }
+
+  /** Throws the first error of a task since the last call: the loop treats it as its own. */
+  throwError(): void {
+    const error = this.#error;
+    this.#error = undefined;
+    if (error !== undefined) throw error;
+  }
+
+  /** Resolves when none of them runs any more. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+}
+
+/** @returns a function that runs the task, unless it runs already: then it does nothing */
+export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
+  let isRunning = false;
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await task();
+    } finally {
+      isRunning = false;
+    }
+  };
+}

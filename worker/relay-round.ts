@@ -1,0 +1,111 @@
+// One round of the relay, stage by stage: claim -> divert -> resume -> pace -> start. Each stage takes rows of the outbox and
+// returns those that the next one is for.
+//
+// What is in flight is not claimed again, so a round waits for nothing that belongs to other destinations: neither for the
+// look-ups of slow ones, nor for circuits, nor, in a quiet relay, for starts. All that runs in the background.
+import { settleAll } from '../core/settle-all.ts';
+import type { OutboxRow } from '../db/hot-path/claim.ts';
+import type { Pool } from '../db/pool.ts';
+import type { BackgroundTasks } from './background-tasks.ts';
+import type { Claims } from './claims.ts';
+import { divertNew } from './diversion.ts';
+import type { InFlight } from './in-flight.ts';
+import type { OutboxVacuum } from './outbox-vacuum.ts';
+import type { Pacing } from './pacing.ts';
+import { findResumed } from './resume.ts';
+import type { Shards } from './shards.ts';
+import type { StartPolicy } from './start-policies.ts';
+import type { Starts } from './starts.ts';
+
+interface RoundDeps {
+  /** Runs the rare commands. */
+  pool: Pool;
+  shards: Shards;
+  inFlight: InFlight;
+  claims: Claims;
+  vacuum: OutboxVacuum;
+  policiesOf: (rows: OutboxRow[]) => Promise<PolicyOf>;
+  pacing: Pacing;
+  starts: Starts;
+  background: BackgroundTasks;
+  /** Whether deliveries are started in groups. */
+  isBusy: () => boolean;
+}
+
+type PolicyOf = (row: OutboxRow) => StartPolicy;
+
+/**
+ * Claims and starts once. What was claimed is in flight from then on.
+ * @returns whether the next round is to follow soon
+ * @throws the first error of this round, or of what earlier ones left in the background
+ */
+export async function runRound(deps: RoundDeps): Promise<boolean> {
+  const claimed = await claim(deps);
+  const admitted = divert(deps, claimed);
+  const started = admitted.length === 0 ? 0 : await startAdmitted(deps, admitted);
+  const diverted = claimed.length - admitted.length;
+  deps.background.throwError();
+  // Nothing found among some of the destinations says nothing of the others.
+  return diverted + started > 0 || (deps.claims.midRound && mayClaim(deps));
+}
+
+/** @returns how many were started; what was resumed does not count */
+async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<number> {
+  const policyOf = await deps.policiesOf(rows);
+  const fresh = await resume(deps, rows, policyOf);
+  const paced = await pace(deps, fresh, policyOf);
+  await start(deps, paced, policyOf);
+  return paced.length;
+}
+
+function mayClaim({ shards, inFlight }: RoundDeps): boolean {
+  return shards.held().length > 0 && inFlight.free > 0;
+}
+
+async function claim(deps: RoundDeps): Promise<OutboxRow[]> {
+  if (!mayClaim(deps)) return [];
+  const claimed = await deps.claims.next();
+  deps.vacuum.claimed(claimed.length);
+  return claimed;
+}
+
+/** What the circuit of its route keeps from being attempted goes to a failover destination, or is held. @returns the others */
+function divert({ pool, inFlight, starts, background }: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
+  const blocked = claimed.filter((row) => row.blockedBy !== null);
+  const fresh = blocked.filter((row) => row.resume !== 'waiting');
+  background.run(divertNew(pool, fresh).finally(() => inFlight.deleteAll(fresh)));
+  // Their own workflows find out where they go instead.
+  const withWorkflow = blocked.filter((row) => row.resume === 'waiting');
+  background.run(settleAll(withWorkflow.map(starts.wakeWorkflow)));
+  return claimed.filter((row) => row.blockedBy === null);
+}
+
+/**
+ * Starts the workflows of what continues from recorded attempts. They wait by themselves for the time of the next one, so they
+ * take neither a slot of a rate limit now nor the express lane.
+ * @returns the others
+ */
+async function resume(
+  { pool, starts, background }: RoundDeps,
+  rows: OutboxRow[],
+  policyOf: PolicyOf,
+): Promise<OutboxRow[]> {
+  const resumed = await findResumed(pool, rows);
+  for (const [row, point] of resumed) background.run(starts.resume(row, policyOf(row), point));
+  return rows.filter((row) => !resumed.has(row));
+}
+
+/** @returns what has no rate limit, or a slot soon. The others stay in the outbox and hold no place. */
+async function pace({ pacing, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): Promise<OutboxRow[]> {
+  const near = await pacing.pace(rows, (row) => policyOf(row).rateLimitPerMinute);
+  const starting = new Set(near);
+  inFlight.deleteAll(rows.filter((row) => !starting.has(row)));
+  return near;
+}
+
+async function start({ starts, background, isBusy }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): Promise<void> {
+  const started = settleAll(rows.map((row) => starts.start(row, policyOf(row))));
+  // A busy relay waits, so that the next claim is of a group.
+  if (isBusy()) await started;
+  else background.run(started);
+}

@@ -1,0 +1,38 @@
+// Deliveries that continue from their recorded attempts: their workflow was lost, or has ended without this database knowing.
+import { lookAfterQueued, type RepairDeps } from '../temporal-config/open-deliveries.ts';
+import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
+import type { Pool } from '../db/pool.ts';
+import { type ResumePoint, resumePoints } from '../db/reconciliation/reconciliation.ts';
+import type { ResumedDelivery } from '../workflows/messages.ts';
+
+/**
+ * Which of the rows have recorded attempts to continue from, and how far they had come; undefined: the delivery is not open any more.
+ * Those without an attempt are missing: they begin like new ones.
+ */
+export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumePoint | undefined>> {
+  const candidates = rows.filter((row) => row.resume === 'lost' || row.resume === 'ended');
+  const points = await resumePoints(
+    pool,
+    candidates.map((row) => row.deliveryId),
+  );
+  return new Map(
+    candidates.flatMap((row) => {
+      const point = points.get(row.deliveryId);
+      return point?.attempts === 0 ? [] : [[row, point] as const];
+    }),
+  );
+}
+
+/**
+ * Starts the workflow of such a delivery. Its row is removed when Temporal has the workflow, or the delivery is not open any more.
+ * @param start starts the workflow; false when it had been started before
+ */
+export async function resumeDelivery(
+  deps: RepairDeps,
+  row: OutboxRow,
+  point: ResumePoint | undefined,
+  start: (resumed: ResumedDelivery) => Promise<boolean>,
+): Promise<void> {
+  const started = point === undefined || (await start(point));
+  if (started || (await lookAfterQueued(deps, row))) await removeQueued(deps.pool, row);
+}
