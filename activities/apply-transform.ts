@@ -1,6 +1,7 @@
 // The transform of a delivery's route: what is sent instead of the received bytes.
 // Rules: TFM-01, TFM-08.
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
+import { type DescribedError, named, openError, ownWords } from '../core/error-summary.ts';
 import type { ConfigCache } from './config-cache.ts';
 import type { Transforms, TransformOutput, TransformProblem } from '../outbound/transforms/index.ts';
 
@@ -24,19 +25,19 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
 
 /**
  * Runs the transform of the delivery's route on the event.
- * @returns the content to send; the received one when the route has no transform; or why there is none, as a sentence
+ * @returns the content to send; the received one when the route has no transform; or why there is none
  * @throws SandboxUnavailableError, or what the database throws: nothing is known of the transform then
  */
 export async function applyTransform(
   deps: { configs: Pick<ConfigCache, 'transform'>; transforms: Transforms },
   context: AttemptContext,
   received: EventContent & { sourceSlug: string },
-): Promise<EventContent | { problem: string }> {
+): Promise<EventContent | { problem: DescribedError }> {
   const { organizationId, transformId, transformVersion } = context;
   if (transformId === null) return received;
   const transform =
     transformVersion === null ? null : await deps.configs.transform(organizationId, transformId, transformVersion);
-  if (transform === null) return { problem: 'The transform of the route was deleted' };
+  if (transform === null) return { problem: openError(ownWords`The transform of the route was deleted`) };
   const result = await deps.transforms.run(
     { ...transform, key: `${transform.id}:${transform.version}` },
     {
@@ -50,8 +51,7 @@ export async function applyTransform(
     },
     transform.id,
   );
-  // core/told-error.ts knows the form of this text.
-  if (!result.ok) return { problem: `The transform ${transform.name} failed: ${inWords(result.problem)}` };
+  if (!result.ok) return { problem: transformError(transform.name, result.problem) };
   return contentOf(received.headers, result.output);
 }
 
@@ -60,6 +60,14 @@ function contentOf(received: Record<string, string>, output: TransformOutput): E
   return {
     headers: { ...Object.fromEntries(kept), 'Content-Type': output.contentType },
     body: Buffer.from(output.body.buffer, output.body.byteOffset, output.body.byteLength),
+  };
+}
+
+/** What a transform throws is written by the tenant's own code, and may hold the event. */
+export function transformError(transform: string, problem: TransformProblem): DescribedError {
+  return {
+    summary: ownWords`The transform ${named(transform)} failed; the API tells why`,
+    detail: `The transform ${transform} failed: ${inWords(problem)}`,
   };
 }
 

@@ -1,4 +1,5 @@
 // Which deliveries may take over from one whose destination does not take the event.
+import type { DescribedError } from '../core/error-summary.ts';
 import { type FailedAttempt, type FailoverRule, failoverCandidates } from '../core/failover.ts';
 import { newId, shardOf } from '../core/ids.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
@@ -12,7 +13,7 @@ import type { FailoverOffer } from '../db/hot-path/record-results.ts';
 export function offerFailover(
   rule: FailoverRule,
   from: Pick<AttemptContext, 'organizationId' | 'destinationId' | 'originalDestinationId'>,
-  failed: Omit<FailedAttempt, 'destinationId'> & { error: string },
+  failed: Omit<FailedAttempt, 'destinationId'> & { error: DescribedError },
 ): FailoverOffer | null {
   const candidates = failoverCandidates(rule, { ...failed, destinationId: from.destinationId });
   if (candidates.length === 0) return null;
@@ -23,6 +24,7 @@ export function offerFailover(
     deliveryId,
     shard: shardOf(deliveryId),
     originalDestinationId: from.originalDestinationId ?? from.destinationId,
-    reason: failed.error,
+    // A header of the request to the failover destination, which has the event too.
+    reason: failed.error.detail,
   };
 }

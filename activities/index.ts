@@ -1,6 +1,7 @@
 // Builds the activities from what they depend on.
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/attempt-times.ts';
+import { openError, ownWords } from '../core/error-summary.ts';
 import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
 import { replayOnce } from '../db/replay/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
@@ -62,7 +63,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       await cancelDeliveries(deps.pool, {
         organizationId,
         deliveryIds: [deliveryId],
-        reason: 'Cancelled by an operator',
+        reason: openError(ownWords`Cancelled by an operator`),
       });
       deps.onRecorded(deliveryId);
     },

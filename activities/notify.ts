@@ -4,7 +4,6 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
 import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
-import { toldError } from '../core/told-error.ts';
 import {
   finishMail,
   forgetNotification,
@@ -13,6 +12,7 @@ import {
   type MailContext,
   mailContext,
   type NotificationKey,
+  summaryOf,
 } from '../db/delivery/notifications.ts';
 import type { Pool } from '../db/pool.ts';
 import { MailError, type Mailer } from '../outbound/mail.ts';
@@ -47,10 +47,7 @@ async function sendNotification(deps: NotifyDeps, key: NotificationKey): Promise
   const status = deps.smtp === null ? 'logged' : 'sent';
   const line = { ...key, count: mail.count, deliveryId: mail.facts.delivery_id };
   if (deps.smtp === null) {
-    deps.log.info(
-      { ...line, error: mail.facts.error && toldError(mail.facts.error) },
-      'notification (set SMTP_URL to have it sent by mail)',
-    );
+    deps.log.info({ ...line, error: summaryOf(mail.facts) }, 'notification (set SMTP_URL to have it sent by mail)');
   } else {
     const taken = await send(deps, deps.smtp, key, mail, context);
     deps.log.info({ ...line, ...taken }, 'notification sent');
@@ -78,7 +75,7 @@ async function send(
     return await Promise.race([sending, cancelled()]);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    deps.log.warn({ ...key, deliveryId, error: error.detail }, 'notification not sent');
+    deps.log.warn({ ...key, deliveryId, error: error.serverWords }, 'notification not sent');
     if (error.permanent) throw ApplicationFailure.nonRetryable(error.message, 'MailRefused');
     throw ApplicationFailure.retryable(error.message, 'MailServerAway');
   }
@@ -105,7 +102,7 @@ function mailFacts(
     deliveryId: facts.delivery_id,
     attempts: facts.attempts,
     statusCode: facts.status_code,
-    error: facts.error && toldError(facts.error),
+    error: summaryOf(facts),
     at: new Date(facts.at),
     failedBefore,
     temporalUrl: workflowLink(facts.delivery_id),

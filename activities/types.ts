@@ -1,4 +1,5 @@
 // The activities as workflows see them. Ids and small facts only: what goes in and comes out stands in a history.
+import type { ErrorSummary } from '../core/error-summary.ts';
 import type { ReplayProgress } from '../core/event-replay.ts';
 
 /** One attempt to make. */
@@ -23,10 +24,10 @@ export interface AttemptRequest {
 
 /** What an attempt led to; `closed`: the delivery was ended or deleted meanwhile, nothing was sent. */
 export type AttemptOutcome =
-  | { status: 'delivered' | 'closed'; statusCode: number | null; error: string | null }
+  | { status: 'delivered' | 'closed'; statusCode: number | null; error: ErrorSummary | null }
   /** `parked` false: so many others wait in Temporal to be replayed that this one does not. */
-  | { status: 'failed'; statusCode: number | null; error: string | null; parked?: boolean }
-  | { status: 'retrying'; statusCode: number | null; error: string | null; waitMs: number }
+  | { status: 'failed'; statusCode: number | null; error: ErrorSummary | null; parked?: boolean }
+  | { status: 'retrying'; statusCode: number | null; error: ErrorSummary | null; waitMs: number }
   /** Not made: the circuit of its route keeps it; to be made when the signal `release` says so. */
   | { status: 'held' }
   /**
@@ -35,7 +36,7 @@ export type AttemptOutcome =
    */
   | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
-  | { status: 'failed_over'; statusCode: number | null; error: string | null; takenOverBy: string | null }
+  | { status: 'failed_over'; statusCode: number | null; error: ErrorSummary | null; takenOverBy: string | null }
   | UnrecordedAttempt;
 
 /**
@@ -48,7 +49,7 @@ export interface UnrecordedAttempt {
   /** What becomes of the delivery, unless a failover destination takes over. */
   deliveryStatus: 'delivered' | 'failed' | 'retrying';
   statusCode: number | null;
-  error: string | null;
+  error: ErrorSummary | null;
   /** ms */
   latency: number;
   /** ISO 8601 */
@@ -191,7 +192,7 @@ export type WarehouseAdvice =
       bytes: number;
       attempts: number;
       waitingSince: number;
-      error: string | null;
+      error: ErrorSummary | null;
     }
   /** A batch was uploaded, and its deliveries are to be recorded as delivered. */
   | { state: 'uploaded'; batchId: string; events: number };
@@ -204,7 +205,7 @@ export type UploadOutcome =
    * `soon`: it may succeed although nobody changes anything; `slowly`: somebody has to change something first; `never`: the
    * file itself cannot be written.
    */
-  | { status: 'failed'; error: string; retry: 'soon' | 'slowly' | 'never' };
+  | { status: 'failed'; error: ErrorSummary; retry: 'soon' | 'slowly' | 'never' };
 
 /** Run by a worker of their own, so that a slow store never holds what deliveries need. All of them may be repeated. */
 export interface WarehouseActivities {

@@ -45,7 +45,7 @@ export function createTestSender(sender: Sender, options: { headerPrefix: string
       }
       const result = await sender.send({ ...request, poolKey: destination.id, timeoutMs: destination.timeoutMs });
       if (result.kind === 'error') {
-        return failure(null, result.latency, null, result.message);
+        return failure(null, result.latency, null, result.detail);
       }
       const { statusCode, latency, bodyText } = result;
       const judged = isSuccess(null, statusCode, bodyText);

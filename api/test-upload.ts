@@ -58,7 +58,7 @@ export function createTestUploader(warehouses: Pick<Warehouses, 'put'>): TestUpl
         DEADLINE_MS,
       );
       const latency = Math.round(performance.now() - startedAt);
-      if (!written.ok) return failure(written.statusCode ?? null, latency, written.message);
+      if (!written.ok) return failure(written.statusCode ?? null, latency, written.detail);
       return {
         success: true,
         result: { ...written.value, count: file.count },

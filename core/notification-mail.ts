@@ -1,5 +1,6 @@
 // The mails that tell of deliveries: subject, plain text and HTML.
 // Rules: NOTE-05.
+import type { ErrorSummary } from './error-summary.ts';
 
 /** What a mail tells of. Names come from the records of the route; nothing here is trusted to be free of markup. */
 export interface MailFacts {
@@ -16,7 +17,7 @@ export interface MailFacts {
   deliveryId: string;
   attempts: number;
   statusCode: number | null;
-  error: string | null;
+  error: ErrorSummary | null;
   /** When it ended. */
   at: Date;
   /** Of a recovery: the failed deliveries before it; a count of 0 means that only the route's circuit was open. */

@@ -1,10 +1,11 @@
 // Whether a destination's response counts as success (`expectedResponse` of its route).
 // Rules: ROUTE-22, DLV-18.
+import { type ErrorSummary, named, ownWords } from './error-summary.ts';
 
 /** What a route expects of the response; a member that is absent is not checked, except that the default status is 2xx. */
 export type ExpectedResponse = { statusCodes?: number[]; bodyContains?: string };
 
-export type ResponseCheck = { success: true } | { success: false; reason: string };
+export type ResponseCheck = { success: true } | { success: false; reason: ErrorSummary };
 
 /**
  * Judges a response.
@@ -17,12 +18,15 @@ export function isSuccess(expected: ExpectedResponse | null, statusCode: number,
   const statusIsRight =
     statusCodes.length > 0 ? statusCodes.includes(statusCode) : statusCode >= 200 && statusCode <= 299;
   if (!statusIsRight) {
-    const wanted = statusCodes.length > 0 ? `, expected ${statusCodes.join(' or ')}` : '';
-    return { success: false, reason: `The destination answered ${statusCode}${wanted}` };
+    const wanted = named(statusCodes.length > 0 ? `, expected ${statusCodes.join(' or ')}` : '');
+    return { success: false, reason: ownWords`The destination answered ${statusCode}${wanted}` };
   }
   const wantedText = expected?.bodyContains ?? '';
   if (!bodyText.includes(wantedText)) {
-    return { success: false, reason: `The destination answered ${statusCode}, but the body lacks the expected text` };
+    return {
+      success: false,
+      reason: ownWords`The destination answered ${statusCode}, but the body lacks the expected text`,
+    };
   }
   return { success: true };
 }

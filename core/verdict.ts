@@ -1,19 +1,19 @@
 // What an attempt's answer means for its delivery.
 // Rules: DLV-19, DLV-20, DLV-22.
 import { parseHttpDate, parseRetryAfter, waitBeforeRetry } from './backoff.ts';
-import { errorText } from './clean-text.ts';
+import { type DescribedError, openError } from './error-summary.ts';
 import { type ExpectedResponse, isSuccess } from './response-check.ts';
 
 /** What came back from the destination. */
 export type Answer =
   | { kind: 'response'; statusCode: number; headers: Readonly<Record<string, string>>; bodyForCheck: string }
-  | { kind: 'error'; message: string; retryable: boolean };
+  | ({ kind: 'error'; retryable: boolean } & DescribedError);
 
 /** Delivered, failed for good, or to be retried after `waitMs`. */
 export type Verdict =
   | { status: 'delivered'; error: null }
-  | { status: 'failed'; error: string }
-  | { status: 'retrying'; error: string; waitMs: number };
+  | { status: 'failed'; error: DescribedError }
+  | { status: 'retrying'; error: DescribedError; waitMs: number };
 
 // RFC 9110, section 15.5.11: the resource is gone for good, so the destination wants no more of it.
 const GONE = 410;
@@ -41,11 +41,16 @@ export function judge(
   };
 }
 
-function failureOf(answer: Answer, expected: ExpectedResponse | null): { error: string; retryable: boolean } | null {
-  if (answer.kind === 'error') return { error: errorText(answer.message), retryable: answer.retryable };
+function failureOf(
+  answer: Answer,
+  expected: ExpectedResponse | null,
+): { error: DescribedError; retryable: boolean } | null {
+  if (answer.kind === 'error') {
+    return { error: { summary: answer.summary, detail: answer.detail }, retryable: answer.retryable };
+  }
   const check = isSuccess(expected, answer.statusCode, answer.bodyForCheck);
   if (check.success) return null;
-  return { error: check.reason, retryable: answer.statusCode !== GONE };
+  return { error: openError(check.reason), retryable: answer.statusCode !== GONE };
 }
 
 function retryAfterOf(answer: Answer, nowMs: number): number | null {

@@ -1,5 +1,6 @@
 // What an error of PostgreSQL, or of the way to it, means for whoever ran the statement. Codes: PostgreSQL manual, appendix A;
 // those of Node: errno(3).
+import { type ErrorSummary, named, ownWords } from '../core/error-summary.ts';
 
 // Classes after which the same statement may succeed later: connection lost, no resources (memory, disk, connections),
 // ended by the server or by a deadline, a failing disk, a deadlock.
@@ -85,9 +86,9 @@ export const isRefusedValue = (error: unknown): boolean => {
   return isSqlState(code) && VALUE_CLASSES.includes(code.slice(0, 2));
 };
 
-/** Such a refusal as one sentence. PostgreSQL's own words may quote what was refused, so they are for the log. */
-export const refusalOf = (error: unknown): string =>
-  `PostgreSQL refused a value of the delivery (SQLSTATE ${codeOf(error)})`;
+/** Such a refusal as one sentence. PostgreSQL's own words may quote what was refused (db/quoted-values.ts). */
+export const refusalOf = (error: unknown): ErrorSummary =>
+  ownWords`PostgreSQL refused a value of the delivery (SQLSTATE ${named(codeOf(error))})`;
 
 /** Whether a row with this key is there already. */
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === UNIQUE_VIOLATION;

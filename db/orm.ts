@@ -5,6 +5,7 @@ import type pg from 'pg';
 import './column-types.ts';
 import { entities } from './entities.ts';
 import { dropReadOnlyConnections } from './pool.ts';
+import { hideQuotedValues } from './quoted-values.ts';
 
 export type { EntityManager, MikroORM };
 
@@ -22,7 +23,10 @@ export function createOrm(databaseUrl: string, poolSize: number): MikroORM {
     driverOptions: {
       connectionTimeoutMillis: 3000,
       statement_timeout: 10_000,
-      onPoolCreated: (pool: pg.Pool) => dropReadOnlyConnections(pool),
+      onPoolCreated: (pool: pg.Pool) => {
+        dropReadOnlyConnections(pool);
+        hideQuotedValues(pool);
+      },
     },
     forceUtcTimezone: true,
   });

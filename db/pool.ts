@@ -3,6 +3,7 @@ import pg from 'pg';
 import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
 import { CleanClient } from './parameters.ts';
+import { hideQuotedValues } from './quoted-values.ts';
 
 export type Pool = pg.Pool;
 // PostgreSQL manual, 19.7.1 and 19.7.4.
@@ -40,6 +41,7 @@ export function createPool(
   });
   pool.on('error', options.onError);
   dropReadOnlyConnections(pool);
+  hideQuotedValues(pool);
   return pool;
 }
 

@@ -1,6 +1,7 @@
 // Rules that several statements share, each defined once, as fragments of SQL. They are no functions of the database: the planner
 // sees the whole statement, and releases that run side by side each bring their own text.
 import { OPEN_STATUSES } from '../core/delivery-status.ts';
+import { UNKNOWN_ERROR } from '../core/error-summary.ts';
 
 /** The statuses of a delivery that has not ended: `status in ${OPEN}`. */
 export const OPEN = quoted(OPEN_STATUSES);
@@ -53,6 +54,14 @@ export const failOver = (target: string, original: string, reason: string): stri
   ${toOutbox('c', { delivery_id: 'c.next_id', destination_id: `c.${target}`, shard: 'c.next_shard', failover_of: 'c.id' })}
   from changed c where c.${target} is not null
 )`;
+
+/**
+ * The summary of a row's error, null when it has none (core/error-summary.ts). A row that an earlier release wrote has no summary,
+ * and its error may be anything.
+ * @param table has the columns `error` and `error_summary`
+ */
+export const errorSummary = (table: string): string =>
+  `case when ${table}.error is not null then coalesce(${table}.error_summary, '${UNKNOWN_ERROR}') end`;
 
 /** Every commit that brings deliveries to the outbox, or changes a circuit, notifies on this channel. */
 export const OUTBOX_CHANNEL = 'hookyard_outbox';

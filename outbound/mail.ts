@@ -1,6 +1,7 @@
 // Sending mail by SMTP. The address comes from the operator's own settings, so the address guard is not asked.
 // Rules: NOTE-06.
 import { createTransport } from 'nodemailer';
+import { type ErrorSummary, named, ownWords } from '../core/error-summary.ts';
 import type { MailText } from '../core/notification-mail.ts';
 
 // Deadlines of single steps in ms; the activity around them has one for the whole (workflows/notify.ts).
@@ -23,17 +24,20 @@ export interface Mailer {
   close(): void;
 }
 
-/** Why a mail was not taken. The message names no address, so that it may stand in histories; `detail` is for the log. */
+/** Why a mail was not taken. The message is a summary that names no address, so that it may stand in histories. */
 export class MailError extends Error {
   /** Trying again would not help: the server refuses this mail. */
   readonly permanent: boolean;
-  /** The server's own words, with addresses masked. */
-  readonly detail: string;
-  constructor(message: string, permanent: boolean, detail: string) {
-    super(message);
+  /**
+   * The server's own words, with addresses masked. For the log, which is their only place: the server is the operator's, and can
+   * quote nothing but the mail, whose error is a summary too.
+   */
+  readonly serverWords: string;
+  constructor(summary: ErrorSummary, permanent: boolean, serverWords: string) {
+    super(summary);
     this.name = 'MailError';
     this.permanent = permanent;
-    this.detail = detail;
+    this.serverWords = serverWords;
   }
 }
 
@@ -78,8 +82,9 @@ function mailError(error: unknown): MailError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   const reply = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
   const refused = ABOUT_THIS_MAIL.includes(code);
+  const what = refused ? 'did not take the mail' : 'could not be used';
   return new MailError(
-    `The mail server ${refused ? 'did not take the mail' : 'could not be used'} (${code}${reply > 0 ? `, reply ${reply}` : ''})`,
+    ownWords`The mail server ${named(what)} (${named(code)}${named(reply > 0 ? `, reply ${reply}` : '')})`,
     refused && reply >= 500,
     String(error).replace(/[^\s<>,;:"']+@[^\s<>,;:"']+/g, '<address>'),
   );

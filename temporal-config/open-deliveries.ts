@@ -1,6 +1,7 @@
 // Open deliveries whose workflow should go on with them and does not: it is unknown to Temporal, or was ended there, or waits for
 // something that will not come because this database was restored from a backup and is older than the workflow.
 import type { Client } from '@temporalio/client';
+import { openError, ownWords } from '../core/error-summary.ts';
 import { isWarehouseId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { endDeliveries } from '../db/delivery/delivery-commands.ts';
@@ -24,8 +25,8 @@ type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId' | 'mayAwaitTurn
 /** Why a delivery failed whose workflow someone ended; `before` its first attempt had a result, or later. */
 const reason = (before: boolean) =>
   before
-    ? 'Its workflow was ended in Temporal before the first attempt was recorded'
-    : 'Its workflow was ended in Temporal before the next attempt';
+    ? ownWords`Its workflow was ended in Temporal before the first attempt was recorded`
+    : ownWords`Its workflow was ended in Temporal before the next attempt`;
 
 /** Looks after a delivery that waits only for its workflow, and for too long. */
 export async function repairOverdue(deps: RepairDeps, delivery: OverdueDelivery): Promise<DeliveryRepair | null> {
@@ -76,7 +77,7 @@ async function endLost({ pool, log }: RepairDeps, delivery: Ids, before: boolean
   const ended = await endDeliveries(pool, 'failed', {
     organizationId,
     deliveryIds: [deliveryId],
-    reason: reason(before),
+    reason: openError(reason(before)),
   });
   if (ended.length > 0) log.warn({ deliveryId, reason: reason(before) }, 'delivery failed');
   return ended.length > 0;

@@ -9,6 +9,7 @@ import type {
   WarehouseAdvice,
 } from '../activities/types.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
+import type { ErrorSummary } from '../core/error-summary.ts';
 import type { ReplayProgress } from '../core/event-replay.ts';
 
 /** What a delivery workflow is started with: ids and the policy as it was then. Never bodies, headers or secrets. */
@@ -48,13 +49,13 @@ export interface ResumedDelivery {
   /** Until the next one, ms. */
   waitMs: number;
   statusCode: number | null;
-  error: string | null;
+  error: ErrorSummary | null;
 }
 
 /** An outcome of a first attempt after which something is left to do. */
 export type FirstAttempt =
   | Extract<AttemptOutcome, { status: 'retrying' | 'deferred' }>
-  | { status: 'failed'; statusCode: number | null; error: string | null }
+  | { status: 'failed'; statusCode: number | null; error: ErrorSummary | null }
   | UnrecordedAttempt;
 
 /** How a delivery workflow ends. */

@@ -10,8 +10,8 @@ import {
   sleep,
   TemporalFailure,
 } from '@temporalio/workflow';
+import { errorText } from '../core/clean-text.ts';
 import { plain } from '../core/operator-markdown.ts';
-import { toldError } from '../core/told-error.ts';
 
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
@@ -62,7 +62,7 @@ function facts(cause: Error): { type: string; message: string; stack: string } {
   const type = (cause instanceof ApplicationFailure && cause.type) || cause.name;
   // Of the stack the frames only: it begins with the message.
   const stack = (cause.stack ?? '').replace(/^.*?(?=^ +at )/ms, '');
-  return { type, message: `${type}: ${toldError(cause.message)}`.slice(0, LONGEST_CAUSE), stack };
+  return { type, message: `${type}: ${errorText(cause.message)}`.slice(0, LONGEST_CAUSE), stack };
 }
 
 /**

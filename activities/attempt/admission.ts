@@ -1,6 +1,7 @@
 // Whether an attempt may be made: the delivery is open, all that it needs is there, no circuit keeps it, and the rate limit of
 // its destination has a slot.
 import { isOpenStatus } from '../../core/delivery-status.ts';
+import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
 import { isBlocked } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
@@ -94,13 +95,14 @@ async function requireAll(deps: AttemptDeps, context: AttemptContext): Promise<A
     context.destinationVersion === null
       ? null
       : await deps.configs.destination(context.organizationId, context.destinationId, context.destinationVersion);
-  if (!destination) return { ending: 'cancelled', reason: 'The destination was deleted' };
-  if (!destination.enabled) return { ending: 'skipped', reason: 'The destination is disabled' };
+  if (!destination) return { ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
+  if (!destination.enabled) return { ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
   if (context.sourceSlug === null || context.eventHeaders === null) {
-    return { ending: 'cancelled', reason: 'The source of the event was deleted' };
+    return { ending: 'cancelled', reason: openError(ownWords`The source of the event was deleted`) };
   }
   if (context.body === null) {
-    return { ending: 'failed', reason: 'The payload was removed by the retention policy before it was delivered' };
+    const removed = ownWords`The payload was removed by the retention policy before it was delivered`;
+    return { ending: 'failed', reason: openError(removed) };
   }
   const { eventHeaders: headers, body, sourceSlug } = context;
   return { context, destination, headers, body, sourceSlug };

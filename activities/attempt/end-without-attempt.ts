@@ -1,5 +1,5 @@
 // Deliveries that end before they are sent, because they never can be.
-import { toldError } from '../../core/told-error.ts';
+import type { DescribedError } from '../../core/error-summary.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptOutcome } from '../types.ts';
@@ -8,7 +8,7 @@ import { CLOSED } from './record-later.ts';
 
 export interface Ending {
   ending: 'cancelled' | 'failed' | 'skipped';
-  reason: string;
+  reason: DescribedError;
 }
 
 export async function endWithoutAttempt(
@@ -18,10 +18,10 @@ export async function endWithoutAttempt(
 ): Promise<AttemptOutcome> {
   const { organizationId, deliveryId } = context;
   await endDeliveries(deps.pool, ending, { organizationId, deliveryIds: [deliveryId], reason });
-  const redacted = toldError(reason);
+  const { summary } = reason;
   deps.log.info(
-    { deliveryId, eventId: context.eventId, status: ending, reason: redacted },
+    { deliveryId, eventId: context.eventId, status: ending, reason: summary },
     'delivery ended without an attempt',
   );
-  return ending === 'failed' ? { status: 'failed', statusCode: null, error: redacted } : CLOSED;
+  return ending === 'failed' ? { status: 'failed', statusCode: null, error: summary } : CLOSED;
 }

@@ -1,12 +1,13 @@
 // That our own side tries again and again is right while something is away. It is wrong for a delivery of which PostgreSQL refuses
 // a value: it would repeat for ever and hold its place. Such a delivery ends.
+import { type ErrorSummary, openError, ownWords } from '../../core/error-summary.ts';
 import { isRefusedValue, refusalOf } from '../../db/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptDeps } from './deps.ts';
 import type { AttemptRequest } from '../types.ts';
 
 /** An outcome of an attempt. */
-type Ended = { status: 'failed' | 'closed'; statusCode: number | null; error: string | null };
+type Ended = { status: 'failed' | 'closed'; statusCode: number | null; error: ErrorSummary | null };
 
 /**
  * Runs a step of one delivery's attempt, or ends the delivery when PostgreSQL refuses a value of it.
@@ -34,9 +35,9 @@ async function end(
   const { deliveryId, eventId, attempt } = request;
   const context = await contexts.submit(request);
   if (!context) return { status: 'closed', statusCode: null, error: null };
-  const reason = `Attempt ${attempt} was given up: ${refusalOf(error)}`;
+  const reason = ownWords`Attempt ${attempt} was given up: ${refusalOf(error)}`;
   const { organizationId, statusCode } = context;
-  await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason });
+  await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
   log.error({ deliveryId, eventId, attempt, err: error }, 'delivery ended: PostgreSQL refused a value of it');
   return { status: 'failed', statusCode, error: reason };
 }

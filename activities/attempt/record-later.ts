@@ -1,8 +1,8 @@
 // Recording an attempt that was made before and could not be recorded then, from the few facts that are left of it; and what
 // the records say of an attempt.
 import { isOpenStatus } from '../../core/delivery-status.ts';
+import { openError } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
-import { toldError } from '../../core/told-error.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptDeps } from './deps.ts';
 import { offerFailover } from '../failover.ts';
@@ -33,7 +33,9 @@ export async function recordAttempt(
   const { organizationId, routeId, routeVersion } = context;
   const route =
     routeId === null || routeVersion === null ? null : await deps.configs.route(organizationId, routeId, routeVersion);
-  const { statusCode, error, latency, waitMs, deliveryStatus } = made;
+  const { statusCode, latency, waitMs, deliveryStatus } = made;
+  // The workflow has the summary only.
+  const error = made.error === null ? null : openError(made.error);
   const failover =
     route === null || error === null
       ? null
@@ -70,7 +72,7 @@ export function unrecordedOutcome(result: AttemptResult): UnrecordedAttempt {
     attempt: result.attemptNumber,
     deliveryStatus: result.deliveryStatus,
     statusCode: result.statusCode,
-    error: result.error === null ? null : toldError(result.error),
+    error: result.error?.summary ?? null,
     latency: result.latency,
     startedAt: result.startedAt.toISOString(),
     completedAt: result.completedAt.toISOString(),
@@ -93,8 +95,7 @@ export function within<T>(ms: number, promise: Promise<T>, ending?: AbortSignal)
 
 /** The outcome of an attempt that is recorded, as its delivery tells it. */
 export function recordedOutcome(context: AttemptContext): RecordedOutcome {
-  const { status, statusCode } = context;
-  const error = context.error === null ? null : toldError(context.error);
+  const { status, statusCode, error } = context;
   if (status === 'delivered' || status === 'failed') return { status, statusCode, error };
   if (status === 'failed_over') return { status, statusCode, error, takenOverBy: null };
   if (!isOpenStatus(status)) return CLOSED;

@@ -101,7 +101,10 @@ function submit(
 }
 
 function outcomeOf({ sent, verdict, failover }: Judged, recorded: RecordedResult): AttemptOutcome {
-  const facts = { statusCode: sent.kind === 'response' ? sent.statusCode : null, error: verdict.error };
+  const facts = {
+    statusCode: sent.kind === 'response' ? sent.statusCode : null,
+    error: verdict.error?.summary ?? null,
+  };
   if (failover && recorded.failedOver) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
   // With the circuit open, there is no retry to wait for: the next step finds out where the delivery goes instead.
   if (verdict.status === 'retrying') {
@@ -168,7 +171,7 @@ function logAttempt(
     status,
     statusCode: sent.kind === 'response' ? sent.statusCode : null,
     latency: sent.latency,
-    ...(sent.kind === 'error' && { error: sent.message }),
+    ...(sent.kind === 'error' && { error: sent.summary }),
   };
   if (status === 'delivered') log.info(line, 'attempt');
   else log.warn(line, 'attempt');

@@ -1,5 +1,7 @@
 // What an attempt sends: the content of the event, transformed when its route says so, and the request with it.
+import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import { MissingCredentialsError } from '../../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import { applyTransform, type EventContent } from '../apply-transform.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
@@ -38,12 +40,17 @@ export async function renderRequest(
       failover: failoverFacts(context),
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return endWithoutAttempt(deps, context, { ending: 'failed', reason });
+    return endWithoutAttempt(deps, context, { ending: 'failed', reason: describe(error) });
   }
 }
 
 function failoverFacts({ originalDestinationId, failoverReason }: AttemptContext) {
   if (originalDestinationId === null) return undefined;
   return { originalDestination: originalDestinationId, failureReason: failoverReason ?? '' };
+}
+
+function describe(error: unknown): DescribedError {
+  if (error instanceof MissingCredentialsError) return openError(error.summary);
+  const detail = error instanceof Error ? error.message : String(error);
+  return { summary: ownWords`The request could not be made; the API tells why`, detail };
 }

@@ -1,10 +1,10 @@
 // The file of a batch: its events read page by page, so that the payloads in memory stay few, transformed, and written in
 // the order in which they were received.
+import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { type BatchFile, createFileWriter } from '../../core/warehouse/file.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
-import { toldError } from '../../core/told-error.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse/batches.ts';
@@ -54,7 +54,7 @@ function* pagesOf(members: BatchMember[]): Generator<BatchMember[]> {
   if (page.length > 0) yield page;
 }
 
-type Ending = { ending: 'cancelled' | 'failed'; reason: string };
+type Ending = { ending: 'cancelled' | 'failed'; reason: DescribedError };
 
 async function eventsOf(deps: FlushDeps, batch: BatchUnderWay, page: BatchMember[]): Promise<WarehouseEvent[]> {
   const contexts = await loadAttempts(deps.hotPool, page);
@@ -74,11 +74,11 @@ type Row = { event: WarehouseEvent } | ({ deliveryId: string } & Ending);
 async function rowOf(deps: FlushDeps, context: AttemptContext): Promise<Row> {
   const { deliveryId, eventId, sourceSlug, eventHeaders, body, receivedAt } = context;
   if (sourceSlug === null || eventHeaders === null || receivedAt === null) {
-    return { deliveryId, ending: 'cancelled', reason: 'The source of the event was deleted' };
+    return { deliveryId, ending: 'cancelled', reason: openError(ownWords`The source of the event was deleted`) };
   }
   if (body === null) {
-    const reason = 'The payload was removed by the retention policy before it was written';
-    return { deliveryId, ending: 'failed', reason };
+    const removed = ownWords`The payload was removed by the retention policy before it was written`;
+    return { deliveryId, ending: 'failed', reason: openError(removed) };
   }
   const content = await applyTransform(deps, context, { headers: eventHeaders, body, sourceSlug });
   if ('problem' in content) return { deliveryId, ending: 'failed', reason: content.problem };
@@ -100,12 +100,14 @@ function lowercased(headers: Record<string, string>): Record<string, string> {
 
 async function endUnwritable(deps: FlushDeps, { organizationId, id }: BatchUnderWay, rows: Row[]): Promise<void> {
   const unwritable = rows.flatMap((row) => ('ending' in row ? [row] : []));
-  for (const [reason, ended] of Map.groupBy(unwritable, (row) => row.reason)) {
-    const ending = ended[0]?.ending ?? 'failed';
+  for (const ended of Map.groupBy(unwritable, (row) => row.reason.detail).values()) {
+    const [first] = ended;
+    if (!first) continue;
+    const { ending, reason } = first;
     const deliveryIds = ended.map(({ deliveryId }) => deliveryId);
     await endDeliveries(deps.pool, ending, { organizationId, deliveryIds, reason });
     deps.log.info(
-      { batchId: id, deliveryIds, status: ending, reason: toldError(reason) },
+      { batchId: id, deliveryIds, status: ending, reason: reason.summary },
       'deliveries ended without a row in the file',
     );
   }

@@ -1,4 +1,5 @@
 // What the activities of warehouses depend on, and a destination as they need it.
+import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { Log } from '../../core/log.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -22,7 +23,7 @@ export interface FlushDeps {
 }
 
 /** Why nothing can be written to a destination, and how its deliveries end, as those to an HTTP destination do. */
-export type Unusable = { ok: false; ending: 'cancelled' | 'failed' | 'skipped'; reason: string };
+export type Unusable = { ok: false; ending: 'cancelled' | 'failed' | 'skipped'; reason: DescribedError };
 
 export type UsableDestination = { ok: true; target: WarehouseTarget } & Pick<StoredDestination, 'fieldMapping'>;
 
@@ -31,12 +32,13 @@ export function openDestination(
   { secretBox }: Pick<FlushDeps, 'secretBox'>,
   stored: StoredDestination | undefined,
 ): UsableDestination | Unusable {
-  if (!stored) return { ok: false, ending: 'cancelled', reason: 'The destination was deleted' };
-  if (!stored.enabled) return { ok: false, ending: 'skipped', reason: 'The destination is disabled' };
+  if (!stored) return { ok: false, ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
+  if (!stored.enabled)
+    return { ok: false, ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
   const type = WAREHOUSE_TYPES.find((known) => known === stored.type);
   if (type === undefined) throw new Error(`${stored.id} is of type ${stored.type}, which is no warehouse`);
   const opened = decryptedWarehouseConfig(secretBox, { id: stored.id, type, config: stored.config });
-  if (!opened.ok) return { ok: false, ending: 'failed', reason: opened.message };
+  if (!opened.ok) return { ok: false, ending: 'failed', reason: openError(opened.message) };
   const target = {
     id: stored.id,
     version: stored.version,

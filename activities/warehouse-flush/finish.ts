@@ -1,5 +1,6 @@
 // Records the end of a batch's deliveries, by the statement that records every attempt, so that events, statistics and
 // notifications come out as for HTTP destinations.
+import { named, openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
 import { apart } from '../../db/apart.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/database-errors.ts';
@@ -52,8 +53,8 @@ async function endRefused(
   { deliveryId, deliveryStatus }: AttemptResult,
   error: unknown,
 ): Promise<void> {
-  const reason = `It could not be recorded as ${deliveryStatus}: ${refusalOf(error)}`;
-  await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason });
+  const reason = ownWords`It could not be recorded as ${named(deliveryStatus)}: ${refusalOf(error)}`;
+  await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
   log.error({ batchId: id, deliveryId, err: error }, 'delivery ended: PostgreSQL refused a value of it');
 }
 
@@ -72,7 +73,10 @@ function delivered(batch: BatchUnderWay, members: OpenMember[]): AttemptResult[]
 
 async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<AttemptResult[]> {
   const times = timesOf(batch);
-  const error = batch.error ?? 'The batch could not be written';
+  const error =
+    batch.error === null
+      ? openError(ownWords`The batch could not be written`)
+      : { summary: batch.errorSummary ?? UNKNOWN_ERROR, detail: batch.error };
   const routeIds = [...new Set(members.flatMap(({ routeId }) => routeId ?? []))];
   const rules = await failoverRules(deps.pool, batch.organizationId, routeIds);
   return members.map((member) => {

@@ -1,4 +1,5 @@
 // What is next for a warehouse destination: nothing, waiting, or a batch.
+import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { idTime, newId } from '../../core/ids.ts';
 import {
   type BatchPlan,
@@ -118,8 +119,8 @@ async function withoutEnded(
       },
     ];
   });
-  if (gone.length > 0)
-    await endThese(deps, key, gone, { ending: 'cancelled', reason: 'The source of the event was deleted' });
+  const deleted = openError(ownWords`The source of the event was deleted`);
+  if (gone.length > 0) await endThese(deps, key, gone, { ending: 'cancelled', reason: deleted });
   return waiting;
 }
 
@@ -157,9 +158,17 @@ async function freeze(
 }
 
 function adviceOn(batch: BatchUnderWay): WarehouseAdvice {
-  const { id: batchId, status, events, bytes, attempts, waitingSince, error } = batch;
+  const { id: batchId, status, events, bytes, attempts, waitingSince, errorSummary } = batch;
   if (status === 'uploaded') return { state: 'uploaded', batchId, events };
-  return { state: 'frozen', batchId, events, bytes, attempts, waitingSince: waitingSince.getTime(), error };
+  return {
+    state: 'frozen',
+    batchId,
+    events,
+    bytes,
+    attempts,
+    waitingSince: waitingSince.getTime(),
+    error: errorSummary,
+  };
 }
 
 async function idle(deps: FlushDeps, key: WarehouseKey): Promise<WarehouseAdvice> {
@@ -167,7 +176,7 @@ async function idle(deps: FlushDeps, key: WarehouseKey): Promise<WarehouseAdvice
   return { state: 'idle' };
 }
 
-type Ending = { ending: 'cancelled' | 'failed' | 'skipped'; reason: string };
+type Ending = { ending: 'cancelled' | 'failed' | 'skipped'; reason: DescribedError };
 
 /** Ends everything that waits for a destination that cannot be written to. */
 async function endWaiting(deps: FlushDeps, key: WarehouseKey, ending: Ending): Promise<void> {
@@ -189,7 +198,7 @@ async function endThese(
   // What has no open delivery: the retention dropped it while it waited.
   await removeWaiting(pool, destinationId, deliveryIds);
   log.info(
-    { destinationId, deliveries: deliveryIds.length, status: ending, reason },
+    { destinationId, deliveries: deliveryIds.length, status: ending, reason: reason.summary },
     'deliveries ended without a file',
   );
 }

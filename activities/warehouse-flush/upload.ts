@@ -2,7 +2,7 @@
 // transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object is
 // halved.
 // Rules: WH-21, WH-24, WH-26.
-import { errorText } from '../../core/clean-text.ts';
+import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
@@ -41,7 +41,7 @@ export async function uploadBatch(deps: FlushDeps, reference: BatchReference): P
 async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableDestination): Promise<UploadOutcome> {
   const content = await makeContent(deps, batch);
   if (content.kind === 'empty') {
-    await endBatch(deps.pool, batch.id, 'failed', 'Nothing was left to write: all of its deliveries have ended');
+    await endBatch(deps.pool, batch.id, 'failed', NOTHING_LEFT);
     return { status: 'ended' };
   }
   if (content.kind === 'too large') {
@@ -58,7 +58,7 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   );
   const latency = Math.round(performance.now() - began);
   if (!written.ok && written.kind === 'closed') throw new Error('The worker is shutting down');
-  if (!written.ok) return fail(deps, batch, written.message, written.retryable ? 'soon' : 'slowly', latency);
+  if (!written.ok) return fail(deps, batch, written, written.retryable ? 'soon' : 'slowly', latency);
   const noted = await noteUploaded(deps.pool, batch, { events: count, bytes: body.length, misfits, sha256, latency });
   deps.log.info(
     {
@@ -74,19 +74,22 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   return noted ? { status: 'uploaded' } : { status: 'ended' };
 }
 
-const TOO_LARGE = `The row of this one event would be larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: lower the number of columns that hold whole payloads`;
+const NOTHING_LEFT = openError(ownWords`Nothing was left to write: all of its deliveries have ended`);
+const TOO_LARGE = openError(
+  ownWords`The row of this one event would be larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: lower the number of columns that hold whole payloads`,
+);
 
 async function fail(
   deps: FlushDeps,
   batch: BatchUnderWay,
-  error: string,
+  error: DescribedError,
   retry: 'soon' | 'slowly' | 'never',
   latency: number,
 ): Promise<UploadOutcome> {
   await noteUploadFailed(deps.pool, batch, { error, latency });
   const { id: batchId, destinationId, attempts } = batch;
-  deps.log.warn({ batchId, destinationId, attempts, error, retry }, 'warehouse batch not uploaded');
-  return { status: 'failed', error: errorText(error), retry };
+  deps.log.warn({ batchId, destinationId, attempts, error: error.summary, retry }, 'warehouse batch not uploaded');
+  return { status: 'failed', error: error.summary, retry };
 }
 
 /** The destination was disabled or deleted while its batch waited for an upload. */

@@ -2,6 +2,7 @@
 // Rules: DLV-13 to DLV-17, ERR-27.
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { isId } from '../../core/ids.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
@@ -158,7 +159,7 @@ async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
   const cancelled = await cancelDeliveries(deps.pool, {
     organizationId: organizationId(ctx),
     deliveryIds: [delivery.id],
-    reason: 'Cancelled by a user',
+    reason: openError(ownWords`Cancelled by a user`),
     notInBatch: true,
   });
   const now = await requireDelivery(ctx, deps);

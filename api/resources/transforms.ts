@@ -200,7 +200,7 @@ async function inSandbox<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    if (error instanceof SandboxUnavailableError) throw unavailable(error.message);
+    if (error instanceof SandboxUnavailableError) throw unavailable(error.detail);
     throw error;
   }
 }

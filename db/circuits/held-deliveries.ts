@@ -52,6 +52,7 @@ with input as (
   update deliveries d
   set status = case when u.target is null then 'circuit_open' else 'failed_over' end,
       error = case when u.target is null then d.error else coalesce(d.error, $2) end,
+      error_summary = case when u.target is null or d.error is not null then d.error_summary else $2 end,
       next_attempt_at = null, counted = d.counted and u.target is null,
       finished_at = case when u.target is not null then now() end
   from due u

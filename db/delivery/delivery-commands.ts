@@ -2,6 +2,7 @@
 // statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
 // Rules: DEST-37.
 import { errorText } from '../../core/clean-text.ts';
+import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../database-errors.ts';
@@ -13,7 +14,7 @@ import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, WAKE_CIRCUITS } 
 import { countUnsent } from './unsent.ts';
 
 /** The error of deliveries that were open when their destination was deleted. */
-export const DESTINATION_DELETED = 'The destination was deleted';
+export const DESTINATION_DELETED = openError(ownWords`The destination was deleted`);
 // How many of them the request that deletes it cancels; the others are cancelled in the background (deleted-destinations.ts).
 const CANCELLED_AT_ONCE = 1000;
 
@@ -23,8 +24,8 @@ export interface EndSelection {
   deliveryIds?: string[];
   destinationIds?: string[];
   eventId?: string;
-  /** One sentence, shown as the delivery's error. */
-  reason: string;
+  /** Shown as the delivery's error. */
+  reason: DescribedError;
   /** Leaves out those that are in a warehouse's batch: its file is being written. */
   notInBatch?: boolean;
 }
@@ -34,7 +35,7 @@ export interface EndSelection {
 const END = `
 with ended as (
   update deliveries d
-  set status = $8, error = $2, next_attempt_at = null, finished_at = now(), counted = d.counted and $8 <> 'skipped'
+  set status = $8, error = $2, error_summary = $10, next_attempt_at = null, finished_at = now(), counted = d.counted and $8 <> 'skipped'
   where d.organization_id = $1 and d.status in ${OPEN}
     and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
     and ($4::text[] is null or d.destination_id = any($4))
@@ -57,7 +58,7 @@ with ended as (
   from change c where e.id = c.event_id
 ), failed as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, $8 as status,
-         attempt_count as attempts, status_code, $2 as error, finished_at as at
+         attempt_count as attempts, status_code, $2 as error, $10 as error_summary, finished_at as at
   from ended where $8 = 'failed'
 ), ${countUnsent('failed')}, ${noteOutcomes('failed')}
 select id, (select written from noted) as notifications,
@@ -81,7 +82,7 @@ export async function endDeliveries(
   const { low, high } = bounds(selection.deliveryIds ?? []);
   const { rows } = await db.query<{ id: string }>(END, [
     selection.organizationId,
-    errorText(selection.reason),
+    errorText(selection.reason.detail),
     selection.deliveryIds ?? null,
     selection.destinationIds ?? null,
     selection.eventId ?? null,
@@ -89,6 +90,7 @@ export async function endDeliveries(
     high,
     status,
     selection.notInBatch ?? false,
+    selection.reason.summary,
   ]);
   return rows.map((row) => row.id);
 }

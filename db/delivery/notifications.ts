@@ -1,5 +1,6 @@
 // Notifications of routes: noted where deliveries end, claimed when due, frozen while they are sent (migration 0006).
 // Rules: NOTE-01 to NOTE-04.
+import { type ErrorSummary, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import type { Queryable } from '../pool.ts';
 
 export type NotificationKind = 'failure' | 'recovery' | 'success';
@@ -18,13 +19,20 @@ export interface NotificationFacts {
   delivery_id: string;
   attempts: number;
   status_code: number | null;
+  /** Its detail. */
   error: string | null;
+  /** Absent when an earlier release has noted it. */
+  error_summary?: ErrorSummary | null;
   /** When the delivery ended, ISO 8601. */
   at: string;
   /** Of a recovery: the failed deliveries before it, and when the first of them failed. */
   failures?: number;
   failing_since?: string;
 }
+
+/** The error of these facts, as a mail may have it. */
+export const summaryOf = ({ error, error_summary }: NotificationFacts): ErrorSummary | null =>
+  error === null ? null : (error_summary ?? UNKNOWN_ERROR);
 
 /** A mail's content, the same for every try to send it. */
 export interface FrozenMail {
@@ -38,7 +46,8 @@ export interface FrozenMail {
 /**
  * The common table expressions that note ended deliveries in the statement that ends them.
  * @param ended the expression that holds them: organization_id, route_id, source_id, destination_id, primary_id (the
- *   destination the event was to go to first), event_id, delivery_id, status, attempts, status_code, error, at
+ *   destination the event was to go to first), event_id, delivery_id, status, attempts, status_code, error,
+ *   error_summary, at
  * @returns SQL that defines `noted`, which the main query must read: PostgreSQL does not run what nobody reads
  */
 export function noteOutcomes(ended: string): string {

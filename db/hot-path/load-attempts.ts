@@ -1,5 +1,7 @@
 // Loading what an attempt needs: one statement for many deliveries. Configuration is not read here but by version
 // through a cache (activities/config-cache.ts), so an unchanged destination costs two integers.
+import type { ErrorSummary } from '../../core/error-summary.ts';
+import { errorSummary } from '../sql-rules.ts';
 import { bounds } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import { circuitBlocks } from '../sql-rules.ts';
@@ -16,7 +18,7 @@ export interface AttemptContext {
   attemptCount: number;
   /** Outcome of the latest recorded attempt. */
   statusCode: number | null;
-  error: string | null;
+  error: ErrorSummary | null;
   /** Until its next attempt, ms, negative when that is overdue; null when it waits for none. */
   retryInMs: number | null;
   /** Set on a delivery to a failover destination: where the event was to go first, and why it did not get there. */
@@ -47,7 +49,7 @@ export interface AttemptContext {
 const LOAD = `
 select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id as "eventId", d.source_id as "sourceId",
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
-       d.status_code as "statusCode", d.error, extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
+       d.status_code as "statusCode", ${errorSummary('d')} as error, extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
        e.headers as "eventHeaders", p.body, s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
        r.transform_id as "transformId", tf.version as "transformVersion",

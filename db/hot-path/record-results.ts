@@ -1,6 +1,7 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
 // Rules: EVT-13.
 import { errorText } from '../../core/clean-text.ts';
+import type { DescribedError } from '../../core/error-summary.ts';
 import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
 import { lateBound, settingLate } from '../history/late.ts';
@@ -27,7 +28,7 @@ export interface AttemptResult {
   /** `retrying` waits for the next attempt; the others end the delivery. Unless `failover` finds a destination. */
   deliveryStatus: 'delivered' | 'failed' | 'retrying';
   statusCode: number | null;
-  error: string | null;
+  error: DescribedError | null;
   /** ms */
   latency: number;
   /** Upper edge of the latency's class (core/latency-classes.ts); null when there was no response. */
@@ -86,7 +87,7 @@ const LATEST = ['last_delivery_at', 'last_success_at', 'last_failure_at'];
 const recordInto = (events: string) => `
 with ${settingLate('$4', '$5')}, input as (
   select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
-  from json_to_recordset($1::json) as i(delivery_id text, attempt int, outcome text, status_code int, error text,
+  from json_to_recordset($1::json) as i(delivery_id text, attempt int, outcome text, status_code int, error text, error_summary text,
     latency int, latency_class int, started_at timestamptz, completed_at timestamptz, retry_ms float8,
     request_headers jsonb, response_headers jsonb, response_body text, attempt_lane text,
     candidates text[], candidates_of text, next_id text, next_shard int, original_destination_id text, failover_reason text)
@@ -96,6 +97,7 @@ with ${settingLate('$4', '$5')}, input as (
 ), changed as (
   update deliveries d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency, error = i.error,
+      error_summary = i.error_summary,
       next_attempt_at = case when i.delivery_status = 'retrying' then now() + make_interval(secs => i.retry_ms / 1000) end,
       lane = coalesce(d.lane, i.attempt_lane), counted = d.counted and i.delivery_status <> 'failed_over',
       delivered_at = case when i.delivery_status = 'delivered' then i.completed_at end,
@@ -155,7 +157,7 @@ with ${settingLate('$4', '$5')}, input as (
   ${addedUp('destination_id, bucket, latency', ['attempts'])}
 ), ended as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, delivery_status as status,
-         attempt as attempts, status_code, error, completed_at as at
+         attempt as attempts, status_code, error, error_summary, completed_at as at
   from changed where delivery_status in ('delivered', 'failed')
 ), ${noteOutcomes('ended')}
 select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId", ch.delivery_status = 'failed_over' as "failedOver",
@@ -221,7 +223,8 @@ function resultRow(result: AttemptResult) {
     attempt: result.attemptNumber,
     outcome: result.deliveryStatus,
     status_code: result.statusCode,
-    error: result.error && errorText(result.error),
+    error: result.error && errorText(result.error.detail),
+    error_summary: result.error?.summary,
     latency: result.latency,
     latency_class: result.latencyClass,
     started_at: result.startedAt,

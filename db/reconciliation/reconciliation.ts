@@ -1,11 +1,21 @@
 // Where this database says that something must go on: read by the reconciliation, which compares it with Temporal
 // (activities/reconciliation/), and put right.
+import type { ErrorSummary } from '../../core/error-summary.ts';
 import { idFloor, shardOf } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
 import { openTimes, slices } from '../delivery/open-times.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
-import { heldRow, OPEN, outboxRow, toOutbox, UNDER_WAY, WAITING_STATUS, WAKE_RELAYS } from '../sql-rules.ts';
+import {
+  errorSummary,
+  heldRow,
+  OPEN,
+  outboxRow,
+  toOutbox,
+  UNDER_WAY,
+  WAITING_STATUS,
+  WAKE_RELAYS,
+} from '../sql-rules.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt and what it may be delayed by take. */
 const OVERDUE_MS = 120_000;
@@ -122,7 +132,7 @@ export interface ResumePoint {
   /** Until the next one, ms. */
   waitMs: number;
   statusCode: number | null;
-  error: string | null;
+  error: ErrorSummary | null;
 }
 
 /** Where deliveries go on; one that is not open (any more) is missing. */
@@ -130,7 +140,7 @@ export async function resumePoints(db: Queryable, deliveryIds: string[]): Promis
   if (deliveryIds.length === 0) return new Map();
   const { ids, low, high } = bounds(deliveryIds);
   const { rows } = await db.query<ResumePoint & { id: string }>(
-    `select id, attempt_count as attempts, status_code as "statusCode", error,
+    `select id, attempt_count as attempts, status_code as "statusCode", ${errorSummary('deliveries')} as error,
             greatest(0, ceil(extract(epoch from next_attempt_at - now()) * 1000))::float8 as "waitMs"
      from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN}`,
     [ids, low, high],

@@ -1,6 +1,7 @@
 // What ends before its partition is dropped, so that nothing acknowledged vanishes unseen and nothing refers to what is gone:
 // deliveries that are still open, and deliveries that are younger than their event (activities/retention.ts).
 // Rules: EVT-24.
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
 import { endDeliveries, removeAttempts } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
@@ -17,7 +18,9 @@ const ENDING = new Stride(STEP);
 const REMOVING = new Stride(STEP);
 
 /** Shown as the error of a delivery whose payload had to go before it was delivered. */
-export const PAYLOAD_REMOVED = 'The payload was removed by the retention policy before it was delivered';
+export const PAYLOAD_REMOVED = openError(
+  ownWords`The payload was removed by the retention policy before it was delivered`,
+);
 
 /** The smallest id of the events and of the deliveries of a day. */
 function floors(day: number): { event: string; delivery: string } {

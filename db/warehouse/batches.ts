@@ -2,12 +2,13 @@
 // (migration 0012). Each statement names the status it starts from, so that of two workers only one goes on. They are planned
 // for every call, because how much they read changes from one batch to the next: not for a pool of the hot path.
 import { errorText } from '../../core/clean-text.ts';
+import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { FileFormat } from '../../core/warehouse/object-key.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import { forgetEnded } from '../ranges.ts';
-import { outboxRow, UNDER_WAY } from '../sql-rules.ts';
+import { errorSummary, outboxRow, UNDER_WAY } from '../sql-rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 
 /** A delivery in the outbox. */
@@ -64,15 +65,19 @@ export interface BatchUnderWay {
   events: number;
   bytes: number;
   attempts: number;
+  /** Of the latest upload: its detail. */
   error: string | null;
+  errorSummary: ErrorSummary | null;
   startedAt: Date | null;
   uploadedAt: Date | null;
   latency: number | null;
 }
 
+// Of `warehouse_batches b`.
 const COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key, file_format as "fileFormat",
   field_mapping as "fieldMapping", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
-  waiting_since as "waitingSince", events, bytes, attempts, error, started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
+  waiting_since as "waitingSince", events, bytes, attempts, error,
+  ${errorSummary('b')} as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
 
 /**
  * The oldest batch of a destination that is frozen and has not ended. One at most is on its way to the store; those before it
@@ -85,7 +90,7 @@ export async function findBatchUnderWay(
   except = '',
 ): Promise<BatchUnderWay | undefined> {
   const { rows } = await db.query<BatchUnderWay>(
-    `select ${COLUMNS} from warehouse_batches
+    `select ${COLUMNS} from warehouse_batches b
      where organization_id = $1 and destination_id = $2 and status in ${UNDER_WAY} and id <> $3
      order by frozen_at limit 1`,
     [key.organizationId, key.destinationId, except],
@@ -99,7 +104,7 @@ export async function findBatch(
   { organizationId, batchId }: { organizationId: string; batchId: string },
 ): Promise<BatchUnderWay | undefined> {
   const { rows } = await db.query<BatchUnderWay>(
-    `select ${COLUMNS} from warehouse_batches where organization_id = $1 and id = $2`,
+    `select ${COLUMNS} from warehouse_batches b where organization_id = $1 and id = $2`,
     [organizationId, batchId],
   );
   return rows[0];
@@ -191,7 +196,7 @@ export async function beginUpload(
   { organizationId, batchId }: { organizationId: string; batchId: string },
 ): Promise<BatchUnderWay | undefined> {
   const { rows } = await db.query<BatchUnderWay>(
-    `update warehouse_batches set status = 'uploading', attempts = attempts + 1, started_at = clock_timestamp()
+    `update warehouse_batches b set status = 'uploading', attempts = attempts + 1, started_at = clock_timestamp()
      where organization_id = $1 and id = $2 and status in ('frozen', 'uploading') returning ${COLUMNS}`,
     [organizationId, batchId],
   );
@@ -208,7 +213,7 @@ export async function noteUploaded(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `update warehouse_batches
-     set status = 'uploaded', error = null, events = $3, bytes = $4, misfits = $5, sha256 = $6, latency = $7, uploaded_at = clock_timestamp()
+     set status = 'uploaded', error = null, error_summary = null, events = $3, bytes = $4, misfits = $5, sha256 = $6, latency = $7, uploaded_at = clock_timestamp()
      where id = $1 and attempts = $2 and status = 'uploading'`,
     [id, attempts, file.events, file.bytes, file.misfits, file.sha256, file.latency],
   );
@@ -219,12 +224,12 @@ export async function noteUploaded(
 export async function noteUploadFailed(
   db: Queryable,
   { id, attempts }: Upload,
-  { error, latency }: { error: string; latency: number },
+  { error, latency }: { error: DescribedError; latency: number },
 ): Promise<void> {
   await db.query(
-    `update warehouse_batches set status = 'frozen', error = $3, latency = $4
+    `update warehouse_batches set status = 'frozen', error = $3, latency = $4, error_summary = $5
      where id = $1 and attempts = $2 and status = 'uploading'`,
-    [id, attempts, errorText(error), latency],
+    [id, attempts, errorText(error.detail), latency, error.summary],
   );
 }
 
@@ -233,12 +238,13 @@ export async function endBatch(
   db: Queryable,
   batchId: string,
   status: 'written' | 'failed',
-  error: string | null = null,
+  error: DescribedError | null = null,
 ): Promise<void> {
   await db.query(
-    `update warehouse_batches set status = $2, error = coalesce($3, error), finished_at = clock_timestamp()
+    `update warehouse_batches set status = $2, error = coalesce($3, error),
+       error_summary = case when $3::text is null then error_summary else $4 end, finished_at = clock_timestamp()
      where id = $1 and status in ${UNDER_WAY}`,
-    [batchId, status, error && errorText(error)],
+    [batchId, status, error && errorText(error.detail), error?.summary ?? null],
   );
 }
 

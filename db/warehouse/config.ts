@@ -1,5 +1,6 @@
 // The `config` of warehouse destinations at rest: encrypted as a whole, with the record's id as associated data.
 import { z } from 'zod';
+import { type ErrorSummary, named, ownWords } from '../../core/error-summary.ts';
 import { type WarehouseConfig, warehouseConfigSchemas, type WarehouseType } from '../../core/warehouse/config.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
@@ -14,7 +15,7 @@ export interface StoredWarehouse {
 export type OpenedConfig = { [Type in WarehouseType]: { type: Type; config: WarehouseConfig<Type> } }[WarehouseType];
 
 /** An opened config, or the sentence that says why the destination cannot be used. */
-export type DecryptedConfig = ({ ok: true } & OpenedConfig) | { ok: false; message: string };
+export type DecryptedConfig = ({ ok: true } & OpenedConfig) | { ok: false; message: ErrorSummary };
 
 /** Makes of a checked config what is stored. */
 export function encryptedWarehouseConfig(
@@ -47,5 +48,5 @@ export function decryptedWarehouseConfig(secretBox: SecretBox, stored: StoredWar
   const parsed = warehouseConfigSchemas[type].safeParse(openWarehouseConfig(secretBox, stored) ?? {});
   if (parsed.success) return { ok: true, type, config: parsed.data } as { ok: true } & OpenedConfig;
   const fields = [...new Set(parsed.error.issues.map(({ path }) => path.map(String).join('.')))];
-  return { ok: false, message: `The destination is not set up: its config lacks ${fields.join(', ')}` };
+  return { ok: false, message: ownWords`The destination is not set up: its config lacks ${named(fields.join(', '))}` };
 }

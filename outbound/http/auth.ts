@@ -1,12 +1,16 @@
 // The headers by which a request proves itself to a destination.
 import type { AuthType } from '../../core/auth-config.ts';
+import { type ErrorSummary, named, ownWords } from '../../core/error-summary.ts';
 
 /** A destination lacks the credentials that its `authType` needs, for example after an import without them. */
 export class MissingCredentialsError extends Error {
   readonly code = 'MISSING_CREDENTIALS';
+  readonly summary: ErrorSummary;
   constructor(authType: AuthType, field: string) {
-    super(`The destination's authType is ${authType}, but its authConfig has no ${field}; set it with an update`);
+    const summary = ownWords`The destination's authType is ${named(authType)}, but its authConfig has no ${named(field)}; set it with an update`;
+    super(summary);
     this.name = 'MissingCredentialsError';
+    this.summary = summary;
   }
 }
 

@@ -3,16 +3,18 @@
 import dns from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { refusalOf } from './address-guard.ts';
 import { type AllowList, normalHost } from './allow-list.ts';
+import { OwnSendError } from './send-errors.ts';
 
 /** The guard refused an address; a retry would be refused again. */
-class AddressRefusedError extends Error {
-  readonly code = 'ADDRESS_REFUSED';
+class AddressRefusedError extends OwnSendError {
+  override readonly name = 'AddressRefusedError';
   constructor(hostname: string, address: string, what: string) {
     const subject = normalHost(hostname) === address ? address : `${hostname} resolves to ${address}, which`;
-    super(`Refused: ${subject} is ${what}; see HOOKYARD_DELIVERY_ALLOW`);
-    this.name = 'AddressRefusedError';
+    const refused = ownWords`Refused: ${named(subject)} is ${named(what)}; see HOOKYARD_DELIVERY_ALLOW`;
+    super('ADDRESS_REFUSED', openError(refused));
   }
 }
 

@@ -1,13 +1,16 @@
 // Kept-alive connections, by destination, for as many destinations as were used last.
 import { LRUCache } from 'lru-cache';
 import { type buildConnector, Pool } from 'undici';
+import { ownWords } from '../../core/error-summary.ts';
+import { OwnSendError } from './send-errors.ts';
 
 /** An address that cannot be requested; a retry would fail the same way. */
-class InvalidUrlError extends Error {
-  readonly code = 'INVALID_URL';
+class InvalidUrlError extends OwnSendError {
+  override readonly name = 'InvalidUrlError';
   constructor(url: string) {
-    super(`The URL ${url} cannot be used: it must be an absolute http or https address`);
-    this.name = 'InvalidUrlError';
+    const rule = ownWords`cannot be used: it must be an absolute http or https address`;
+    // Its query may hold a secret.
+    super('INVALID_URL', { summary: ownWords`The URL ${rule}`, detail: `The URL ${url} ${rule}` });
   }
 }
 

@@ -1,14 +1,26 @@
 // What can go wrong while a request is sent, as one sentence that an operator can act on.
+import { type DescribedError, type ErrorSummary, named, openError, ownWords } from '../../core/error-summary.ts';
 
 /** Why there is no response. `retryable` is false when the same request would fail the same way again. */
-export type SendError = { code: string; message: string; retryable: boolean };
+export type SendError = DescribedError & { code: string; retryable: boolean };
+
+/** An error of our own, whose message is already that sentence: its detail. */
+export class OwnSendError extends Error {
+  override readonly name: string = 'OwnSendError';
+  readonly code: string;
+  readonly summary: ErrorSummary;
+  constructor(code: string, { summary, detail }: DescribedError) {
+    super(detail);
+    this.code = code;
+    this.summary = summary;
+  }
+}
 
 /** The deadline of a request passed. */
-export class TimeoutError extends Error {
-  readonly code = 'TIMEOUT';
+export class TimeoutError extends OwnSendError {
+  override readonly name = 'TimeoutError';
   constructor(timeoutMs: number) {
-    super(`Timed out after ${timeoutMs} ms`);
-    this.name = 'TimeoutError';
+    super('TIMEOUT', openError(ownWords`Timed out after ${timeoutMs} ms`));
   }
 }
 
@@ -19,9 +31,6 @@ const NOT_RETRYABLE: ReadonlySet<string> = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
 ]);
-
-// Errors whose own message is already that sentence.
-const OWN_SENTENCE: ReadonlySet<string> = new Set(['ADDRESS_REFUSED', 'INVALID_URL', 'TIMEOUT']);
 
 const NAME_CODES: ReadonlySet<string> = new Set([
   'ENOTFOUND',
@@ -51,11 +60,14 @@ const CONNECT_TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'UND_ER
 // The codes of OpenSSL's certificate checks have no common form; those of Node's TLS do.
 const TLS_CODE = /^ERR_TLS_|^ERR_SSL_|^CERT_|_CERT|SELF_SIGNED|UNABLE_TO_|^EPROTO$|^HOSTNAME_MISMATCH$|^INVALID_CA$/;
 
+// Its words name the hosts that the destination's certificate has; those of other codes are constants of OpenSSL and Node.
+const WRONG_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
+
 /** Describes an error of a request to `url`. */
 export function describeError(error: unknown, url: string): SendError {
   const root = rootOf(error);
   const code = codeOf(root);
-  return { code, message: sentence(root, code, URL.parse(url)), retryable: !NOT_RETRYABLE.has(code) };
+  return { code, ...describe(root, code, URL.parse(url)), retryable: !NOT_RETRYABLE.has(code) };
 }
 
 /** The error that tells most: with several addresses tried, undici and Node give one error that holds one for each. */
@@ -69,23 +81,45 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
 }
 
-function sentence(error: Error, code: string, url: URL | null): string {
-  const host = url?.hostname ?? 'the destination';
-  if (OWN_SENTENCE.has(code)) return error.message;
-  if (code === 'ECONNREFUSED') return `Connection refused by ${peerOf(error) ?? url?.host ?? host}`;
-  if (NAME_CODES.has(code)) return `The host name ${host} could not be resolved`;
-  if (CLOSED_CODES.has(code)) return `${host} closed the connection before the response was complete`;
-  if (UNREACHABLE_CODES.has(code)) return `No route to ${peerOf(error) ?? host}`;
-  if (CONNECT_TIMEOUT_CODES.has(code)) return `No connection to ${url?.host ?? host} could be made in time`;
-  if (error.name === 'HTTPParserError') return `${host} sent something that is no valid HTTP response`;
-  if (TLS_CODE.test(code)) return `TLS with ${host} failed: ${gist(error.message)} (${code})`;
-  return `The request to ${host} failed: ${gist(error.message)}${code === 'UNKNOWN' ? '' : ` (${code})`}`;
+function describe(error: Error, code: string, url: URL | null): DescribedError {
+  const host = named(url?.hostname ?? 'the destination');
+  if (error instanceof OwnSendError) return { summary: error.summary, detail: error.message };
+  const known = ownSentence(error, code, { host, origin: named(url?.host ?? host) });
+  if (known !== null) return openError(known);
+  if (TLS_CODE.test(code)) return describeTls(error, code, host);
+  // A library may quote what it was given.
+  const suffix = code === 'UNKNOWN' ? '' : ` (${code})`;
+  return {
+    summary: ownWords`The request to ${host} failed${named(suffix)}; the API tells why`,
+    detail: `The request to ${host} failed: ${gist(error.message)}${suffix}`,
+  };
 }
 
-function peerOf(error: Error): string | null {
+function describeTls(error: Error, code: string, host: ErrorSummary): DescribedError {
+  const detail = `TLS with ${host} failed: ${gist(error.message)} (${code})`;
+  if (code !== WRONG_NAME) return openError(named(detail));
+  return { summary: ownWords`TLS with ${host} failed (${named(code)}); the API tells why`, detail };
+}
+
+/** Null for an error that only its own message explains. */
+function ownSentence(
+  error: Error,
+  code: string,
+  { host, origin }: { host: ErrorSummary; origin: ErrorSummary },
+): ErrorSummary | null {
+  if (code === 'ECONNREFUSED') return ownWords`Connection refused by ${peerOf(error) ?? origin}`;
+  if (NAME_CODES.has(code)) return ownWords`The host name ${host} could not be resolved`;
+  if (CLOSED_CODES.has(code)) return ownWords`${host} closed the connection before the response was complete`;
+  if (UNREACHABLE_CODES.has(code)) return ownWords`No route to ${peerOf(error) ?? host}`;
+  if (CONNECT_TIMEOUT_CODES.has(code)) return ownWords`No connection to ${origin} could be made in time`;
+  if (error.name === 'HTTPParserError') return ownWords`${host} sent something that is no valid HTTP response`;
+  return null;
+}
+
+function peerOf(error: Error): ErrorSummary | null {
   if (!('address' in error) || typeof error.address !== 'string') return null;
   const address = error.address.includes(':') ? `[${error.address}]` : error.address;
-  return 'port' in error ? `${address}:${error.port}` : address;
+  return named('port' in error ? `${address}:${error.port}` : address);
 }
 
 /** What a library says, without the advice to developers that may follow it. */

@@ -1,6 +1,7 @@
 // Sends one HTTP request and reports what came back. Every request that Hookyard makes to an address a user gave goes
 // through here, and so through the address guard.
 // Rules: DLV-23, HTTP-10.
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { parseAllowList } from './allow-list.ts';
 import { exchange } from './exchange.ts';
 import { guardedConnector, type Resolve, systemResolve } from './guarded-connect.ts';
@@ -80,7 +81,8 @@ export function createSender(options: { allow: readonly string[]; maxPools?: num
   return {
     async send(request) {
       if (closed) {
-        return { kind: 'error', code: 'CLOSED', message: 'The sender is shutting down', retryable: true, latency: 0 };
+        const shutDown = openError(ownWords`The sender is shutting down`);
+        return { kind: 'error', code: 'CLOSED', ...shutDown, retryable: true, latency: 0 };
       }
       const result = attempt(request);
       underWay.add(result);

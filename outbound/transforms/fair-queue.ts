@@ -1,4 +1,5 @@
 // What waits for a thread: bounded, and taken by turns among groups.
+import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Job } from './thread.ts';
 import { SandboxUnavailableError, type TransformResult } from './types.ts';
 
@@ -37,10 +38,10 @@ export class FairQueue {
       entries.length >= MAX_WAITING_PER_GROUP ||
       this.#bytes + bytes > MAX_WAITING_BYTES
     ) {
-      waiting.reject(new SandboxUnavailableError('Too many transforms are waiting for their turn'));
+      waiting.reject(new SandboxUnavailableError(openError(ownWords`Too many transforms are waiting for their turn`)));
       return;
     }
-    const late = `The transform did not get its turn within ${WAIT_DEADLINE_MS / 1000} s`;
+    const late = openError(ownWords`The transform did not get its turn within ${WAIT_DEADLINE_MS / 1000} s`);
     const entry: Entry = {
       waiting,
       bytes,

@@ -1,5 +1,6 @@
 // The host's side of the sandbox: a few threads, started when the first transform runs, and a fair queue before them.
 import { Worker } from 'node:worker_threads';
+import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
 import type { Job, ThreadMessage } from './thread.ts';
 import {
@@ -16,6 +17,7 @@ const START_DEADLINE_MS = 20_000;
 // Beside QuickJS's own memory, which is outside of these: texts on their way in and out.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
 const MAX_REMEMBERED = 1000;
+const ENDING = openError(ownWords`The process is ending`);
 
 interface Slot {
   worker: Worker;
@@ -49,7 +51,7 @@ export class SandboxPool {
    */
   submit(job: Job, group: string): Promise<TransformResult> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) return reject(new SandboxUnavailableError('The process is ending'));
+      if (this.#closed) return reject(new SandboxUnavailableError(ENDING));
       this.#queue.add({ job, group, resolve, reject });
       this.#dispatch();
     });
@@ -57,7 +59,7 @@ export class SandboxPool {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#queue.refuseAll(new SandboxUnavailableError('The process is ending'));
+    this.#queue.refuseAll(new SandboxUnavailableError(ENDING));
     const ending = [...this.#slots];
     for (const slot of ending) this.#end(slot, new Error('the process is ending'));
     await Promise.all(ending.map((slot) => slot.worker.terminate()));
@@ -152,9 +154,9 @@ export class SandboxPool {
     if (waiting && (slot.started || isOutOfMemory(error)) && !this.#closed) {
       this.#settle(waiting, { ok: false, problem: diedOf(error), durationMs: LIMITS.terminateMs });
     } else if (waiting) {
-      waiting.reject(unavailable(error));
+      waiting.reject(unavailable(error, true));
     } else if (slot.state === 'starting') {
-      this.#queue.refuseAll(unavailable(error));
+      this.#queue.refuseAll(unavailable(error, false));
     }
     this.#dispatch();
   }
@@ -175,7 +177,13 @@ function isOutOfMemory(error: Error | undefined): boolean {
   return error !== undefined && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-function unavailable(error: Error | undefined): SandboxUnavailableError {
-  const reason = error?.message ?? 'it did not answer in time';
-  return new SandboxUnavailableError(`The sandbox for transforms failed: ${reason}`);
+/** @param job whether the thread had one, and so an event that its error may quote */
+function unavailable(error: Error | undefined, job: boolean): SandboxUnavailableError {
+  const failed = ownWords`The sandbox for transforms failed`;
+  if (!error) return new SandboxUnavailableError(openError(ownWords`${failed}: it did not answer in time`));
+  const detail = `${failed}: ${error.message}`;
+  return new SandboxUnavailableError({
+    summary: job ? ownWords`${failed} (${named(error.name)})` : named(detail),
+    detail,
+  });
 }

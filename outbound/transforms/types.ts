@@ -1,5 +1,6 @@
 // What transforms take and give, as the attempt and the API see it.
 // Rules: TFM-04, TFM-05, TFM-09.
+import type { DescribedError } from '../../core/error-summary.ts';
 import type { TransformType } from '../../core/transform-types.ts';
 
 /** Code to run. `key` names it in the caches of warm sandboxes (id and version); null for code that is not stored. */
@@ -32,7 +33,7 @@ export type TransformFailure = 'code' | 'time' | 'memory' | 'output' | 'nothing'
 
 export interface TransformProblem {
   reason: TransformFailure;
-  /** A sentence for whoever wrote the transform. */
+  /** A sentence for the author of the transform. It may quote the code or the event: never for a log, a mail or Temporal. */
   message: string;
   /** In the code, from 1; null when it is not known. */
   line: number | null;
@@ -102,4 +103,9 @@ export function sandboxFailed(message: string): TransformProblem {
 /** The sandbox cannot be used: too much waits, or a thread could not start. Nothing is known of the transform. */
 export class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
+  readonly detail: string;
+  constructor({ summary, detail }: DescribedError) {
+    super(summary);
+    this.detail = detail;
+  }
 }

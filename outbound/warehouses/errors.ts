@@ -1,9 +1,10 @@
-// Errors of object stores as one sentence that says what to fix. The providers' codes are from their references: S3 "Error
+// Errors of object stores as one sentence that says what to fix, the provider's words in its detail only. The providers' codes are from their references: S3 "Error
 // responses", R2 "Error codes", Azure "Blob service error codes", Google "JSON API status and error codes".
+import { type DescribedError, type ErrorSummary, named, openError, ownWords } from '../../core/error-summary.ts';
 import { TransportError } from './guarded-http.ts';
 import { type StoreProblem, StoreSettingsError } from './store.ts';
 
-/** What a provider calls the things a sentence names. */
+/** What a provider calls the things a sentence names: our own words, and settings of the destination. */
 export type Wording = {
   service: string;
   /** `bucket "events"` */
@@ -73,26 +74,23 @@ const MAX_QUOTED = 300;
 
 /** Describes what `put` or `head` threw. */
 export function describeStoreError(error: unknown, wording: Wording): StoreProblem {
-  if (error instanceof StoreSettingsError) return { kind: 'settings', message: error.message, retryable: false };
+  if (error instanceof StoreSettingsError) return { kind: 'settings', ...openError(error.summary), retryable: false };
   const status = statusOf(error);
   if (status === undefined) return describeTransportError(error, wording);
   const answer = { status, code: codeOf(error), text: textOf(error) };
   const kind = kindOf(answer);
   return {
     kind,
-    message: sentence(kind, answer, wording),
+    ...describe(kind, answer, wording),
     statusCode: status,
     retryable: RETRYABLE.has(kind) || RETRYABLE_STATUS.has(status),
   };
 }
 
 /** A deadline that passed; the caller's own, so no provider is asked. */
-export function describeTimeout(timeoutMs: number, wording: Pick<Wording, 'service'>): StoreProblem {
-  return {
-    kind: 'timeout',
-    message: `${wording.service} did not answer within ${timeoutMs} ms`,
-    retryable: true,
-  };
+export function describeTimeout(timeoutMs: number, { service }: Pick<Wording, 'service'>): StoreProblem {
+  const summary = ownWords`${named(service)} did not answer within ${timeoutMs} ms`;
+  return { kind: 'timeout', ...openError(summary), retryable: true };
 }
 
 type Answer = { status: number; code: string | undefined; text: string };
@@ -108,25 +106,31 @@ function kindOf({ status, code, text }: Answer): Kind {
   );
 }
 
-function sentence(kind: Kind, answer: Answer, wording: Wording): string {
-  const { service, bucket, credentials } = wording;
+function describe(kind: Kind, answer: Answer, wording: Wording): DescribedError {
+  const own = sentence(kind, answer, wording);
+  const words = kind === 'other' || (kind === 'region' && wording.region !== null) ? quoted(answer) : '';
+  return words === '' ? openError(own) : { summary: ownWords`${own}; the API tells why`, detail: own + words };
+}
+
+function sentence(kind: Kind, { status }: Answer, wording: Wording): ErrorSummary {
+  const [service, bucket, credentials] = [named(wording.service), named(wording.bucket), named(wording.credentials)];
   switch (kind) {
     case 'credentials':
-      return `${service} does not accept the credentials: check ${credentials}`;
+      return ownWords`${service} does not accept the credentials: check ${credentials}`;
     case 'permission':
-      return `${service} does not allow this for ${bucket}: its credentials need ${wording.permission}; check ${credentials} too`;
+      return ownWords`${service} does not allow this for ${bucket}: its credentials need ${named(wording.permission)}; check ${credentials} too`;
     case 'no_bucket':
-      return `The ${bucket} does not exist: create it, or correct its name`;
+      return ownWords`The ${bucket} does not exist: create it, or correct its name`;
     case 'region':
       return wording.region === null
-        ? `${service} sends the request elsewhere (HTTP status ${answer.status}): check ${wording.address}`
-        : `The ${bucket} is not in region "${wording.region}": correct region${quoted(answer)}`;
+        ? ownWords`${service} sends the request elsewhere (HTTP status ${status}): check ${named(wording.address)}`
+        : ownWords`The ${bucket} is not in region "${named(wording.region)}": correct region`;
     case 'clock':
-      return `${service} finds the time of the request wrong: set the clock of this machine`;
+      return ownWords`${service} finds the time of the request wrong: set the clock of this machine`;
     case 'busy':
-      return `${service} is busy and asks to slow down (HTTP status ${answer.status}); try again later`;
+      return ownWords`${service} is busy and asks to slow down (HTTP status ${status}); try again later`;
     default:
-      return `${service} answered HTTP status ${answer.status}${quoted(answer)}`;
+      return ownWords`${service} answered HTTP status ${status}`;
   }
 }
 
@@ -141,15 +145,22 @@ function quoted({ code, text }: Answer): string {
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUOTED);
 
 /** No answer came: the guard, the network, or an error of the SDK itself. */
-function describeTransportError(error: unknown, { service, address }: Wording): StoreProblem {
+function describeTransportError(error: unknown, wording: Wording): StoreProblem {
+  const [service, address] = [named(wording.service), named(wording.address)];
   const transport = transportErrorIn(error);
   if (transport === undefined) {
-    const words = error instanceof Error ? error.message : String(error);
-    return { kind: 'other', message: `${service}: ${onOneLine(words)}`, retryable: true };
+    const words = onOneLine(error instanceof Error ? error.message : String(error));
+    const summary = ownWords`${service} could not be used; the API tells why`;
+    return { kind: 'other', summary, detail: `${service}: ${words}`, retryable: true };
   }
-  const { code, message, retryable } = transport;
-  if (code === 'ADDRESS_REFUSED') return { kind: 'refused', message, retryable };
-  return { kind: 'unreachable', message: `${service} cannot be reached: ${message}; check ${address}`, retryable };
+  const { code, summary, message, retryable } = transport;
+  if (code === 'ADDRESS_REFUSED') return { kind: 'refused', summary, detail: message, retryable };
+  return {
+    kind: 'unreachable',
+    summary: ownWords`${service} cannot be reached: ${summary}; check ${address}`,
+    detail: `${service} cannot be reached: ${message}; check ${address}`,
+    retryable,
+  };
 }
 
 /** The transport's error, which an SDK may have wrapped. */

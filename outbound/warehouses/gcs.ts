@@ -1,5 +1,6 @@
 // Google Cloud Storage.
 import { createHash } from 'node:crypto';
+import { named, ownWords } from '../../core/error-summary.ts';
 import { readServiceAccountKey, type ServiceAccount, type WarehouseConfig } from '../../core/warehouse/config.ts';
 import { describeStoreError } from './errors.ts';
 import { selfSignedTokens } from './gcs-token.ts';
@@ -68,6 +69,8 @@ function readKey(json: string): ServiceAccount {
   try {
     return readServiceAccountKey(json);
   } catch (error) {
-    throw new StoreSettingsError(`serviceAccountKey ${error instanceof Error ? error.message : 'cannot be read'}`);
+    // Its own words: it never quotes the key.
+    const reason = error instanceof Error ? error.message : 'cannot be read';
+    throw new StoreSettingsError(ownWords`serviceAccountKey ${named(reason)}`);
   }
 }

@@ -1,6 +1,7 @@
 // The one way out to object stores. The SDKs build, sign and read requests; sending is done here for all of them, through
 // the address guard, so that none of their own transports (agents, proxies, redirects, retries) is ever used.
 import { Agent, type buildConnector } from 'undici';
+import { type ErrorSummary, named, openError, ownWords } from '../../core/error-summary.ts';
 import { describeError, type SendError } from '../http/send-errors.ts';
 
 export type GuardedRequest = {
@@ -20,14 +21,16 @@ export type GuardedResponse = {
   body: Buffer;
 };
 
-/** There is no answer; `code`, `message` and `retryable` say why. SDKs hand it on as it is, or as the cause of an error of theirs. */
+/** There is no answer; `code`, `summary`, `message` (the detail) and `retryable` say why. SDKs hand it on as it is, or as the cause of an error of theirs. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly code: string;
+  readonly summary: ErrorSummary;
   readonly retryable: boolean;
-  constructor({ code, message, retryable }: SendError) {
-    super(message);
+  constructor({ code, summary, detail, retryable }: SendError) {
+    super(detail);
     this.code = code;
+    this.summary = summary;
     this.retryable = retryable;
   }
 }
@@ -114,6 +117,6 @@ async function read(body: AsyncIterable<Buffer>, host: string): Promise<Buffer> 
 }
 
 function oversized(host: string): SendError {
-  const message = `${host} sent an answer of more than ${MAX_ANSWER_BYTES} bytes, which no object store does`;
-  return { code: 'OVERSIZED_ANSWER', message, retryable: true };
+  const summary = ownWords`${named(host)} sent an answer of more than ${MAX_ANSWER_BYTES} bytes, which no object store does`;
+  return { code: 'OVERSIZED_ANSWER', ...openError(summary), retryable: true };
 }

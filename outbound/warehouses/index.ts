@@ -1,6 +1,7 @@
 // The object stores of warehouse destinations: opened when first used, kept by destination and version, called under one
 // deadline each, through the address guard.
 import { LRUCache } from 'lru-cache';
+import { named, openError, ownWords } from '../../core/error-summary.ts';
 import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
 import { parseAllowList } from '../http/allow-list.ts';
 import { guardedConnector, type Resolve, systemResolve } from '../http/guarded-connect.ts';
@@ -106,12 +107,8 @@ export function createWarehouses(options: {
   async function call<T>(target: WarehouseTarget, timeoutMs: number, work: Work<T>): Promise<StoreResult<T>> {
     const wording = { service: providers[target.type].title };
     if (closed) {
-      return {
-        ok: false,
-        kind: 'closed',
-        message: `${wording.service} is not used: the process is shutting down`,
-        retryable: true,
-      };
+      const ending = ownWords`${named(wording.service)} is not used: the process is shutting down`;
+      return { ok: false, kind: 'closed', ...openError(ending), retryable: true };
     }
     const opened = take(target);
     const running = withDeadline(timeoutMs, async (signal) => attempt(await opened.store, signal, work));

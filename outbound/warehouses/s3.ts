@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import { named, ownWords } from '../../core/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { describeStoreError, type Wording } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
@@ -60,14 +61,14 @@ function r2Access(config: WarehouseConfig<'r2'>, env: Environment) {
     secretAccessKey === undefined && 'secretAccessKey (or R2_SECRET_ACCESS_KEY)',
   ].filter((name) => name !== false);
   if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new StoreSettingsError(`R2 is not set up: give the destination ${missing.join(', ')}`);
+    throw new StoreSettingsError(ownWords`R2 is not set up: give the destination ${named(missing.join(', '))}`);
   }
   // The operator's key signs only requests to where the operator or Cloudflare receives them.
   const foreign =
     config.endpoint !== undefined && !/\.r2\.cloudflarestorage\.com$/.test(new URL(config.endpoint).hostname);
   if (foreign && config.endpoint !== env.R2_ENDPOINT && config.secretAccessKey === undefined) {
     throw new StoreSettingsError(
-      'R2 keys of the environment are not used for another endpoint: give the destination accessKeyId and secretAccessKey',
+      ownWords`R2 keys of the environment are not used for another endpoint: give the destination accessKeyId and secretAccessKey`,
     );
   }
   return { endpoint, accessKeyId, secretAccessKey };

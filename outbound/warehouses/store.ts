@@ -1,6 +1,7 @@
 // What every provider of object stores can do. A new provider is its config in core/warehouse/config.ts, a file that opens stores, a
 // line in index.ts, a row in errors.ts if it has codes of its own, and a row in the conformance suite
 // (test/conformance/warehouses.test.ts).
+import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 
 export type StoredObject = {
@@ -19,7 +20,7 @@ export type ObjectHead = {
 };
 
 /** Why a call failed, as one sentence that says what to fix. */
-export type StoreProblem = {
+export type StoreProblem = DescribedError & {
   /** For statistics and tests; the sentence is for people. */
   kind:
     | 'credentials'
@@ -34,7 +35,6 @@ export type StoreProblem = {
     | 'settings'
     | 'closed'
     | 'other';
-  message: string;
   /** Of the provider's answer, when there was one. */
   statusCode?: number;
   /** False when the same call would fail the same way until somebody changes something. */
@@ -64,4 +64,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** A setting is missing or contradicts another; the message is for the user. */
 export class StoreSettingsError extends Error {
   override readonly name = 'StoreSettingsError';
+  readonly summary: ErrorSummary;
+  constructor(summary: ErrorSummary) {
+    super(summary);
+    this.summary = summary;
+  }
 }

@@ -21,7 +21,7 @@ function object(key: string, body: Buffer | string = '{"a":1}\n'): StoredObject 
 }
 
 function succeeded<T>(result: StoreResult<T>): T {
-  if (!result.ok) throw new Error(`${result.kind}: ${result.message}`);
+  if (!result.ok) throw new Error(`${result.kind}: ${result.detail}`);
   return result.value;
 }
 
@@ -95,7 +95,7 @@ for (const provider of providerCases) {
     it('says that there is no such bucket', async () => {
       const problem = failed(await put(object('a.jsonl'), provider.noBucket));
       expect(problem).to.include({ kind: 'no_bucket', retryable: false });
-      expect(problem.message)
+      expect(problem.detail)
         .to.contain(Object.values(provider.noBucket)[0])
         .and.to.match(/does not exist: create it/);
     });
@@ -105,7 +105,7 @@ for (const provider of providerCases) {
         const problem = failed(await put(object('a.jsonl'), wrong));
         expect(problem.kind).to.be.oneOf(['credentials', 'permission']);
         expect(problem.retryable).to.equal(false);
-        expect(problem.message).to.contain(Object.keys(wrong)[0]).and.not.to.contain(Object.values(wrong)[0]);
+        expect(problem.detail).to.contain(Object.keys(wrong)[0]).and.not.to.contain(Object.values(wrong)[0]);
       });
     }
 
@@ -113,7 +113,7 @@ for (const provider of providerCases) {
       it('says that the region is wrong', async () => {
         const problem = failed(await put(object('a.jsonl'), { region: 'us-west-2' }));
         expect(problem).to.include({ kind: 'region', retryable: false });
-        expect(problem.message).to.match(/not in region "us-west-2": correct region .*eu-central-1/);
+        expect(problem.detail).to.match(/not in region "us-west-2": correct region .*eu-central-1/);
       });
     }
 
@@ -122,7 +122,7 @@ for (const provider of providerCases) {
       const target = targetOf(provider, `http://127.0.0.1:${port}`);
       const problem = failed(await warehouses.put(target, object('a.jsonl'), DEADLINE_MS));
       expect(problem).to.include({ kind: 'unreachable', retryable: true });
-      expect(problem.message).to.contain(`Connection refused by 127.0.0.1:${port}; check endpoint`);
+      expect(problem.detail).to.contain(`Connection refused by 127.0.0.1:${port}; check endpoint`);
     });
 
     it('can repeat an upload whose answer was lost', async () => {
@@ -151,7 +151,7 @@ for (const provider of providerCases) {
         ]) {
           const problem = failed(await work());
           expect(problem).to.include({ kind: 'timeout', retryable: true });
-          expect(problem.message).to.match(/did not answer within 500 ms$/);
+          expect(problem.detail).to.match(/did not answer within 500 ms$/);
         }
       } finally {
         await silent.close();
@@ -189,7 +189,7 @@ for (const provider of providerCases) {
           ]) {
             const problem = failed(await work());
             expect(problem).to.include({ kind: 'refused', retryable: false });
-            expect(problem.message).to.contain(what).and.to.contain('HOOKYARD_DELIVERY_ALLOW');
+            expect(problem.detail).to.contain(what).and.to.contain('HOOKYARD_DELIVERY_ALLOW');
           }
         }
       } finally {

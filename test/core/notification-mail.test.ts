@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { named, ownWords } from '../../core/error-summary.ts';
 import { type MailFacts, messageId, recipients, renderMail } from '../../core/notification-mail.ts';
 
 const failure: MailFacts = {
@@ -13,7 +14,7 @@ const failure: MailFacts = {
   deliveryId: 'dlv_1',
   attempts: 6,
   statusCode: 503,
-  error: 'The destination answered 503',
+  error: ownWords`The destination answered 503`,
   at: new Date('2026-11-21T10:05:00Z'),
   failedBefore: null,
   temporalUrl: null,
@@ -72,7 +73,7 @@ describe('the mail of a notification', () => {
   });
 
   it('cuts long names and errors', () => {
-    const { subject, text } = renderMail({ ...failure, routeName: '𝕏'.repeat(5000), error: 'e'.repeat(50_000) });
+    const { subject, text } = renderMail({ ...failure, routeName: '𝕏'.repeat(5000), error: named('e'.repeat(50_000)) });
     expect(Array.from(subject).length).to.be.below(200);
     expect(subject).to.contain('𝕏…');
     expect(text.length).to.be.below(4000);
@@ -89,7 +90,7 @@ describe('the mail of a notification', () => {
           routeName: name,
           sourceName: name,
           destinationName: name,
-          error: name,
+          error: named(name),
         });
         expect(subject).to.not.match(/[\p{C}\p{Zl}\p{Zp}]/u);
         expect(text.split('\n')).to.have.length(renderMail(failure).text.split('\n').length);

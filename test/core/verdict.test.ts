@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { type Answer, judge } from '../../core/verdict.ts';
 
+const REFUSED = openError(ownWords`Refused: 10.0.0.1 is a private address`);
+const TIMED_OUT = { summary: ownWords`TLS failed`, detail: 'TLS failed: the words of a certificate' };
 const NOW = Date.UTC(2026, 10, 21, 12);
 const response = (statusCode: number, headers: Record<string, string> = {}, bodyForCheck = ''): Answer => ({
   kind: 'response',
@@ -24,10 +27,10 @@ describe('the verdict on an attempt', () => {
 
   it('fails at once on 410 Gone and on errors that would come again', () => {
     expect(judge(response(410), null, 1000, NOW).status).to.equal('failed');
-    const refused: Answer = { kind: 'error', message: 'Refused: 10.0.0.1 is a private address', retryable: false };
+    const refused: Answer = { kind: 'error', ...REFUSED, retryable: false };
     expect(judge(refused, null, 1000, NOW)).to.deep.equal({
       status: 'failed',
-      error: 'Refused: 10.0.0.1 is a private address',
+      error: REFUSED,
     });
   });
 
@@ -36,8 +39,8 @@ describe('the verdict on an attempt', () => {
   });
 
   it('fails the last attempt', () => {
-    const timeout: Answer = { kind: 'error', message: 'Timed out after 5 ms', retryable: true };
-    expect(judge(timeout, null, null, NOW)).to.deep.equal({ status: 'failed', error: 'Timed out after 5 ms' });
+    const timeout: Answer = { kind: 'error', ...TIMED_OUT, retryable: true };
+    expect(judge(timeout, null, null, NOW)).to.deep.equal({ status: 'failed', error: TIMED_OUT });
     expect(judge(response(500), null, null, NOW).status).to.equal('failed');
   });
 

@@ -1,6 +1,7 @@
 // The lists against a plain recount: totals and pages must be what the rows say, in every snapshot, while everything that
 // changes rows goes on and settling runs beside it.
 import { expect } from 'chai';
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { maintain } from '../../activities/maintenance.ts';
 import { createLog } from '../../core/log.ts';
 import { readSettings } from '../../core/config.ts';
@@ -280,14 +281,18 @@ describe('Lists of history', () => {
         await createReplays(pool, { organizationId, eventIds: [event.id] });
         return;
       case 2:
-        await cancelDeliveries(pool, { organizationId, eventId: event.id, reason: 'a test' });
+        await cancelDeliveries(pool, { organizationId, eventId: event.id, reason: openError(ownWords`a test`) });
         return;
       case 3:
         await recordOutcome(pool, event, first, { status: 'retrying' });
         await recordOutcome(pool, event, first, { status: 'failed', attempt: 2, failoverId: route.failoverId });
         return;
       case 4:
-        await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [first.id], reason: 'a test' });
+        await endDeliveries(pool, 'failed', {
+          organizationId,
+          deliveryIds: [first.id],
+          reason: openError(ownWords`a test`),
+        });
         return;
       case 5:
         await deleteEvent(pool, organizationId, event.id);

@@ -1,5 +1,6 @@
 // The statistics against the rows they count: after all that happens to deliveries, and before and after old buckets are merged.
 import { expect } from 'chai';
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { cancelDeliveries, deleteEvent, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { mergeBuckets } from '../../db/history/merge-buckets.ts';
 import { destinationHealth, destinationTotals, ingestTotals, routeStatistics } from '../../db/history/statistics.ts';
@@ -49,11 +50,15 @@ describe('Statistics of history', () => {
           await endDeliveries(pool, 'failed', {
             organizationId,
             deliveryIds: [second.id],
-            reason: 'The transform failed',
+            reason: openError(ownWords`The transform failed`),
           });
           continue;
         } else if (n % 6 === 3) {
-          await cancelDeliveries(pool, { organizationId, deliveryIds: [first.id], reason: 'a test' });
+          await cancelDeliveries(pool, {
+            organizationId,
+            deliveryIds: [first.id],
+            reason: openError(ownWords`a test`),
+          });
         } else if (n % 6 === 4) {
           await recordOutcome(pool, event, first, { status: 'failed' });
           await createReplays(pool, { organizationId, eventIds: [event.id], destinationIds: [first.destinationId] });

@@ -1,6 +1,7 @@
 // Statements that change several deliveries or events and have to wait for one of them: none of their changes may be lost,
 // under the plan that PostgreSQL keeps for any values (docs/postgresql-18-lost-update.md).
 import { expect } from 'chai';
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';
 import { changeCircuits } from '../../db/circuits/circuits.ts';
 import { cancelDeliveries, deleteEvent, endDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
@@ -68,7 +69,11 @@ const cases: Record<string, Case> = {
     tables: ['deliveries', 'events'],
     act: (pool, { owner, events }) =>
       each(events, ({ id }) =>
-        cancelDeliveries(pool, { organizationId: owner.organizationId, eventId: id, reason: 'a test' }),
+        cancelDeliveries(pool, {
+          organizationId: owner.organizationId,
+          eventId: id,
+          reason: openError(ownWords`a test`),
+        }),
       ),
     afterwards: `d.status = 'cancelled' and e.deliveries_failed = 1`,
   },
@@ -233,7 +238,7 @@ async function each<T>(items: T[], act: (item: T) => Promise<unknown>): Promise<
 const selection = ({ owner: { organizationId } }: World, deliveryIds: string[]) => ({
   organizationId,
   deliveryIds,
-  reason: 'a test',
+  reason: openError(ownWords`a test`),
 });
 
 async function recordEach(pool: Pool, { events }: World, status: 'failed' | 'retrying'): Promise<void> {

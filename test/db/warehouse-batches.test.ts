@@ -1,5 +1,6 @@
 // What waits for warehouses, who is told of it, and how it is taken into batches, in a database of its own.
 import { expect } from 'chai';
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';
 import { cancelDeliveries, deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { claimDeliveries } from '../../db/hot-path/claim.ts';
@@ -214,7 +215,7 @@ describe('warehouse batches in PostgreSQL', () => {
       cancelDeliveries(pool, {
         organizationId,
         deliveryIds: [delivery?.deliveryId ?? ''],
-        reason: 'a test',
+        reason: openError(ownWords`a test`),
         notInBatch: true,
       });
     expect(await cancel(first)).to.deep.equal([first?.deliveryId]);
@@ -296,7 +297,7 @@ describe('warehouse batches in PostgreSQL', () => {
     ];
     if (!slow || !quick) throw new Error('an upload was refused');
     const file = { events: 1, bytes: 5, misfits: 2, sha256: 'ab', latency: 7 };
-    await noteUploadFailed(pool, slow, { error: 'too late', latency: 1 });
+    await noteUploadFailed(pool, slow, { error: openError(ownWords`too late`), latency: 1 });
     expect(await noteUploaded(pool, slow, file)).to.equal(false);
     expect(await noteUploaded(pool, quick, file)).to.equal(true);
     expect(await findBatchUnderWay(pool, warehouse.key)).to.include({ status: 'uploaded', attempts: 2, error: null });

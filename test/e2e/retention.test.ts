@@ -156,7 +156,7 @@ describe('retention', function () {
   describe('what is still open when its payload ends', () => {
     async function failed(event: StoredEvent): Promise<void> {
       const delivery = await records.deliveryWith('failed', event.id);
-      expect(delivery.error).to.equal(PAYLOAD_REMOVED);
+      expect(delivery.error).to.equal(PAYLOAD_REMOVED.detail);
       expect(delivery.nextAttemptAt).to.equal(null);
       expect(await records.event(event.id)).to.include({ status: 'failed', deliveriesFailed: 1 });
     }

@@ -5,6 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ownWords } from '../../core/error-summary.ts';
 import {
   cancel,
   circuitChanged,
@@ -112,7 +113,7 @@ const paths: Record<string, (worker: ScriptedWorker) => Promise<ScriptedDelivery
   resumed: async (worker) =>
     (
       await worker.start([retrying(10), delivered], {
-        resumed: { attempts: 2, waitMs: 10, statusCode: 500, error: 'The destination answered 500' },
+        resumed: { attempts: 2, waitMs: 10, statusCode: 500, error: ownWords`The destination answered 500` },
       })
     ).handle,
   'recorded-later': async (worker) => {

@@ -11,7 +11,7 @@ describe('sender', () => {
     const refused = async (sender: Sender, url: string, message: RegExp): Promise<void> => {
       const error = asError(await sender.send(request(url)));
       expect(error).to.include({ code: 'ADDRESS_REFUSED', retryable: false });
-      expect(error.message)
+      expect(error.detail)
         .to.match(message)
         .and.match(/; see HOOKYARD_DELIVERY_ALLOW$/);
     };

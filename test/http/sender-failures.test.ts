@@ -12,7 +12,7 @@ describe('sender', () => {
   const open = closedAfterEach();
 
   describe('deadline', () => {
-    const timedOut = { code: 'TIMEOUT', message: 'Timed out after 150 ms', retryable: true };
+    const timedOut = { code: 'TIMEOUT', detail: 'Timed out after 150 ms', retryable: true };
 
     it('covers resolving the name', async () => {
       const sender = open({ resolve: () => undefined });
@@ -82,13 +82,13 @@ describe('sender', () => {
       await closeAll();
       expect(asError(await open().send(request(`http://127.0.0.1:${port}`)))).to.include({
         code: 'ECONNREFUSED',
-        message: `Connection refused by 127.0.0.1:${port}`,
+        detail: `Connection refused by 127.0.0.1:${port}`,
         retryable: true,
       });
       const byName = asError(
         await open({ resolve: resolveTo('127.0.0.1', '::1') }).send(request(`http://localhost:${port}`)),
       );
-      expect(byName.message).to.equal(`Connection refused by 127.0.0.1:${port}`);
+      expect(byName.detail).to.equal(`Connection refused by 127.0.0.1:${port}`);
     });
 
     it('names the host that cannot be resolved', async () => {
@@ -96,7 +96,7 @@ describe('sender', () => {
         callback(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND', hostname }), []);
       for (const sender of [open({ resolve }), open({ resolve: resolveTo() }), open()]) {
         expect(asError(await sender.send(request('http://example.invalid')))).to.include({
-          message: 'The host name example.invalid could not be resolved',
+          detail: 'The host name example.invalid could not be resolved',
           retryable: true,
         });
       }
@@ -111,7 +111,7 @@ describe('sender', () => {
       for (const end of endings) {
         const port = await socketServer((socket) => socket.once('data', () => end(socket)));
         expect(asError(await open().send(request(`http://127.0.0.1:${port}`)))).to.include({
-          message: '127.0.0.1 closed the connection before the response was complete',
+          detail: '127.0.0.1 closed the connection before the response was complete',
           retryable: true,
         });
       }
@@ -120,7 +120,7 @@ describe('sender', () => {
     it('tells what is no HTTP', async () => {
       const port = await socketServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n')));
       expect(asError(await open().send(request(`http://127.0.0.1:${port}`)))).to.include({
-        message: '127.0.0.1 sent something that is no valid HTTP response',
+        detail: '127.0.0.1 sent something that is no valid HTTP response',
         retryable: true,
       });
     });
@@ -140,14 +140,14 @@ describe('sender', () => {
       const sender = open({ allow: ['receiver.test'], resolve: resolveTo('127.0.0.1') });
       expect(asError(await sender.send(request(`https://receiver.test:${port}`)))).to.include({
         code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-        message: 'TLS with receiver.test failed: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
+        detail: 'TLS with receiver.test failed: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
         retryable: true,
       });
     });
 
     it('tells a server that does not speak it', async () => {
       const port = await httpServer((_req, res) => res.end());
-      expect(asError(await open().send(request(`https://127.0.0.1:${port}`))).message).to.match(
+      expect(asError(await open().send(request(`https://127.0.0.1:${port}`))).detail).to.match(
         /^TLS with 127\.0\.0\.1 failed: /,
       );
     });

@@ -41,7 +41,7 @@ export const request = (url: string, fields: Partial<SendRequest> = {}): SendReq
 
 /** @throws when it is an error */
 export function asResponse(result: SendResult): SendResponse {
-  if (result.kind === 'error') throw new Error(`No response: ${result.code} ${result.message}`);
+  if (result.kind === 'error') throw new Error(`No response: ${result.code} ${result.detail}`);
   return result;
 }
 

@@ -235,7 +235,14 @@ describe('errors of object stores', () => {
       answer = () => given;
       const problem = failed(await put(type));
       expect(problem).to.include({ kind, retryable });
-      expect(problem.message).to.match(words).and.not.to.contain('\n');
+      expect(problem.detail).to.match(words).and.not.to.contain('\n');
+      // What a store says is for the API only.
+      const said = /<Message>([^<]{12,})|"message":"([^"]{12,})|<html>(.*)/
+        .exec(given.body ?? '')
+        ?.slice(1)
+        .find(Boolean);
+      if (said) expect(problem.summary).to.not.contain(said.slice(0, 12));
+      if (problem.detail !== problem.summary) expect(problem.summary).to.match(/; the API tells why$/);
       // Trying again is the caller's affair.
       expect(requests).to.have.length(1);
     });
@@ -277,7 +284,7 @@ describe('errors of object stores', () => {
 
   it('ends an answer that is longer than any of an object store', async () => {
     answer = () => ({ status: 403, body: 'x'.repeat(3 * 1024 * 1024) });
-    expect(failed(await put('s3')).message).to.match(/more than 1048576 bytes/);
+    expect(failed(await put('s3')).detail).to.match(/more than 1048576 bytes/);
   });
 
   it('names what R2 lacks, in the config and in the environment', async () => {
@@ -285,7 +292,7 @@ describe('errors of object stores', () => {
     expect(failed(await warehouses.put(target, object, 30_000))).to.deep.include({
       kind: 'settings',
       retryable: false,
-      message:
+      detail:
         'R2 is not set up: give the destination accountId (or R2_ACCOUNT_ID), accessKeyId (or R2_ACCESS_KEY_ID), secretAccessKey (or R2_SECRET_ACCESS_KEY)',
     });
   });

@@ -38,7 +38,7 @@ const sender: Caller = {
         const result = await client.send(request(url, { timeoutMs }));
         if (result.kind === 'response')
           return { ok: result.statusCode === 200, refused: false, message: result.bodyText };
-        return { ok: false, refused: result.code === 'ADDRESS_REFUSED', message: result.message };
+        return { ok: false, refused: result.code === 'ADDRESS_REFUSED', message: result.detail };
       },
       close: () => client.close(),
     };
@@ -58,7 +58,7 @@ const warehouses: Caller[] = ['s3', 'r2', 'gcs', 'azure_blob'].map((type) => {
         async call(url) {
           const result = await client.put(targetOf(provider, url), object, timeoutMs);
           if (result.ok) return { ok: true, refused: false, message: '' };
-          return { ok: false, refused: result.kind === 'refused', message: result.message };
+          return { ok: false, refused: result.kind === 'refused', message: result.detail };
         },
         close: () => client.close(),
       };

@@ -1,4 +1,5 @@
 // Short ways to the records that tests of the API need.
+import { named, openError } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/pool.ts';
@@ -112,6 +113,7 @@ export async function recordAttempt(attempt: RecordedAttempt, pool: Pool = testP
   const { deliveryStatus = 'delivered', latency = 100, completedAt = new Date(), attemptNumber = 1 } = attempt;
   const statusCode =
     attempt.statusCode === undefined ? (deliveryStatus === 'delivered' ? 200 : 500) : attempt.statusCode;
+  const error = attempt.error ?? (deliveryStatus === 'delivered' ? null : `The destination answered ${statusCode}`);
   const changed = await recordResults(pool, [
     {
       deliveryId: attempt.deliveryId,
@@ -119,7 +121,7 @@ export async function recordAttempt(attempt: RecordedAttempt, pool: Pool = testP
       attemptNumber,
       deliveryStatus,
       statusCode,
-      error: attempt.error ?? (deliveryStatus === 'delivered' ? null : `The destination answered ${statusCode}`),
+      error: error === null ? null : openError(named(error)),
       latency,
       latencyClass: statusCode === null ? null : latencyClass(latency),
       startedAt: new Date(completedAt.getTime() - latency),

@@ -16,6 +16,7 @@ import type {
   ReconcilePosition,
   ReconcileStep,
 } from '../../activities/types.ts';
+import { ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';
 import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
@@ -37,12 +38,12 @@ export const closed: RecordedOutcome = { status: 'closed', statusCode: null, err
 export const failed = {
   status: 'failed',
   statusCode: 500,
-  error: 'The destination answered 500',
+  error: ownWords`The destination answered 500`,
 } as const satisfies AttemptOutcome;
 export const failedOver: AttemptOutcome = {
   status: 'failed_over',
   statusCode: 500,
-  error: 'The destination answered 500',
+  error: ownWords`The destination answered 500`,
   takenOverBy: 'dlv_00000000000000000000000000',
 };
 export const held: AttemptOutcome = { status: 'held' };
@@ -54,7 +55,7 @@ export const unrecorded = {
   attempt: 1,
   deliveryStatus: 'retrying',
   statusCode: 503,
-  error: 'The destination answered 503',
+  error: ownWords`The destination answered 503`,
   latency: 12,
   startedAt: '2026-11-22T10:00:00.000Z',
   completedAt: '2026-11-22T10:00:00.012Z',
@@ -63,7 +64,7 @@ export const unrecorded = {
 export const retrying = (waitMs: number): RecordedOutcome => ({
   status: 'retrying',
   statusCode: 503,
-  error: 'The destination answered 503',
+  error: ownWords`The destination answered 503`,
   waitMs,
 });
 

@@ -1,6 +1,7 @@
 // A Temporal worker with the real workflow of warehouses and activities that follow a script, on a real server.
 import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { ownWords } from '../../core/error-summary.ts';
 import type { BatchReference, UploadOutcome, WarehouseActivities, WarehouseAdvice } from '../../activities/types.ts';
 import { newId } from '../../core/ids.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
@@ -46,7 +47,7 @@ export const filling = (waitMs: number): WarehouseAdvice => ({ state: 'filling',
 export const uploaded: UploadOutcome = { status: 'uploaded' };
 export const refused = (retry: 'soon' | 'slowly' | 'never'): UploadOutcome => ({
   status: 'failed',
-  error: 'The bucket "events" does not exist: create it, or correct its name',
+  error: ownWords`The bucket "events" does not exist: create it, or correct its name`,
   retry,
 });
 

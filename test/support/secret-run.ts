@@ -5,6 +5,7 @@ import { commandLine } from './cli.ts';
 import { keepHouse } from './housekeeping.ts';
 import { type OwnHookyard, startHookyard } from './hookyard.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
+import { type QuotingStore, startQuotingStore } from './quoting-store.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { onceMore, Records } from './records.ts';
 import { account, PAYLOAD, SECRETS, SHOWN } from './secret-markers.ts';
@@ -25,6 +26,7 @@ export class SecretRun {
   /** Tokens that the API has shown as it should. */
   readonly createdTokens: string[] = [];
   readonly destinationIds: string[] = [];
+  #store: QuotingStore | undefined;
 
   private constructor(
     testInstance: OwnHookyard,
@@ -68,6 +70,7 @@ export class SecretRun {
     await this.testInstance.close();
     await this.receiver.close();
     await this.mail.close();
+    await this.#store?.close();
   }
 
   async everything(): Promise<void> {
@@ -200,7 +203,7 @@ export class SecretRun {
     return (await this.testInstance.client.create('/api/transforms', { name, type: 'javascript', code })).id;
   }
 
-  /** Warehouses that cannot be reached: tested, and written to. */
+  /** Warehouses that cannot be reached, and one that quotes what it refuses: tested, and written to. */
   async warehouses(): Promise<void> {
     const endpoint = 'http://127.0.0.1:1';
     const configs: [string, object][] = [
@@ -209,11 +212,13 @@ export class SecretRun {
       ['gcs', { bucket: 'events', projectId: 'project', serviceAccountKey: account, endpoint }],
       ['azure_blob', { ...azureConfig(SECRETS.azure), endpoint }],
     ];
+    this.#store = await startQuotingStore();
+    configs.push(['s3', { ...configs[0]?.[1], endpoint: this.#store.url }]);
     const { client } = this.testInstance;
     const ids: string[] = [];
     for (const [type, config] of configs) {
       const { id } = await client.create('/api/destinations', {
-        ...{ name: `Lake ${type}`, type, config: { ...config, batchWindowSeconds: 1 } },
+        ...{ name: `Lake ${type} ${ids.length}`, type, config: { ...config, batchWindowSeconds: 1 } },
       });
       await client.post(`/api/destinations/${id}/test`);
       await client.get(`/api/destinations/${id}`);

@@ -1,6 +1,7 @@
 // First attempts that the relay makes itself, on a real outbox: what becomes of a row when the attempt or what follows it fails.
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { ownWords } from '../../core/error-summary.ts';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
@@ -19,7 +20,7 @@ const closed: AttemptOutcome = { status: 'closed', statusCode: null, error: null
 const retrying: AttemptOutcome = {
   status: 'retrying',
   statusCode: 500,
-  error: 'The destination answered 500',
+  error: ownWords`The destination answered 500`,
   waitMs: 10,
 };
 

@@ -1,6 +1,7 @@
 // Attempts whose result the database does not take: the destination has the event, so the result is kept and nothing is sent again.
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
+import { ownWords } from '../../core/error-summary.ts';
 import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
 import { createSender } from '../../outbound/http/sender.ts';
@@ -162,7 +163,7 @@ describe('an attempt whose result the database does not take', () => {
       attempt: 1,
       deliveryStatus: 'retrying',
       statusCode: 503,
-      error: 'The destination answered 503',
+      error: ownWords`The destination answered 503`,
       latency: 12,
       startedAt: new Date().toISOString(),
       completedAt: new Date().toISOString(),

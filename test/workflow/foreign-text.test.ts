@@ -1,6 +1,7 @@
 // Errors on their way to Temporal, whose messages somebody else wrote: no message ends the worker, or is too long to be taken.
 import { WorkflowFailedError } from '@temporalio/client';
 import { expect } from 'chai';
+import { named } from '../../core/error-summary.ts';
 import { delivered, failed, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
 
 // Short texts are written to Protocol Buffers by other code than long ones (protobufjs, Writer.string).
@@ -27,7 +28,7 @@ describe('text in errors of activities and workflows', () => {
 
   it('of workflows: it ends, and shows it', async () => {
     for (const text of TEXTS) {
-      const { handle } = await worker.start([{ ...failed, error: text }], { replayWindowMs: 0 });
+      const { handle } = await worker.start([{ ...failed, error: named(text) }], { replayWindowMs: 0 });
       const failure = await handle.result().catch((error: unknown) => error);
       if (!(failure instanceof WorkflowFailedError)) throw failure;
       const shown = failure.cause?.message ?? '';

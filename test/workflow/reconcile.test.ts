@@ -1,5 +1,6 @@
 // What the reconciliation's workflow does with the steps of its activity, and what a delivery does that it has resumed.
 import { expect } from 'chai';
+import { ownWords } from '../../core/error-summary.ts';
 import { status } from '../../workflows/messages.ts';
 import { delivered, failed, retrying, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
 import { until } from '../support/until.ts';
@@ -41,7 +42,7 @@ describe('workflow of the reconciliation', () => {
     expect(error).to.be.instanceOf(Error);
   });
 
-  const resumed = { attempts: 2, waitMs: 10, statusCode: 500, error: 'The destination answered 500' };
+  const resumed = { attempts: 2, waitMs: 10, statusCode: 500, error: ownWords`The destination answered 500` };
 
   it('has a delivery go on with the attempt after those that are recorded', async () => {
     const { handle, attempts } = await worker.start([retrying(10), delivered], { resumed });

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { transformError } from '../../activities/apply-transform.ts';
+import { type ErrorSummary, named, openError, ownWords } from '../../core/error-summary.ts';
+import { MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
+import { judge } from '../../core/verdict.ts';
+import { describeError } from '../../outbound/http/send-errors.ts';
+
+const SECRET = 'cannot use 4711';
+
+describe('errors as they may leave PostgreSQL', () => {
+  const thrown = { reason: 'code' as const, line: null, column: null };
+  for (const [transform, problem, detail] of [
+    ['Slim', { ...thrown, message: SECRET }, `The transform Slim failed: ${SECRET}`],
+    [
+      'Slim',
+      { ...thrown, message: 'two\nlines: 4711', line: 1, column: 2 },
+      'The transform Slim failed: two\nlines: 4711 (line 1, column 2)',
+    ],
+    ['it failed: once', { ...thrown, message: '4711' }, 'The transform it failed: once failed: 4711'],
+  ] as const) {
+    it(`of a transform, without what it throws: ${JSON.stringify(detail)}`, () =>
+      expect(transformError(transform, problem)).to.deep.equal({
+        summary: `The transform ${transform} failed; the API tells why`,
+        detail,
+      }));
+  }
+
+  it('of an answer, which has only its status', () => {
+    const answer = { kind: 'response' as const, statusCode: 500, headers: {}, bodyForCheck: SECRET };
+    const text = 'The destination answered 500';
+    expect(judge(answer, null, null, 0).error).to.deep.equal({ summary: text, detail: text });
+  });
+
+  for (const [what, error, summary, detail] of [
+    [
+      'of a library that has a code, without its words',
+      Object.assign(new Error(`invalid ${SECRET} header`), { code: 'UND_ERR_INVALID_ARG' }),
+      'The request to example.com failed (UND_ERR_INVALID_ARG); the API tells why',
+      `The request to example.com failed: invalid ${SECRET} header (UND_ERR_INVALID_ARG)`,
+    ],
+    [
+      'of a library, without its words',
+      new Error(SECRET),
+      'The request to example.com failed; the API tells why',
+      `The request to example.com failed: ${SECRET}`,
+    ],
+    [
+      'of a certificate, without the names in it',
+      Object.assign(new Error(`Host: example.com. is not in the cert's altnames: DNS:${SECRET}`), {
+        code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+      }),
+      'TLS with example.com failed (ERR_TLS_CERT_ALTNAME_INVALID); the API tells why',
+      `TLS with example.com failed: Host: example.com. is not in the cert's altnames: DNS:${SECRET} (ERR_TLS_CERT_ALTNAME_INVALID)`,
+    ],
+  ] as const) {
+    it(what, () => expect(describeError(error, 'https://example.com/')).to.include({ summary, detail }));
+  }
+
+  it('as PostgreSQL and Temporal can hold them', () => {
+    expect(ownWords`a${named('\0\ud800')}${7}`).to.equal('a\ufffd\ufffd7');
+    expect(ownWords`${named('x'.repeat(10_000))}`).to.have.length(MAX_ERROR_LENGTH);
+  });
+
+  it('not as any string', () => {
+    // @ts-expect-error: the compiler refuses it
+    const summary: ErrorSummary = SECRET;
+    // @ts-expect-error: neither as a part of one
+    const part = ownWords`It failed: ${SECRET}`;
+    // @ts-expect-error: nor as an error with nothing to hide
+    openError(SECRET);
+    expect([summary, part]).to.have.length(2);
+  });
+});

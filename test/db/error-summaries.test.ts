@@ -1,0 +1,98 @@
+// What is read back of errors to leave PostgreSQL: the summary, never the detail.
+import { expect } from 'chai';
+import { openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
+import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
+import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
+import { recordResults } from '../../db/hot-path/record-results.ts';
+import { freezeMail, summaryOf } from '../../db/delivery/notifications.ts';
+import type { Pool } from '../../db/pool.ts';
+import { resumePoints } from '../../db/reconciliation/reconciliation.ts';
+import {
+  attemptResult,
+  type HistoryDatabase,
+  type HistoryOwner,
+  historyDatabase,
+  makeOwner,
+  storeEvent,
+} from '../support/history.ts';
+
+const SECRET = { summary: ownWords`The transform Slim failed; the API tells why`, detail: 'cannot use 4711' };
+
+describe('summaries of errors', () => {
+  let database: HistoryDatabase;
+  let pool: Pool;
+  let owner: HistoryOwner;
+  before(async () => {
+    database = await historyDatabase(1);
+    pool = database.pool;
+    owner = await makeOwner(pool, 1, 1);
+    await pool.query(`update routes set notify_emails = 'ops@example.com', notify_on_failure = true`);
+  });
+  after(() => database.close());
+
+  async function newDelivery() {
+    const [route] = owner.routes;
+    if (!route) throw new Error('The owner has no route');
+    const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
+    const [delivery] = event.deliveries;
+    if (!delivery) throw new Error('The event has no delivery');
+    return { event, delivery, routeId: route.id };
+  }
+
+  type Made = Awaited<ReturnType<typeof newDelivery>>;
+
+  const loadedOf = async ({ event, delivery }: Made) =>
+    (await loadAttempts(pool, [{ deliveryId: delivery.id, eventId: event.id }])).get(delivery.id)?.error;
+  const storedOf = async ({ delivery }: Made) =>
+    (await pool.query<{ error: string }>('select error from deliveries where id = $1', [delivery.id])).rows[0]?.error;
+
+  async function retryLater(): Promise<Made> {
+    const made = await newDelivery();
+    const result = attemptResult(made.event, made.delivery, { status: 'retrying' });
+    await recordResults(pool, [{ ...result, error: SECRET, retryInMs: 60_000 }]);
+    return made;
+  }
+
+  it('are read of an attempt, and of what a lost workflow goes on from; the row keeps the detail', async () => {
+    const made = await retryLater();
+    expect(await loadedOf(made)).to.equal(SECRET.summary);
+    const points = await resumePoints(pool, [made.delivery.id]);
+    expect(points.get(made.delivery.id)).to.include({ error: SECRET.summary });
+    expect(await storedOf(made)).to.equal(SECRET.detail);
+  });
+
+  it('say nothing of what an earlier release wrote, before this one or beside it', async () => {
+    const before = await retryLater();
+    await pool.query('update deliveries set error_summary = null where id = $1', [before.delivery.id]);
+    expect(await loadedOf(before)).to.equal(UNKNOWN_ERROR);
+    expect((await resumePoints(pool, [before.delivery.id])).get(before.delivery.id)).to.include({
+      error: UNKNOWN_ERROR,
+    });
+    const beside = await retryLater();
+    await pool.query('update deliveries set error = null where id = $1', [beside.delivery.id]);
+    expect(await loadedOf(beside)).to.equal(null);
+  });
+
+  it('are in mails of deliveries that ended without an attempt', async () => {
+    const made = await newDelivery();
+    const { organizationId, delivery, routeId } = { ...owner, ...made };
+    await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [delivery.id], reason: SECRET });
+    expect(await storedOf(made)).to.equal(SECRET.detail);
+    expect(await loadedOf(made)).to.equal(SECRET.summary);
+    const facts = (await freezeMail(pool, { routeId, kind: 'failure' }))?.facts;
+    if (!facts) throw new Error('There is no mail');
+    expect(facts).to.include({ delivery_id: delivery.id, error: SECRET.detail });
+    expect(summaryOf(facts)).to.equal(SECRET.summary);
+    const { error_summary: _, ...earlier } = facts;
+    expect(summaryOf(earlier)).to.equal(UNKNOWN_ERROR);
+    expect(summaryOf({ ...earlier, error: null })).to.equal(null);
+  });
+
+  it('are the whole error where there is nothing to hide', async () => {
+    const made = await newDelivery();
+    const { organizationId, delivery } = { ...owner, ...made };
+    const reason = openError(ownWords`Cancelled by a user`);
+    await endDeliveries(pool, 'cancelled', { organizationId, deliveryIds: [delivery.id], reason });
+    expect([await storedOf(made), await loadedOf(made)]).to.deep.equal(['Cancelled by a user', 'Cancelled by a user']);
+  });
+});

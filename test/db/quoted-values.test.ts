@@ -1,0 +1,74 @@
+// The values of statements are not in what a log or Temporal takes of PostgreSQL's errors.
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import type { PoolClient } from 'pg';
+import { createOrm } from '../../db/orm.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { stackAddresses } from '../support/stack.ts';
+
+const SECRET = '4711-of-a-webhook';
+
+describe('errors of PostgreSQL', () => {
+  let pool: Pool;
+  // A pool ends a connection after an error, and the table with it.
+  let connection: PoolClient;
+  before(async () => {
+    const { databaseUrl } = stackAddresses();
+    pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: 5000, onError: () => {} });
+    connection = await pool.connect();
+    await connection.query('create temp table quoted (id int primary key, name text unique, size int not null)');
+  });
+  after(async () => {
+    connection.release(true);
+    await pool.end();
+  });
+
+  async function failureOf(statement: () => Promise<unknown>): Promise<Error> {
+    const failure = await statement().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (!(failure instanceof Error)) throw new Error('The statement did not fail');
+    return failure;
+  }
+  const shownOf = (error: Error) => inspect(error, { depth: 5, showHidden: true });
+
+  for (const [what, code, text, values] of [
+    ['a value of the wrong type', '22P02', 'select $1::text::int', [SECRET]],
+    ['JSON', '22P02', 'select $1::text::json', [`{"name": "a", ${SECRET}}`]],
+    [
+      'a member of JSON',
+      '22P02',
+      'select * from json_to_recordset($1::text::json) as i(size int)',
+      [JSON.stringify([{ size: SECRET }])],
+    ],
+    ['a row', '23502', 'insert into quoted values (1, $1, null)', [SECRET]],
+    ['a key', '23505', 'insert into quoted values (1, $1, 1), (2, $1, 1)', [SECRET]],
+  ] as const) {
+    it(`quote nothing of ${what}`, async () => {
+      const failure = await failureOf(() => connection.query(text, [...values]));
+      expect(failure).to.have.property('code', code);
+      expect(shownOf(failure)).to.not.contain(SECRET);
+      expect(failure.stack).to.contain('quoted-values.test.ts');
+    });
+  }
+
+  it('say all else', async () => {
+    const missing = await failureOf(() => connection.query('select nothing from nowhere'));
+    expect(missing.message).to.equal('relation "nowhere" does not exist');
+    const twice = await failureOf(() => connection.query("insert into quoted values (1, 'a', 1), (1, 'b', 1)"));
+    expect(twice.message).to.contain('violates unique constraint "quoted_pkey"');
+    expect(twice).to.include({ constraint: 'quoted_pkey', table: 'quoted' });
+  });
+
+  it('quote nothing where records of the API are read and written', async () => {
+    const orm = createOrm(stackAddresses().databaseUrl, 1);
+    try {
+      const failure = await failureOf(() => orm.em.getConnection().execute(`select ('${SECRET}' || '')::int`));
+      expect(failure).to.have.property('code', '22P02');
+      expect(failure.message).to.contain('A value was refused (SQLSTATE 22P02)');
+    } finally {
+      await orm.close();
+    }
+  });
+});
