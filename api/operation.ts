@@ -85,7 +85,9 @@ export type Tag = keyof typeof TAGS;
 export function mountOperations(router: ApiRouter, operations: readonly Operation[], deps: ApiDeps): void {
   // The router takes the first path that fits. A brace sorts after every letter, so that fixed words ("bulk", "export") come before
   // the ids that could stand in their place.
-  for (const { method, path, run } of operations.toSorted((one, other) => (one.path < other.path ? -1 : 1))) {
+  for (const { method, path, run } of operations.toSorted(
+    (one, other) => Number(one.path > other.path) - Number(one.path < other.path),
+  )) {
     router[method](path.replace(/\{(\w+)\}/g, ':$1'), (ctx) => run(ctx, deps));
   }
 }

@@ -15,7 +15,9 @@ const installedNode = join(project, 'node_modules', '.bin', 'node');
 // Those of the command itself are in docs/cli.md.
 const CANNOT_START = 2;
 
-if (!existsSync(join(project, 'node_modules', 'commander')))
+if (!existsSync(main))
+  fail('This package holds the client only. For the command line, clone the project and run npx hookyard there');
+else if (!existsSync(join(project, 'node_modules', 'commander')))
   fail(`The dependencies are missing: run npm ci in ${project}`);
 else if (process.versions.node.startsWith('24.')) await start();
 else if (existsSync(installedNode)) runWith(installedNode);

@@ -62,6 +62,11 @@ export function isTransientDatabaseError(error: unknown): boolean {
   return TRANSIENT_MESSAGES.test(messageOf(error)) || LOST_MESSAGES.test(messageOf(error));
 }
 
+/** Whether a statement waited longer for a lock than `lock_timeout` allows. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
+}
+
 /** Whether the connection was lost during a statement: nobody knows whether it was committed. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -1,8 +1,10 @@
 // Brings the schema up to date. Runs by itself at every start; concurrent starts wait for each other.
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Migration, Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
+import { isLockTimeout } from './database-errors.ts';
 import { entities } from './entities.ts';
 import { ensurePartitions } from './retention/partitions.ts';
 import { LOCKS } from './sql-rules.ts';
@@ -10,14 +12,21 @@ import { LOCKS } from './sql-rules.ts';
 const folder = new URL('./migrations/', import.meta.url);
 // Numbered SQL files, applied in this order, each in a transaction of its own and never edited after a release.
 const files = readdirSync(folder)
-  .filter((name) => name.endsWith('.sql'))
-  .map((name) => name.replace(/\.sql$/, ''))
+  .map((name) => /^(\d{4}-[a-z0-9-]+)\.sql$/.exec(name)?.[1])
+  .filter((name) => name !== undefined)
   .toSorted();
+
+// A lock that is waited for keeps every later statement on that table waiting. So a migration gives up after a short while, and is
+// tried again after a pause.
+const LOCK_TIMEOUT_MS = 2000;
+const LOCK_TRIES = 60;
+const LOCK_PAUSE_MS = 1000;
 
 const migrationsList = files.map((name) => ({
   name,
   class: class extends Migration {
     override async up(): Promise<void> {
+      await this.execute(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
       await this.execute(readFileSync(new URL(`${name}.sql`, folder), 'utf8'));
     }
   },
@@ -26,7 +35,7 @@ const migrationsList = files.map((name) => ({
 /**
  * Applies what is missing and creates the partitions of the next days, under an advisory lock.
  * @returns the names of the migrations that were applied now
- * @throws when the database cannot be reached or a migration fails (nothing of that migration stays)
+ * @throws when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const lock = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 });
@@ -51,11 +60,22 @@ export async function applyMigrations(databaseUrl: string, only?: string[]): Pro
     clientUrl: databaseUrl,
     entities,
     extensions: [Migrator],
-    migrations: { migrationsList, snapshot: false, tableName: 'schema_migrations', silent: true },
+    migrations: { migrationsList, snapshot: false, tableName: 'schema_migrations', silent: true, allOrNothing: false },
   });
   try {
-    const applied = await orm.migrator.up(only && { migrations: only });
-    return applied.map((migration) => migration.name);
+    const { migrator } = orm;
+    const missing = (await migrator.getPending())
+      .map(({ name }) => name)
+      .filter((name) => only?.includes(name) ?? true);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await migrator.up(only && { migrations: only });
+        return missing;
+      } catch (error) {
+        if (!isLockTimeout(error) || tries === LOCK_TRIES) throw error;
+      }
+      await delay(LOCK_PAUSE_MS);
+    }
   } finally {
     await orm.close();
   }

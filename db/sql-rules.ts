@@ -2,6 +2,7 @@
 // sees the whole statement, and releases that run side by side each bring their own text.
 import { OPEN_STATUSES } from '../core/delivery-status.ts';
 import { UNKNOWN_ERROR } from '../core/error-summary.ts';
+import { escapeLiteral } from 'pg';
 
 /** The statuses of a delivery that has not ended: `status in ${OPEN}`. */
 export const OPEN = quoted(OPEN_STATUSES);
@@ -25,7 +26,7 @@ export const FIRST_WAREHOUSE = `'dst_wh_'`;
  * @param deliveryId an expression
  */
 export const circuitBlocks = (circuit: string, deliveryId: string): string =>
-  `${circuit}.state <> 'closed' and ${circuit}.probe_delivery_id is distinct from ${deliveryId}`;
+  `(${circuit}.state <> 'closed' and ${circuit}.probe_delivery_id is distinct from ${deliveryId})`;
 
 /**
  * Where a delivery goes whose destination does not take the event: the first of these destinations that may be delivered to; no
@@ -57,11 +58,11 @@ export const failOver = (target: string, original: string, reason: string): stri
 
 /**
  * The summary of a row's error, null when it has none (core/error-summary.ts). A row that an earlier release wrote has no summary,
- * and its error may be anything.
+ * and its error may be anything; one that it changed may have that of the attempt before (migration 0026).
  * @param table has the columns `error` and `error_summary`
  */
 export const errorSummary = (table: string): string =>
-  `case when ${table}.error is not null then coalesce(${table}.error_summary, '${UNKNOWN_ERROR}') end`;
+  `case when ${table}.error is not null then coalesce(${table}.error_summary, ${escapeLiteral(UNKNOWN_ERROR)}) end`;
 
 /** Every commit that brings deliveries to the outbox, or changes a circuit, notifies on this channel. */
 export const OUTBOX_CHANNEL = 'hookyard_outbox';
@@ -99,11 +100,11 @@ export function toOutbox(row: string, values: Partial<Record<OutboxColumn, strin
  * @param destinationId an expression
  */
 export const outboxRow = (delivery: string, destinationId = `${delivery}.destination_id`): string =>
-  `o.destination_id = ${destinationId} and o.priority = ${delivery}.priority and o.delivery_id = ${delivery}.id`;
+  `(o.destination_id = ${destinationId} and o.priority = ${delivery}.priority and o.delivery_id = ${delivery}.id)`;
 
 /** That a row `h` of `held_deliveries` is that of a delivery. @param delivery the alias of a row with id and route_id */
 export const heldRow = (delivery: string): string =>
-  `h.route_id = ${delivery}.route_id and h.delivery_id = ${delivery}.id`;
+  `(h.route_id = ${delivery}.route_id and h.delivery_id = ${delivery}.id)`;
 
 /** CTEs `unqueued` and `unheld`: what has ended waits for nothing any more. @param ended the CTE of these deliveries */
 export const noLongerWaiting = (ended: string): string => `unqueued as (

@@ -1,6 +1,6 @@
 // Signals to the workflows of deliveries. PostgreSQL has every decision that they tell of, so one that is lost costs little.
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import pMap from 'p-map';
+import { eachOf } from '../core/each-of.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
 
 const DEADLINE_MS = 5000;
@@ -44,7 +44,7 @@ export function replayedSignals(client: Client, replays: ReplayedDelivery[]): Se
   );
 }
 
-/** Sends signals, so many at a time. @throws when one cannot be sent; others may have been sent then */
+/** Sends signals. @param concurrency how many at a time @throws when one cannot be sent; others were sent all the same */
 export async function sendAll(sends: Send[], concurrency: number): Promise<void> {
-  await pMap(sends, (send) => send(), { concurrency });
+  await eachOf(sends, concurrency, (send) => send());
 }

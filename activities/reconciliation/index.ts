@@ -1,7 +1,7 @@
 // The reconciliation, step by step: PostgreSQL says what must go on, Temporal what does. The workflow `reconcile` asks for one step
 // after the other, so each is short and what is left can be seen.
 import { setTimeout as delay } from 'node:timers/promises';
-import pMap from 'p-map';
+import { eachOf } from '../../core/each-of.ts';
 import {
   claimListing,
   countRepairs,
@@ -79,7 +79,7 @@ async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Re
       if (kind === null) vain += 1;
       else note(repaired, kind, delivery.deliveryId);
     };
-    await pMap(overdue, repair, { concurrency: CONCURRENT_LOOKUPS });
+    await eachOf(overdue, CONCURRENT_LOOKUPS, repair);
     await delay((overdue.length / LOOKUPS_PER_SECOND + vain / VAIN_LOOKUPS_PER_SECOND) * 1000);
     after = overdue.length === PAGE_SIZE ? (overdue.at(-1)?.deliveryId ?? range.high) : range.high;
     if (overdue.length > 0 || performance.now() > until) return after;

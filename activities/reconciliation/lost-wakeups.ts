@@ -16,14 +16,14 @@ const PAGE_SIZE = 100;
 export async function repairLostWakeups(deps: RepairDeps): Promise<Record<string, string[]>> {
   const { pool } = deps;
   return {
-    circuits: [...(await repairLostWakeupsCircuits(deps)), ...(await wakeForgottenHolds(pool))],
+    circuits: [...(await wakeLostCircuits(deps)), ...(await wakeForgottenHolds(pool))],
     warehouses: await wakeForgottenBatches(pool),
     notifications: await wakeForgottenMails(pool),
   };
 }
 
 /** A half-open circuit waits for the next delivery, and has no time at which it is woken: its workflow has to be there. */
-async function repairLostWakeupsCircuits({ pool, client }: RepairDeps): Promise<string[]> {
+async function wakeLostCircuits({ pool, client }: RepairDeps): Promise<string[]> {
   const woken: string[] = [];
   for (let after: string | undefined = ''; after !== undefined; ) {
     const asleep: string[] = await sleepingCircuits(pool, after, PAGE_SIZE);

@@ -3,6 +3,7 @@
 //
 // Webhooks are stored in these tables all the time, and whoever waits for a lock that excludes writers makes every writer
 // behind it wait as well. So partitions are made without such a lock, and dropped by one that is waited for in moments only.
+import { isLockTimeout } from '../database-errors.ts';
 import { type IdPrefix, idFloor } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
 import { forgetCounts } from '../history/settle.ts';
@@ -133,12 +134,6 @@ async function dropPartition(pool: Pool, table: PartitionedTable, day: number): 
     if (tries === TRIES) return false;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
-}
-
-const LOCK_NOT_AVAILABLE = '55P03'; // PostgreSQL manual, appendix A
-
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 }
 
 /** Whose transaction on the table is the oldest; null when it has ended, or its user may not be seen. */

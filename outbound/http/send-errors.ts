@@ -4,15 +4,19 @@ import { type DescribedError, type ErrorSummary, named, openError, ownWords } fr
 /** Why there is no response. `retryable` is false when the same request would fail the same way again. */
 export type SendError = DescribedError & { code: string; retryable: boolean };
 
-/** An error of our own, whose message is already that sentence: its detail. */
+/** An error of our own, which is described already. Its message is the summary, so that nothing else leaves with it by mistake. */
 export class OwnSendError extends Error {
   override readonly name: string = 'OwnSendError';
   readonly code: string;
-  readonly summary: ErrorSummary;
-  constructor(code: string, { summary, detail }: DescribedError) {
-    super(detail);
+  readonly #described: DescribedError;
+  constructor(code: string, described: DescribedError) {
+    super(described.summary);
     this.code = code;
-    this.summary = summary;
+    this.#described = described;
+  }
+
+  get described(): DescribedError {
+    return this.#described;
   }
 }
 
@@ -83,7 +87,7 @@ function codeOf(error: Error): string {
 
 function describe(error: Error, code: string, url: URL | null): DescribedError {
   const host = named(url?.hostname ?? 'the destination');
-  if (error instanceof OwnSendError) return { summary: error.summary, detail: error.message };
+  if (error instanceof OwnSendError) return error.described;
   const known = ownSentence(error, code, { host, origin: named(url?.host ?? host) });
   if (known !== null) return openError(known);
   if (TLS_CODE.test(code)) return describeTls(error, code, host);

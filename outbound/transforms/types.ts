@@ -103,9 +103,14 @@ export function sandboxFailed(message: string): TransformProblem {
 /** The sandbox cannot be used: too much waits, or a thread could not start. Nothing is known of the transform. */
 export class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
-  readonly detail: string;
+  // No property that a log would take with the error.
+  readonly #detail: string;
   constructor({ summary, detail }: DescribedError) {
     super(summary);
-    this.detail = detail;
+    this.#detail = detail;
+  }
+
+  get detail(): string {
+    return this.#detail;
   }
 }

@@ -153,12 +153,13 @@ function describeTransportError(error: unknown, wording: Wording): StoreProblem 
     const summary = ownWords`${service} could not be used; the API tells why`;
     return { kind: 'other', summary, detail: `${service}: ${words}`, retryable: true };
   }
-  const { code, summary, message, retryable } = transport;
-  if (code === 'ADDRESS_REFUSED') return { kind: 'refused', summary, detail: message, retryable };
+  const { code, retryable } = transport;
+  const { summary, detail } = transport.described;
+  if (code === 'ADDRESS_REFUSED') return { kind: 'refused', summary, detail, retryable };
   return {
     kind: 'unreachable',
     summary: ownWords`${service} cannot be reached: ${summary}; check ${address}`,
-    detail: `${service} cannot be reached: ${message}; check ${address}`,
+    detail: `${service} cannot be reached: ${detail}; check ${address}`,
     retryable,
   };
 }

@@ -1,7 +1,7 @@
 // The one way out to object stores. The SDKs build, sign and read requests; sending is done here for all of them, through
 // the address guard, so that none of their own transports (agents, proxies, redirects, retries) is ever used.
 import { Agent, type buildConnector } from 'undici';
-import { type ErrorSummary, named, openError, ownWords } from '../../core/error-summary.ts';
+import { type DescribedError, named, openError, ownWords } from '../../core/error-summary.ts';
 import { describeError, type SendError } from '../http/send-errors.ts';
 
 export type GuardedRequest = {
@@ -25,13 +25,18 @@ export type GuardedResponse = {
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly code: string;
-  readonly summary: ErrorSummary;
   readonly retryable: boolean;
+  // As in OwnSendError: its message is the summary.
+  readonly #described: DescribedError;
   constructor({ code, summary, detail, retryable }: SendError) {
-    super(detail);
+    super(summary);
     this.code = code;
-    this.summary = summary;
     this.retryable = retryable;
+    this.#described = { summary, detail };
+  }
+
+  get described(): DescribedError {
+    return this.#described;
   }
 }
 

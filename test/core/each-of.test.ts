@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { setImmediate as turn } from 'node:timers/promises';
+import { eachOf } from '../../core/each-of.ts';
+
+describe('each of many', () => {
+  const items = Array.from({ length: 20 }, (_, n) => n);
+  /** @returns which items were worked on, and the error */
+  async function run(concurrency: number, isBad: (item: number) => boolean) {
+    const seen: number[] = [];
+    const error: unknown = await eachOf(items, concurrency, async (item) => {
+      seen.push(item);
+      await turn();
+      if (isBad(item)) throw new Error(`item ${item}`);
+    }).catch((failure: unknown) => failure);
+    return { seen, error };
+  }
+
+  it('is done although one fails, and the failure is thrown at the end', async () => {
+    const { seen, error } = await run(3, (item) => item === 4);
+    expect(seen).to.deep.equal(items);
+    expect(error).to.have.property('message', 'item 4');
+  });
+
+  it('is given up after as many failures as run at a time', async () => {
+    const { seen, error } = await run(3, () => true);
+    // Two others may have begun before the third failure.
+    expect(seen.length).to.be.within(3, 5);
+    expect(error).to.have.property('message', 'item 0');
+  });
+
+  it('runs no more at a time than it may', async () => {
+    let running = 0;
+    let most = 0;
+    await eachOf(items, 4, async () => {
+      most = Math.max(most, ++running);
+      await turn();
+      running -= 1;
+    });
+    expect(most).to.equal(4);
+  });
+});
