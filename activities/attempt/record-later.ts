@@ -34,7 +34,7 @@ export async function recordAttempt(
   const route =
     routeId === null || routeVersion === null ? null : await deps.configs.route(organizationId, routeId, routeVersion);
   const { statusCode, latency, waitMs, deliveryStatus } = made;
-  // The workflow has the summary only.
+  // The workflow has the summary only; what a workflow of an earlier release has is taken for one, as it stands in its history anyway.
   const error = made.error === null ? null : openError(made.error);
   const failover =
     route === null || error === null

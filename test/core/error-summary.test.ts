@@ -3,7 +3,10 @@ import { transformError } from '../../activities/apply-transform.ts';
 import { type ErrorSummary, named, openError, ownWords } from '../../core/error-summary.ts';
 import { MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
 import { judge } from '../../core/verdict.ts';
-import { describeError } from '../../outbound/http/send-errors.ts';
+import { describeError, OwnSendError } from '../../outbound/http/send-errors.ts';
+import { SandboxUnavailableError } from '../../outbound/transforms/types.ts';
+import { TransportError } from '../../outbound/warehouses/guarded-http.ts';
+import { pino } from 'pino';
 
 const SECRET = 'cannot use 4711';
 
@@ -59,6 +62,17 @@ describe('errors as they may leave PostgreSQL', () => {
   it('as PostgreSQL and Temporal can hold them', () => {
     expect(ownWords`a${named('\0\ud800')}${7}`).to.equal('a\ufffd\ufffd7');
     expect(ownWords`${named('x'.repeat(10_000))}`).to.have.length(MAX_ERROR_LENGTH);
+  });
+
+  it('and nothing else when the error is logged as it is', () => {
+    const described = { summary: ownWords`It failed; the API tells why`, detail: SECRET };
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => lines.push(line) });
+    log.warn({ err: new SandboxUnavailableError(described) });
+    log.warn({ err: new OwnSendError('CODE', described) });
+    log.warn({ err: new TransportError({ ...described, code: 'CODE', retryable: false }) });
+    expect(lines).to.have.length(3);
+    for (const line of lines) expect(line).to.contain(described.summary).and.not.to.contain('4711');
   });
 
   it('not as any string', () => {
