@@ -153,7 +153,7 @@ async function readBody(request: IncomingMessage, limit: number, room: BodyMemor
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }
-    // More may still be coming, so the connection cannot be used again.
+    // The client may still be sending, so the connection cannot be reused.
     throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${limit} bytes`, undefined, {
       Connection: 'close',
     });

@@ -16,7 +16,7 @@ export interface SlugRules {
   constraint: string;
 }
 
-/** What matters here of a record. The mapper's types do not let an entity pass for one with fewer members, hence the cast. */
+/** The members used here. MikroORM's types do not accept an entity as a type with fewer members, hence the cast. */
 type Slugged = { id: string; slug: string };
 
 // Slugs that share this many characters may differ in the numeric suffix only.
