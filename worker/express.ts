@@ -1,5 +1,5 @@
 // The express lane: the relay makes first attempts itself, with the same function as the workflow's activity, and starts a
-// workflow only for what is left to do. The delivery's row stays in the outbox until the delivery has ended or has a workflow.
+// workflow only if more is left to do. The delivery's row stays in the outbox until the delivery has ended or has a workflow.
 // After a crash, the relay that claims the row continues from the recorded attempt, or makes it again.
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';

@@ -59,7 +59,7 @@ export async function startDelivery(
       ...(row.routeId === null ? [] : [{ key: routeIdAttribute, value: row.routeId }]),
       { key: destinationIdAttribute, value: row.destinationId },
       { key: eventIdAttribute, value: row.eventId },
-      // The replay window counts from the start of the workflow: under load it runs much later.
+      // Set at the start, so that parked deliveries are counted at once: under load the workflow itself runs much later.
       ...(isParked(options) ? [{ key: deliveryStatusAttribute, value: 'failed' }] : []),
     ]),
   };
