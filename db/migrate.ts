@@ -1,4 +1,4 @@
-// Brings the schema up to date. Runs by itself at every start; concurrent starts wait for each other.
+// Brings the schema up to date. Runs at every start; concurrent starts wait for each other.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Migration, Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
@@ -24,7 +24,7 @@ const migrationsList = files.map((name) => ({
 }));
 
 /**
- * Applies what is missing and creates the partitions of the next days, under an advisory lock.
+ * Applies missing migrations and creates the partitions of the next days, under an advisory lock.
  * @returns the names of the migrations that were applied now
  * @throws when the database cannot be reached or a migration fails (nothing of that migration stays)
  */
@@ -42,7 +42,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 }
 
 /**
- * Applies what is missing, without the lock that concurrent starts need.
+ * Applies missing migrations, without the lock that concurrent starts need.
  * @param only names of the migrations to apply; by default all. Tests make the schema of an earlier release with it
  * @returns the names of the migrations that were applied now
  */
