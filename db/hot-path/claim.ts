@@ -27,16 +27,18 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of its first
 // attempt. Two relays never read the same row, because a shard has one leaseholder, and the claim itself checks the lease: a
 // relay that was paused for longer than its lease reads nothing. If a lease changes its owner after a claim, both start the same
-// workflow id and the second start is refused; or, in the express lane, both make the attempt and one of them is recorded. The
-// recursive part hops from destination to destination through the index (one probe each), so the cost follows the number of
+// workflow id and the second start is refused; or, in the express lane, both make the attempt and one of them is recorded.
+// The recursive part hops from destination to destination through the index (one probe each), so the cost follows the number of
 // destinations with work, not the length of the backlog; and no destination can starve another. Callers go round-robin: each
 // claim starts behind the last destination that the one before has examined, whether that had something to start or not. It ends
-// when enough is found, so nothing is fetched needlessly and the next destination gets its turn. It ends before the warehouses,
-// whose ids come after all others: their deliveries are written in files (db/warehouse/batches.ts). Deliveries in flight are a
-// sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than the rest of the statement. The
-// circuits are few rows, looked up by key for each claimed row; only primary deliveries are subject to one. A claim that found
-// less than its limit has a row without a delivery, which says where it stopped: null when no destination is left. PostgreSQL
-// reads a CTE only as far as needed, so a full claim has not gone further.
+// when enough is found, so nothing is fetched needlessly and the next destination gets its turn.
+// It ends before the warehouses, whose ids come after all others: their deliveries are written in files
+// (db/warehouse/batches.ts).
+// Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than the
+// rest of the statement.
+// The circuits are few rows, looked up by key for each claimed row; only primary deliveries are subject to one.
+// A claim that found less than its limit has a row without a delivery, which says where it stopped: null when no destination is
+// left. PostgreSQL reads a CTE only as far as needed, so a full claim has not gone further.
 const CLAIM = `
 with recursive ${hops('destination', 'outbox', 'destination_id', { above: '$1', below: FIRST_WAREHOUSE })}, examined as materialized (
   select id from destination where id is not null limit $3
@@ -143,12 +145,13 @@ export async function vacuumOutbox(db: Queryable): Promise<void> {
 /** How long a lease lasts, in ms. Another relay takes a dead one's shards after at most this time. */
 export const LEASE_MS = 6000;
 
-// One statement renews, gives up and takes shards. A relay's fair share is 64 divided by the relays seen lately. `for update skip
-// locked` keeps two relays that renew at the same instant from waiting for each other or taking the same shard; skipped rows are
-// retried at the next renewal. When the clock of the database is set back, leases end much too late. Those of other relays are
-// cut to the usual length: a live relay renews before that, and a dead relay's shards do not wait for the clock. A relay that
-// could not renew for a while takes no expired leases: the same outage may have kept their owner from renewing, and the owner may
-// remember unrecorded attempts. A live owner renews first.
+// One statement renews, gives up and takes shards. A relay's fair share is 64 divided by the relays seen lately.
+// `for update skip locked` keeps two relays that renew at the same instant from waiting for each other or taking the same shard;
+// skipped rows are retried at the next renewal.
+// When the clock of the database is set back, leases end much too late. Those of other relays are cut to the usual length: a live
+// relay renews before that, and a dead relay's shards do not wait for the clock.
+// A relay that could not renew for a while takes no expired leases: the same outage may have kept their owner from renewing, and
+// the owner may remember unrecorded attempts. A live owner renews first.
 const RENEW = `
 with me as (
   insert into relays (owner, seen_at) values ($1, now())

@@ -78,9 +78,9 @@ const LATEST = ['last_delivery_at', 'last_success_at', 'last_failure_at'];
 //   already: with both, PostgreSQL 18 loses the update that had to wait for its row, and all that come after it in the
 //   statement (docs/postgresql-18-lost-update.md, test/db/lost-updates.test.ts);
 // - a failover delivery is chosen and created in the same statement that ends the one it replaces, so exactly one of them is
-// always open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
+//   always open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
 // - notifications of routes are recorded here too (db/delivery/notifications.ts), at the cost of one lookup per ended delivery's
-// route;
+//   route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else read
 //   every delivery since;
 // - two groups may touch the same events in a different order: PostgreSQL then aborts one with a deadlock error, which

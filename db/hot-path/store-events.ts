@@ -49,9 +49,11 @@ export interface StoreResult {
 
 // What makes this safe under concurrency:
 // - `fresh` compares the versions by which events were routed in the snapshot of the very statement that inserts, so no
-//   event is routed by a configuration older than the last committed one. Only the events of that version wait for it: an organization whose configuration keeps changing does not block others.
+//   event is routed by a configuration older than the last committed one. Only the events of that version wait for it: an
+//   organization whose configuration keeps changing does not block others.
 // - `keys` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
-//   sees an unexpired row, returns nothing, and its event is not inserted. The group holds each key once (the caller ensures it), and in one order everywhere, so that groups of several processes queue for each other.
+//   sees an unexpired row, returns nothing, and its event is not inserted. The group holds each key once (the caller ensures it),
+//   and in one order everywhere, so that groups of several processes queue for each other.
 // - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
 //   wait for it is delivered or failed at once;
 // - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking.
