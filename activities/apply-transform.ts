@@ -11,7 +11,7 @@ export interface EventContent {
   body: Buffer;
 }
 
-// Headers that describe the received bytes, and would be wrong about others.
+// Headers that describe the received bytes, and would be wrong for other bytes.
 const OF_THE_BYTES: ReadonlySet<string> = new Set([
   'content-digest',
   'content-encoding',
@@ -26,7 +26,7 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
 /**
  * Runs the transform of the delivery's route on the event.
  * @returns the content to send; the received one when the route has no transform; or why there is none
- * @throws SandboxUnavailableError, or what the database throws: nothing is known of the transform then
+ * @throws SandboxUnavailableError, or what the database throws: the transform was not run then
  */
 export async function applyTransform(
   deps: { configs: Pick<ConfigCache, 'transform'>; transforms: Transforms },
@@ -63,7 +63,7 @@ function contentOf(received: Record<string, string>, output: TransformOutput): E
   };
 }
 
-/** What a transform throws is written by the tenant's own code, and may hold the event. */
+/** Errors that a transform throws are written by the tenant's code, and may hold the event. */
 export function transformError(transform: string, problem: TransformProblem): DescribedError {
   return {
     summary: ownWords`The transform ${named(transform)} failed; the API tells why`,

@@ -1,4 +1,4 @@
-// What the workflow of a route's circuit does: looks what is due, elects probes, and releases what was held.
+// What the workflow of a route's circuit does: checks what is due, elects probes, and releases held deliveries.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { changesAt } from '../core/circuit.ts';
@@ -34,11 +34,11 @@ export interface CircuitDeps {
   log: Log;
 }
 
-// How long one call releases, so that the workflow can show its progress and a change is seen.
+// How long one call releases; then the workflow shows its progress and notices changes.
 const RELEASE_MS = 5000;
 // The shortest step of a release; with a higher rate, a step releases several.
 const STEP_MS = 20;
-// Should the workflow be lost, it is started again so long after it should have acted.
+// A lost workflow is started again this long after it should have acted.
 const GRACE_MS = 10_000;
 const COUNT_UP_TO = 100_000;
 const DIVERT_STEP = 500;
@@ -46,7 +46,7 @@ const CONCURRENT_SIGNALS = 10;
 
 /**
  * Brings a circuit as far as it can go now. May be called at any time and any number of times.
- * @returns what the circuit is now and when to look again
+ * @returns the state of the circuit and when to call again
  */
 export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest): Promise<CircuitAdvice> {
   const { routeId } = request;
@@ -59,7 +59,7 @@ export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest)
   return advise(deps, routeId);
 }
 
-/** What the circuit is after everything above, and when it changes by itself. */
+/** The state of the circuit after the steps above, and the time of its next change. */
 async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice> {
   const [current, held] = await Promise.all([
     loadCircuits(deps.pool, [routeId]).then((found) => found.get(routeId)),
@@ -68,7 +68,7 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
   if (!current) return { state: 'closed', held, waitMs: 0 };
   const { circuit, rule, version, readAt } = current;
   const { state } = circuit;
-  // Closed meanwhile: what it held is released at the next look, which the change has asked for.
+  // Closed meanwhile: that change has scheduled another call, which releases the held deliveries.
   if (state === 'closed') return { state, held, waitMs: 0 };
   const advice = {
     state,
@@ -78,14 +78,14 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
     probeSuccessThreshold: rule.probeSuccessThreshold,
     probeDeliveryId: circuit.probe?.deliveryId ?? null,
   };
-  // The probe has ended since the look above: the next one is due, and setting a time would take back its wake-up.
+  // The probe has ended since the check above: the next one is due, and setting a time would cancel its wake-up.
   if (state === 'half_open' && circuit.probe === null && held > 0) return { ...advice, waitMs: 0 };
   const dueAt = changesAt(circuit, rule);
   await setWakeTime(deps.pool, routeId, version, dueAt === null ? null : new Date(dueAt + GRACE_MS));
   return { ...advice, waitMs: dueAt === null ? null : Math.max(0, dueAt - readAt) };
 }
 
-/** Sends the next probe: the delivery that waits the longest. Without one, the next new delivery is the probe. */
+/** Sends the next probe: the delivery that has waited longest. If none waits, the next new delivery becomes the probe. */
 async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Promise<void> {
   let deliveryId = circuit.probe?.deliveryId;
   if (deliveryId === undefined) {
@@ -132,7 +132,7 @@ async function releaseHeld(
   { routeId }: CircuitRequest,
   current: StoredCircuit | undefined,
 ): Promise<CircuitAdvice> {
-  // At most a second's worth of released deliveries is on its way, so that they stay in order however busy workers are.
+  // At most one second's worth of released deliveries is in flight, so that they stay in order even if workers are busy.
   const perSecond = deps.settings.HOOKYARD_CIRCUIT_RELEASE_PER_SECOND;
   const startedAt = performance.now();
   let released = 0;
@@ -164,8 +164,8 @@ async function ended(
   return { state: 'closed', held: 0, waitMs: 0 };
 }
 
-// A workflow is told first and its row goes afterwards: a crash in between repeats the signal, which changes nothing. A
-// delivery whose workflow is gone goes through the outbox, where the relay finds that out and ends it visibly.
+// The workflow is signalled first and the row is removed afterwards: a crash in between repeats the signal, which is harmless. A
+// delivery whose workflow is gone goes through the outbox; the relay notices and ends it visibly.
 async function release(deps: CircuitDeps, routeId: string, held: HeldDelivery[]): Promise<void> {
   if (held.length === 0) return;
   const released = await Promise.all(

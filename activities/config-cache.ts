@@ -1,5 +1,5 @@
-// Destinations and routes as attempts need them, cached by id and version: the version comes with every delivery that
-// is loaded, so a changed record is read again at once and an unchanged one never.
+// Destinations and routes as attempts need them, cached by id and version: the version comes with every delivery that is loaded,
+// so a changed record is read again at once, and an unchanged one is not.
 // Rules: DLV-26.
 import { LRUCache } from 'lru-cache';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
@@ -51,7 +51,7 @@ function openSecrets(row: DestinationRow, secretBox: SecretBox): DestinationConf
   };
 }
 
-/** A look-up that keeps what it found until a newer version is asked for; concurrent look-ups share one query. */
+/** A lookup that caches its result until a newer version is requested; concurrent lookups share one query. */
 function byVersion<T extends { version: number }>(
   max: number,
   load: (organizationId: string, id: string) => Promise<T | null>,
@@ -63,7 +63,7 @@ function byVersion<T extends { version: number }>(
     if (known && known.version >= version) return known.value;
     const value = load(organizationId, id);
     cached.set(key, { version, value });
-    // Failure policy: a failed load is not kept; the attempt fails on our own side and is made again.
+    // Failure policy: a failed load is not kept; the attempt fails on our side and is retried.
     value.catch(() => cached.delete(key));
     return value;
   };

@@ -10,13 +10,13 @@ import type { Pool } from '../db/pool.ts';
 import { purgeStep } from '../db/retention/source-purges.ts';
 
 const ROUND_MS = 20_000;
-// After a deadlock with what records results, or while the database is away.
+// After a deadlock with the statements that record results, or while the database is down.
 const ERROR_PAUSE_MS = 1000;
 
 /**
  * One round of some seconds.
  * @returns true when there is more to do right now
- * @throws a database error that will not go away by itself; every step before it is done
+ * @throws a database error that a retry does not fix; the steps before it are done
  */
 export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
   const until = performance.now() + ROUND_MS;
@@ -61,7 +61,7 @@ function tellOfExpired({ removed, kept, failed }: ExpiredLeases, log: Log): void
   for (const { id, error } of failed) log.warn({ id, err: error }, 'a record whose lease has expired was not removed');
 }
 
-/** @returns true when time ran out before `step` said that nothing is left */
+/** @returns true when time ran out before `step` was finished */
 async function repeat(step: () => Promise<boolean>, until: number, log: Log): Promise<boolean> {
   for (;;) {
     const began = performance.now();

@@ -6,9 +6,9 @@ import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { FailoverOffer } from '../db/hot-path/record-results.ts';
 
 /**
- * What a failed attempt is recorded with when failover destinations may take over: recording it chooses the first that is
- * there and enabled. Null when the delivery goes on as it is. Nothing is asked of the database here: the attempt has been
- * made, and what could not be read now would lose its result.
+ * Failover data of a failed attempt: recording the attempt chooses the first destination that exists and is enabled. Null when
+ * the delivery continues without failover. The database is not read here: the attempt has been made, and a failed read would lose
+ * its result.
  */
 export function offerFailover(
   rule: FailoverRule,
@@ -24,7 +24,7 @@ export function offerFailover(
     deliveryId,
     shard: shardOf(deliveryId),
     originalDestinationId: from.originalDestinationId ?? from.destinationId,
-    // A header of the request to the failover destination, which has the event too.
+    // A header of the request to the failover destination.
     reason: failed.error.detail,
   };
 }

@@ -23,7 +23,7 @@ export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps,
 }
 
 export function createActivities(deps: ActivityDeps): Activities {
-  /** Says of a failed delivery when it is not to wait for a replay. */
+  /** Decides whether a failed delivery may wait for a replay. */
   const parkedOrNot = <Outcome extends AttemptOutcome>(
     outcome: Outcome,
     organizationId: string | undefined,

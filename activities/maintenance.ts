@@ -1,5 +1,5 @@
-// Housekeeping: partitions ahead of time, retention, rows of deleted sources, and the counts and statistics that keep lists and
-// sums quick.
+// Housekeeping: future partitions, retention, rows of deleted sources, and the counts and statistics that keep lists and totals
+// fast.
 import type { Log } from '../core/log.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { encryptAnew, keyUse } from '../db/encryption/rotation.ts';
@@ -24,7 +24,7 @@ export interface MaintenanceDeps {
   log: Log;
 }
 
-/** What one round does; each part says whether it has more to do right now, and waits for none of the others. */
+/** What one round does; each part returns whether it has more to do now; a failing part does not stop the others. */
 const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   partitions: ({ pool }) => ensurePartitions(pool).then(() => false),
   counts: async ({ pool }) => (await settleHistory(pool, TALLY_MS))?.caughtUp === false,
@@ -45,7 +45,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
 export async function maintain(deps: MaintenanceDeps): Promise<boolean> {
   const failed: string[] = [];
   let hasMore = false;
-  // One after the other: housekeeping is to take few connections.
+  // One after the other, so that housekeeping takes few connections.
   for (const [part, run] of Object.entries(PARTS)) {
     try {
       hasMore = (await run(deps)) || hasMore;
@@ -72,7 +72,7 @@ async function tell({ pool, log }: MaintenanceDeps, part: string, error: unknown
   await countFailure(pool, part, error).catch((reason: unknown) => log.warn({ part, err: reason }, 'not counted'));
 }
 
-/** Encrypts anew what needs a key other than the first, and says when a key is needed no more. */
+/** Re-encrypts values that need a key other than the first, and logs when a key is no longer needed. */
 async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean> {
   const { encrypted, failed, more } = await encryptAnew(pool, box);
   if (failed.length > 0) {

@@ -1,4 +1,4 @@
-// Mails that tell of deliveries: what is due is frozen, rendered, sent and finished. Delivered at least once, like events.
+// Notification mails: due notifications are frozen, rendered, sent and finished. Delivered at least once, like events.
 import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
@@ -71,7 +71,7 @@ async function send(
       from,
       to: recipients(context.emails),
     });
-    // A worker that ends does not wait for a silent server; another sends the same mail again.
+    // A worker that ends does not wait for a silent server; another worker sends the same mail again.
     return await Promise.race([sending, cancelled()]);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
@@ -110,7 +110,7 @@ function mailFacts(
   };
 }
 
-/** Gives up the mail that could not be sent; the next one of the route goes by the usual rules. */
+/** Gives up the mail that could not be sent; the next one of the route follows the usual rules. */
 async function dropNotification(deps: NotifyDeps, key: NotificationKey, reason: string): Promise<void> {
   const mail = await freezeMail(deps.pool, key);
   if (mail === null) return;

@@ -1,5 +1,5 @@
-// How many failed deliveries wait in Temporal to be replayed. An outage can fail a million of them: beyond a limit the workflow of one
-// that fails ends at once, and a replay by the API starts a new one, as it always does.
+// How many failed deliveries wait in Temporal to be replayed. An outage can fail a million of them: above a limit, the workflow
+// of a failed delivery ends at once. A replay by the API then starts a new one, as always.
 import type { Client } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
 
@@ -11,25 +11,25 @@ export interface ParkingLimits {
 export interface Parking {
   /** Whether one more failed delivery of an organization may wait. It is counted when it may. */
   admit(organizationId: string): boolean;
-  /** Resolves when no count is under way. */
+  /** Resolves when no count is running. */
   stop(): Promise<void>;
 }
 
 const WAITING = 'WorkflowType = "delivery" and DeliveryStatus = "failed" and ExecutionStatus = "Running"';
 const COUNT_EVERY_MS = 10_000;
-// An admission that no count has shown counts by itself for at least so many of these times.
+// An admission that no count has shown yet is added for at least this many intervals.
 const UNSEEN_COUNTS = 12;
 const DEADLINE_MS = 10_000;
-// Sooner than that once so much of an organization's limit was given away: the limits are exceeded by no more than about that.
+// Counts sooner once this part of an organization's limit was admitted, so limits are exceeded by about this part at most.
 const COUNT_AFTER_SHARE = 0.1;
 const LEAST_PAUSE_MS = 500;
-// Those in which the most fail; one more question to Temporal for each.
+// Organizations with the most failures; each costs one more query to Temporal.
 const ORGANIZATIONS_PER_COUNT = 10;
 
 /**
- * What is known of a number: what was counted last, and what has been admitted and is not seen yet. Temporal shows a workflow as
- * waiting after a while, a long one in an outage. So an admission counts by itself until a count has risen by it, or for so long
- * that it must have been seen: others that ended meanwhile have hidden it then.
+ * An estimate: the last count, plus admissions that are not visible yet. Temporal shows a waiting workflow with a delay, which is
+ * long in an outage. So an admission is added until the count has risen by it, or until it must be visible: then workflows that
+ * ended meanwhile have hidden the rise.
  */
 class Estimate {
   readonly #unseenMs: number;
@@ -41,7 +41,7 @@ class Estimate {
   admitted = 0;
   asked = 0;
 
-  /** @param unseenMs how long an admission counts at least that is not seen, ms */
+  /** @param unseenMs how long an invisible admission is added at least, ms */
   constructor(unseenMs: number) {
     this.#unseenMs = unseenMs;
   }
@@ -55,7 +55,7 @@ class Estimate {
     this.admitted += 1;
   }
 
-  /** A count begins. Should it fail, the value stays as it is. */
+  /** A count begins. If it fails, the value does not change. */
   begin(): void {
     this.admitted = 0;
     this.asked = 0;
@@ -71,14 +71,14 @@ class Estimate {
     this.#counted = Math.min(this.#counted + this.#forget(), count);
   }
 
-  /** The count has risen: so many admissions are seen, the earliest first. */
+  /** The count has risen: that many admissions are visible, the earliest first. */
   #see(rise: number): void {
     const ofEarlier = Math.max(0, Math.min(rise, this.#earlier));
     this.#earlier -= ofEarlier;
     this.#lately -= Math.max(0, Math.min(rise - ofEarlier, this.#lately));
   }
 
-  /** @returns how many admissions count no more by themselves: Temporal shows them by now */
+  /** @returns how many admissions are no longer added, because Temporal shows them */
   #forget(): number {
     const now = performance.now();
     if (now - this.#since < this.#unseenMs) return 0;
@@ -91,8 +91,9 @@ class Estimate {
 }
 
 /**
- * Keeps the limits, approximately: each worker counts in Temporal now and then, while deliveries fail, and adds what it admits itself.
- * Failure policy: while Temporal cannot be asked, what was admitted stays counted, so that too few wait rather than too many.
+ * Keeps the limits, approximately: while deliveries fail, each worker counts in Temporal periodically, and adds its own
+ * admissions.
+ * Failure policy: while Temporal is unreachable, admissions stay counted, so that too few deliveries wait rather than too many.
  */
 export async function startParking(
   { client, log }: { client: Client; log: Log },
@@ -122,7 +123,7 @@ export async function startParking(
     const inAll = await count(WAITING);
     total.counted(inAll);
     if (inAll < perOrganization) {
-      // No organization can have more than all of them.
+      // No organization has more than the total.
       for (const [id, estimate] of organizations) {
         estimate.countedAtMost(inAll);
         if (estimate.value === 0) organizations.delete(id);

@@ -1,4 +1,4 @@
-// The pages of replays: made in the database, and told to the workflows of the failed deliveries they take the place of.
+// The pages of replays: created in the database, then signalled to the workflows of the failed deliveries that they replace.
 import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/event-replay.ts';
 import type { Log } from '../core/log.ts';
@@ -10,7 +10,7 @@ import { replayedSignals, sendAll } from '../temporal-config/workflow-signals.ts
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReplayActivities } from './types.ts';
 
-// How long one activity goes on where no event matches; then the workflow may hear of a cancel.
+// How long one activity searches while no event matches; then the workflow can handle a cancel.
 const LOOKING_MS = 5000;
 const CONCURRENT_SIGNALS = 5;
 
@@ -48,8 +48,8 @@ async function replayPage(deps: ReplayDeps, key: EventReplayKey, page: number): 
 }
 
 /**
- * Failure policy: the deliveries exist, so a failed one that is not told only stays open until its replay window ends.
- * Waiting here is what keeps the signals of a large replay few at a time.
+ * Failure policy: the deliveries exist, so a failed one that misses the signal only stays open until its replay window ends.
+ * Waiting here limits the concurrent signals of a large replay.
  */
 async function tellReplaced({ client, log }: ReplayDeps, key: EventReplayKey, replays: ReplayedDelivery[]) {
   try {

@@ -28,14 +28,14 @@ export interface RetentionDeps {
 const ENDING_MS = 15_000;
 const REMOVING_MS = 10_000;
 
-// What a file may take longer than it is tried for. One that takes more has something wrong with it, or its keys, or its worker; it
-// must not keep the payloads of all organizations for ever.
+// Margin of a file beyond its retry time. A file that takes longer is broken (its keys or its worker, for example) and must not
+// keep the payloads of all organizations for ever.
 const FILE_MARGIN_SECONDS = 86_400;
 
 /**
  * One round.
- * @returns true when there is more to do right now. What somebody reads is left for the next run of the schedule
- * @throws a database error; whatever was dropped before it stays dropped
+ * @returns true when there is more to do now. Partitions that are being read are left to the next run of the schedule
+ * @throws a database error; partitions dropped before it stay dropped
  */
 export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
   const { pool, settings, log } = deps;
@@ -51,16 +51,16 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
         'PostgreSQL does not let these deliveries fail; their payloads go all the same',
       );
     }
-    // What that changed is folded into the counts first, a piece at a time: they go with the partition, all at once.
+    // These changes are added to the counts first, in steps, because the counts are dropped with the partition.
     if (!done || failed > 0) return true;
   }
-  // Asked after that, because files may have taken some of those that were open.
+  // Checked after that, because files may have taken some of the open deliveries.
   const inFiles = await firstDayInFiles(pool, settings.HOOKYARD_WAREHOUSE_RETRY_SECONDS + FILE_MARGIN_SECONDS);
   if (!(await drop(deps, 'event_payloads', Math.min(kept.payloads, inFiles)))) return false;
   if (kept.events === null) return false;
   const day = Math.min(kept.events, inFiles);
   if (await removeYounger(pool, day)) return true;
-  // Children first: at no time a delivery without its event is left.
+  // Children first: there is never a delivery without its event.
   for (const table of ['attempts', 'deliveries', 'events'] as const) {
     if (!(await drop(deps, table, day))) return false;
   }

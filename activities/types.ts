@@ -1,10 +1,10 @@
-// The activities as workflows see them. Ids and small facts only: what goes in and comes out stands in a history.
+// The activities as workflows see them. Only ids and small values: inputs and results are stored in workflow histories.
 import type { ErrorSummary } from '../core/error-summary.ts';
 import type { ReplayProgress } from '../core/event-replay.ts';
 
 /** One attempt to make. */
 export interface AttemptRequest {
-  /** Absent in the express lane, and in what an earlier release has asked for. */
+  /** Absent in the express lane, and in requests of earlier releases. */
   organizationId?: string;
   deliveryId: string;
   eventId: string;
@@ -14,25 +14,25 @@ export interface AttemptRequest {
   retryDelay: number | null;
   /** The slot of the destination's rate limit that is reserved for this attempt, milliseconds since 1970. */
   slotAt?: number;
-  /** Whether the caller can be told by `release` that its turn has come. */
+  /** Whether the caller accepts the signal `release` when its turn has come. */
   waitsForTurn?: boolean;
-  /** Whether it was queued for its turn when it was last asked for. */
+  /** Whether it was queued for its turn at the last request. */
   queued?: boolean;
   /** Whether the caller knows the outcome `unrecorded`; workflows of earlier versions do not. */
   recordsLater?: boolean;
 }
 
-/** What an attempt led to; `closed`: the delivery was ended or deleted meanwhile, nothing was sent. */
+/** The outcome of an attempt; `closed`: the delivery was ended or deleted meanwhile, nothing was sent. */
 export type AttemptOutcome =
   | { status: 'delivered' | 'closed'; statusCode: number | null; error: ErrorSummary | null }
-  /** `parked` false: so many others wait in Temporal to be replayed that this one does not. */
+  /** `parked` false: the limit of deliveries that wait for a replay is reached, so this one does not wait. */
   | { status: 'failed'; statusCode: number | null; error: ErrorSummary | null; parked?: boolean }
   | { status: 'retrying'; statusCode: number | null; error: ErrorSummary | null; waitMs: number }
-  /** Not made: the circuit of its route keeps it; to be made when the signal `release` says so. */
+  /** Not made: the circuit of its route holds it until the signal `release`. */
   | { status: 'held' }
   /**
-   * Not made: the destination's rate limit has no slot now. To be made in `waitMs`, in the slot that is reserved (if any);
-   * `queued`: or as soon as the signal `release` says that its turn has come.
+   * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
+   * soon as the signal `release` says that its turn has come.
    */
   | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
@@ -40,13 +40,13 @@ export type AttemptOutcome =
   | UnrecordedAttempt;
 
 /**
- * An attempt that was made and that the database did not take the result of. The destination has the event, so it is not made
- * again: `recordAttempt` records it when the database takes writes again. What was captured of it is not part of it.
+ * An attempt whose result the database did not store. The destination has the event, so the attempt is not repeated:
+ * `recordAttempt` records it once the database accepts writes. Captured headers and bodies are not included.
  */
 export interface UnrecordedAttempt {
   status: 'unrecorded';
   attempt: number;
-  /** What becomes of the delivery, unless a failover destination takes over. */
+  /** The delivery's next status, unless a failover destination takes over. */
   deliveryStatus: 'delivered' | 'failed' | 'retrying';
   statusCode: number | null;
   error: ErrorSummary | null;
@@ -59,11 +59,11 @@ export interface UnrecordedAttempt {
   waitMs: number | null;
 }
 
-/** An outcome that stands in the records. */
+/** An outcome that is recorded. */
 export type RecordedOutcome = Exclude<AttemptOutcome, { status: 'deferred' | 'held' | 'unrecorded' }>;
 
 export interface RecordRequest {
-  /** Absent in what an earlier release has asked for. */
+  /** Absent in requests of earlier releases. */
   organizationId?: string;
   deliveryId: string;
   eventId: string;
@@ -77,11 +77,11 @@ export interface DeliveryReference {
 
 export interface CircuitRequest {
   routeId: string;
-  /** An operator has asked for a reset. */
+  /** An operator has requested a reset. */
   reset: boolean;
 }
 
-/** What a circuit is, and when its workflow looks again: in `waitMs`, or (null) when it hears of a change. */
+/** The state of a circuit, and when its workflow checks again: in `waitMs`, or (null) at the next signal. */
 export type CircuitAdvice =
   /** `held` is what is left to release; 0: done. */
   | { state: 'closed'; held: number; waitMs: 0 }
@@ -95,38 +95,40 @@ export type CircuitAdvice =
       waitMs: number | null;
     };
 
-/** How far a reconciliation is: which of its parts comes next, and where in it. */
+/** The progress of a reconciliation: its next part, and the position in it. */
 export type ReconcilePosition =
-  /** Workflows whose wake-up was lost. The name stands in histories. */
+  /** Workflows whose wake-up was lost. The name is stored in histories. */
   | { part: 'sleepers' }
   /** Open deliveries after this id. */
   | { part: 'deliveries'; after: string }
-  /** Running workflows from this page on; null: the first one, when it is time to go through them. */
+  /** Running workflows from this page on; null: from the first one, if a full listing is due. */
   | { part: 'workflows'; page: string | null };
 
 /** How many repairs were made, by kind. */
 export type Repairs = Record<string, number>;
 
-/** What one step of a reconciliation came to; `next` null: it is through. */
+/** Result of one step of a reconciliation; `next` null: finished. */
 export interface ReconcileStep {
   next: ReconcilePosition | null;
   repairs: Repairs;
 }
 
 export interface Activities {
-  /** Sends one attempt and records it; recorded attempts are not sent again. Throws when our own side is away. */
+  /**
+   * Sends one attempt and records it; recorded attempts are not sent again. Throws when our own infrastructure is unavailable.
+   */
   attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome>;
-  /** Records an attempt that was made before, unless that was done. Throws as long as the database does not take it. */
+  /** Records an attempt that was made before, unless it is recorded already. Throws while the database does not store it. */
   recordAttempt(request: RecordRequest): Promise<RecordedOutcome>;
   /** Brings a route's circuit as far as it can go now: half-open, probe, release. */
   advanceCircuit(request: CircuitRequest): Promise<CircuitAdvice>;
   /** Ends an open delivery as cancelled. */
   cancelDelivery(delivery: DeliveryReference): Promise<void>;
-  /** Creates a new delivery of the same event; its id, or undefined when that is not possible any more. */
+  /** Creates a new delivery of the same event; its id, or undefined when that is no longer possible. */
   replayDelivery(delivery: DeliveryReference): Promise<string | undefined>;
   /** One round of housekeeping: partitions, retention, deleted sources. True when there is more to do at once. */
   maintain(): Promise<boolean>;
-  /** One step of comparing PostgreSQL with Temporal, repairs included. Throws when one of them is away. */
+  /** One step of comparing PostgreSQL with Temporal, repairs included. Throws when one of them is unreachable. */
   reconcile(position: ReconcilePosition): Promise<ReconcileStep>;
 }
 
@@ -136,32 +138,34 @@ export interface NotificationRequest {
   kind: 'failure' | 'recovery' | 'success';
 }
 
-/** What became of a notification; `count` is how many deliveries it told of. */
+/** The result of a notification; `count` is the number of deliveries in it. */
 export interface NotificationOutcome {
-  /** `logged`: no mail server is set. `unwanted`: the route is gone or does not want it. `nothing`: told already. */
+  /** `logged`: no mail server is set. `unwanted`: the route is gone or has this notification off. `nothing`: already sent. */
   status: 'sent' | 'logged' | 'unwanted' | 'nothing';
   count: number;
 }
 
-/** Run by a worker of their own, so that a slow mail server never holds what deliveries need. */
+/** Run by a separate worker, so that a slow mail server never takes resources that deliveries need. */
 export interface NotifyActivities {
-  /** Sends what is due in one mail. Throws while the mail server is away; `MailRefused` when trying again is no use. */
+  /**
+   * Sends all due notifications in one mail. Throws while the mail server is unavailable; `MailRefused` when a retry is useless.
+   */
   sendNotification(request: NotificationRequest): Promise<NotificationOutcome>;
   /** Gives up the mail that could not be sent. */
   dropNotification(request: NotificationRequest & { reason: string }): Promise<void>;
 }
 
-/** A replay of events chosen by a filter. */
+/** A replay of events selected by a filter. */
 export interface ReplayReference {
   organizationId: string;
   replayId: string;
 }
 
-/** Run by a worker of their own, so that replays never take places that deliveries need. */
+/** Run by a separate worker, so that replays never take places that deliveries need. */
 export interface ReplayActivities {
   /**
-   * Makes the page with this number unless it was made before. With fewer pages in the answer while the replay is
-   * running, it goes on at the next call. Throws when our own side is away.
+   * Creates the page with this number unless it exists. If the answer has fewer pages and the replay is running, call again.
+   * Throws when our own infrastructure is unavailable.
    */
   replayPage(page: ReplayReference & { page: number }): Promise<ReplayProgress>;
   /** Ends the replay as cancelled, unless it has ended. @returns how it ended */
@@ -182,7 +186,7 @@ export interface BatchReference extends WarehouseReference {
 export type WarehouseAdvice =
   /** Nothing waits. */
   | { state: 'idle' }
-  /** Deliveries wait (`waiting` of them, or more) until a file is full, or at most `waitMs`. */
+  /** Deliveries wait (`waiting` of them, or more) until a file is full, or for at most `waitMs`. */
   | { state: 'filling'; waiting: number; waitMs: number }
   /** A batch is to be uploaded. `waitingSince`: when its oldest delivery was made, ms since 1970. */
   | {
@@ -197,28 +201,31 @@ export type WarehouseAdvice =
   /** A batch was uploaded, and its deliveries are to be recorded as delivered. */
   | { state: 'uploaded'; batchId: string; events: number };
 
-/** What came of an upload; `ended`: there was nothing to upload (any more), or the batch was halved: look again. */
+/** The result of an upload; `ended`: there was nothing left to upload, or the batch was halved: check again. */
 export type UploadOutcome =
   | { status: 'uploaded' }
   | { status: 'ended' }
   /**
-   * `soon`: it may succeed although nobody changes anything; `slowly`: somebody has to change something first; `never`: the
-   * file itself cannot be written.
+   * `soon`: a retry may succeed by itself; `slowly`: somebody has to fix something first; `never`: the file itself cannot be
+   * written.
    */
   | { status: 'failed'; error: ErrorSummary; retry: 'soon' | 'slowly' | 'never' };
 
-/** Run by a worker of their own, so that a slow store never holds what deliveries need. All of them may be repeated. */
+/** Run by a separate worker, so that a slow store never takes resources that deliveries need. All of them are idempotent. */
 export interface WarehouseActivities {
   /**
-   * Looks what waits, and fixes the deliveries of the next batch when it is due. Throws when our own side is away.
-   * `finishing`: the batch whose deliveries are being recorded meanwhile.
+   * Checks what waits, and freezes the next batch when it is due. Throws when our own infrastructure is unavailable. `finishing`:
+   * the batch whose deliveries are being recorded meanwhile.
    */
   prepareBatch(warehouse: WarehouseReference & { finishing: string | null }): Promise<WarehouseAdvice>;
-  /** Writes the object of a batch: the same one, with the same bytes, every time. Throws when our own side is away. */
+  /**
+   * Writes the object of a batch: the same one, with the same bytes, every time. Throws when our own infrastructure is
+   * unavailable.
+   */
   uploadBatch(batch: BatchReference): Promise<UploadOutcome>;
   /**
-   * Records the end of a batch's deliveries. @returns false when there is more to record: call it again
-   * Throws when our own side is away.
+   * Records the end of a batch's deliveries. Throws when our own infrastructure is unavailable.
+   * @returns false when there is more to record: call it again
    */
   finishBatch(batch: BatchReference & { outcome: 'delivered' | 'failed' }): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-// The Koa app: what every request passes, then ingest, probes and the management API.
+// The Koa app: middleware for every request, then ingest, probes and the management API.
 // Rules: HTTP-03.
 import Koa from 'koa';
 import { authenticate, requireOwnOrganization } from './auth.ts';
@@ -49,7 +49,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   return app;
 }
 
-/** What is asked without credentials: the probes and the description of the API. */
+/** Paths without credentials: the probes and the description of the API. */
 export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
   const router = newRouter();
   mountHealth(router, health);
@@ -57,7 +57,7 @@ export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
   return router;
 }
 
-/** Every path of the management API; all of it needs an API key. */
+/** Every path of the management API; all of them need an API key. */
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
   router.use(authenticate(deps.pool));
@@ -65,7 +65,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   if (perMinute !== undefined) router.use(rateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   router.use(idempotency(deps));
-  // Within `idempotency`, which keeps the header with the answer.
+  // Inside `idempotency`, which stores the header with the answer.
   router.use(nameIgnored);
   mountOperations(router, managementOperations, deps);
   return router;

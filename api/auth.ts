@@ -27,7 +27,7 @@ async function findCaller(pool: Pool, authorization: string): Promise<Caller> {
   const hash = hashToken(token);
   const key = await findKey(pool, hash);
   if (!key || !timingSafeEqual(key.tokenHash, hash)) throw unauthorized();
-  // Failure policy: the request does not wait for this, nor fail with it; the next one notes it.
+  // Failure policy: the request neither waits for this nor fails because of it; the next request records the use.
   if (key.useIsDue) noteUse(pool, key.organizationId, key.id).catch(() => undefined);
   return {
     organization: { id: key.organizationId, name: key.organizationName, slug: key.slug, plan: key.plan },
@@ -40,7 +40,7 @@ function unauthorized(): ApiError {
   return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }
 
-/** Middleware of the organization-scoped family: another organization's id is answered as one that does not exist. */
+/** Middleware of the organization-scoped family: the id of another organization gets the same 404 as an unknown id. */
 export async function requireOwnOrganization(ctx: Context, next: Next): Promise<void> {
   const id = param(ctx, 'orgId');
   if (id !== callerOf(ctx).organization.id) throw notFound('organization', id);

@@ -1,18 +1,17 @@
-// How much memory all bodies of requests may take together, from their first byte until the request is answered, and how
-// much of it the webhooks of one source. Without it, as many connections as are allowed, each with a body as large as is
-// allowed, are more memory than there is.
+// Limits the memory of all request bodies together, from the first byte until the request is answered, and the share of one
+// source. Without it, the maximum number of connections with bodies of the maximum size would exceed the memory of the machine.
 import type { AppContext, Next } from './context.ts';
 
-/** What one request holds of it. */
+/** The share of one request. */
 export interface BodyMemoryBudget {
   /**
-   * Counts the request for a source. A source may hold half of the memory, so that one under attack leaves room for others.
-   * @returns false when the source has as many under way as it may; then the request counts for nothing
+   * Counts the request for a source. A source may hold half of the memory, so that one under attack leaves memory for others.
+   * @returns false when the source is at its limit; the request is not counted then
    */
   enter(source: string): boolean;
-  /** Takes room for what has arrived. @returns false when there is none */
+  /** Reserves memory for bytes that have arrived. @returns false when the budget is used up */
   take(bytes: number): boolean;
-  /** Gives everything back. */
+  /** Releases all memory of the request. */
   free(): void;
 }
 
@@ -23,7 +22,7 @@ export interface RoomLimits {
   maxRequestsPerSource: number;
 }
 
-/** @returns makes the room of one request */
+/** @returns a function that creates the budget of one request */
 export function createBodyMemoryBudgets({ maxBytes, maxRequestsPerSource }: RoomLimits): () => BodyMemoryBudget {
   let used = 0;
   const sources = new Map<string, { requests: number; bytes: number }>();
@@ -66,7 +65,7 @@ export function createBodyMemoryBudgets({ maxBytes, maxRequestsPerSource }: Room
   };
 }
 
-/** Middleware: gives every request its room, and takes it back when the request has been handled. */
+/** Middleware: gives every request its budget, and releases it when the request has been handled. */
 export function bodyRooms(limits: RoomLimits): (ctx: AppContext, next: Next) => Promise<void> {
   const open = createBodyMemoryBudgets(limits);
   return async (ctx, next) => {

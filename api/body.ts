@@ -1,4 +1,4 @@
-// Reads JSON bodies of the management API; each refusal as decided in "HTTP conventions".
+// Reads JSON bodies of the management API; refusals follow "HTTP conventions".
 // Rules: HTTP-16 to HTTP-19.
 import { parseExact } from '../core/numbers/exact-json.ts';
 import type { AppContext } from './context.ts';
@@ -12,9 +12,9 @@ export const MAX_IMPORT_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads a request's JSON body.
- * @param maxBytes largest body that is taken
+ * @param maxBytes largest accepted body
  * @returns the parsed value; undefined when there is no body
- * @throws ApiError 415 for another content type, 413 when it is too large, 400 when it is no JSON
+ * @throws ApiError 415 for another content type, 413 when it is too large, 400 when it is not JSON
  */
 export async function readJson(ctx: AppContext, maxBytes: number = MAX_BODY_BYTES): Promise<unknown> {
   if (!announcesBody(ctx)) return undefined;
@@ -23,8 +23,8 @@ export async function readJson(ctx: AppContext, maxBytes: number = MAX_BODY_BYTE
 }
 
 /**
- * Reads the bytes of a JSON body before its handler does, which gets them from memory then.
- * @returns nothing in it when there is no body
+ * Reads the bytes of a JSON body before its handler runs; the handler then gets them from memory.
+ * @returns an empty buffer when there is no body
  * @throws ApiError 415, 413, 400
  */
 export async function bufferBody(ctx: AppContext): Promise<Buffer> {
@@ -59,7 +59,7 @@ async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
     return await receiveBody(ctx.req, limit, ctx.state.room);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
-    // More may still be coming, so the connection cannot be used again.
+    // The client may still be sending, so the connection cannot be reused.
     if (error.reason === 'too_large') throw tooLarge(limit, { Connection: 'close' });
     if (error.reason === 'no_room') throw noRoom('nothing was changed, try again in a moment');
     throw new ApiError(400, 'INVALID_JSON', 'The body ended before its announced length; send it again');

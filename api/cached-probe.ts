@@ -1,25 +1,25 @@
-// Asking a server on behalf of probes, so that no number of probes can burden it.
+// Checks a server for the probes and caches the result, so that many probes do not load it.
 
-/** So long a finding holds, ms: less than the usual balancers leave between two probes. */
+/** How long a result is valid, ms: less than the usual probe interval of load balancers. */
 const KEPT_MS = 500;
 
-/** One question at a time, however many want to know; its finding holds for a moment. */
+/** One check at a time for all callers; its result is cached for a moment. */
 export class CachedProbe {
   readonly #ask: () => Promise<string | null>;
   #found: { problem: string | null; at: number } | undefined;
   #underWay: Promise<void> | undefined;
 
-  /** @param ask resolves with what is wrong, null when nothing is; rejects when the server cannot be reached. It must end by itself */
+  /** @param ask resolves with what is wrong, or null; rejects when the server cannot be reached. It must have its own timeout */
   constructor(ask: () => Promise<string | null>) {
     this.#ask = ask;
   }
 
-  /** What the last answered question found; undefined before there was one. */
+  /** Result of the last completed check; undefined before the first. */
   get last(): string | null | undefined {
     return this.#found?.problem;
   }
 
-  /** @returns what is wrong, null when nothing is, undefined when there was no answer within `waitMs` */
+  /** @returns what is wrong, null when nothing is, undefined without an answer within `waitMs` */
   async within(waitMs: number): Promise<string | null | undefined> {
     if (this.#found && performance.now() - this.#found.at < KEPT_MS) return this.#found.problem;
     this.#underWay ??= this.#look();

@@ -1,4 +1,4 @@
-// Answers to what never reaches the app, because it is no HTTP or one too many: in the same shape as every other error.
+// Answers requests that never reach the app (invalid HTTP, too many connections), in the shape of every other error.
 // Rules: ERR-32 to ERR-34.
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,7 +17,7 @@ const KNOWN: Record<string, [status: number, code: string, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'REQUEST_TIMEOUT', 'The request did not arrive in time'],
 };
 
-/** What an error of Node's parser or of its deadlines is answered with. */
+/** Maps errors of Node's parser and its timeouts to answers. */
 export function clientError(error: NodeJS.ErrnoException): ApiError {
   const known = KNOWN[error.code ?? ''];
   // The parser's reason is fixed text ("Invalid header token"), never what was sent.
@@ -25,10 +25,10 @@ export function clientError(error: NodeJS.ErrnoException): ApiError {
   return known ? new ApiError(...known) : new ApiError(400, 'BAD_REQUEST', `This is no HTTP request: ${reason}`);
 }
 
-// Connections on which the last answer has been given: whatever else is wrong with them is not answered any more.
+// Connections whose last answer was sent: further errors on them are not answered.
 const ended = new WeakSet<Socket>();
 
-/** Whether the last answer has been given on a connection; a request that was sent ahead of it is not handled any more. */
+/** Whether the last answer of a connection was sent; a pipelined request after it is not handled. */
 export function hasEnded(socket: Socket): boolean {
   return ended.has(socket);
 }
@@ -47,7 +47,7 @@ export function refuse(response: ServerResponse, error: ApiError): void {
  */
 export function end(socket: Socket, error: ApiError, lingerMs: number): void {
   if (ended.has(socket)) return;
-  // Gone already, or in the middle of an answer, which must not be mixed with another one.
+  // Already closed, or in the middle of another answer: writing now would corrupt that one.
   const answering = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage;
   if (!socket.writable || answering?.headersSent) {
     socket.destroy();
@@ -59,7 +59,7 @@ export function end(socket: Socket, error: ApiError, lingerMs: number): void {
   endWith(answer, socket, lingerMs);
 }
 
-/** Closes a connection on which nothing was asked. @param lingerMs as for `end`: a request may be on its way already */
+/** Closes a connection without a request. @param lingerMs as for `end`: a request may be on its way already */
 export function hangUp(socket: Socket, lingerMs: number): void {
   if (!ended.has(socket)) endWith('', socket, lingerMs);
 }

@@ -3,7 +3,10 @@ import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export interface ConnectionLimit {
-  /** Counts a new connection until it is closed. @returns false when its address has as many as it may, and it counts for nothing */
+  /**
+   * Counts a new connection until it is closed.
+   * @returns false when its address is at the limit; the connection is not counted then
+   */
   admit(socket: Socket): boolean;
 }
 
@@ -27,8 +30,8 @@ export function createConnectionLimit(max: number): ConnectionLimit {
 }
 
 /**
- * Whom an address stands for: an IPv4 address for itself, in IPv6's spelling too; an IPv6 address for its /64, which is what
- * one client has (RFC 6177).
+ * The client behind an address: an IPv4 address itself (IPv4-mapped IPv6 too), or the /64 of an IPv6 address, which is what one
+ * client is assigned (RFC 6177).
  */
 export function clientOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;

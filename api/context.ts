@@ -1,4 +1,4 @@
-// What travels with a request, and what handlers are given.
+// The state of a request, and the dependencies of handlers.
 import Router, { type RouterContext } from '@koa/router';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
@@ -15,7 +15,7 @@ import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
 import type { TestUploader } from './test-upload.ts';
 
-/** Who sent a request: the organization and the key that selected it. */
+/** The sender of a request: the organization and the API key that selected it. */
 export interface Caller {
   organization: { id: string; name: string; slug: string; plan: Plan };
   key: { id: string; name: string; scopes: Scope[] };
@@ -28,7 +28,7 @@ export interface ApiState {
   room: BodyMemoryBudget;
   /** Set by `authenticate`. */
   caller?: Caller;
-  /** The bytes of the body, when they were needed before the handler. */
+  /** The bytes of the body, if something before the handler needed them. */
   body?: Buffer;
 }
 
@@ -37,7 +37,7 @@ export type Context = RouterContext<ApiState>;
 export type Next = Koa.Next;
 export type ApiRouter = Router<ApiState>;
 
-/** What the handlers work with. */
+/** Dependencies of the handlers. */
 export interface ApiDeps {
   settings: Settings;
   /** Base of every `webhookUrl`, without a trailing slash; known once the server listens. */
@@ -50,7 +50,7 @@ export interface ApiDeps {
   signals: Signals;
   testSender: TestSender;
   testUploader: TestUploader;
-  /** Checks transforms when they are stored, and tries them out. */
+  /** Checks transforms when they are stored, and runs them for tests. */
   transforms: Transforms;
   workflowLink: WorkflowLink;
   log: Log;

@@ -24,18 +24,18 @@ const PREFLIGHT_SECONDS = 600;
 
 /**
  * Middleware: lets pages of these origins use the API. The credentials are API keys in a header, which a page has to know;
- * cookies play no part, so `Access-Control-Allow-Credentials` is never sent. Ingest is no business of browsers.
- * @param origins exactly as browsers send them; none turns it off
+ * cookies are not used, so `Access-Control-Allow-Credentials` is never sent. Ingest has no CORS: browsers do not call it.
+ * @param origins exactly as browsers send them; an empty list turns CORS off
  */
 export function cors(origins: string[]): (ctx: AppContext, next: Next) => Promise<void> {
   const protocol = koaCors({
-    // Nothing for another origin, but for `Vary`: a cache must not hand its answer to a page.
+    // Other origins get only `Vary`: a cache must not serve their answer to an allowed page.
     origin: (ctx) => origins.find((origin) => origin === ctx.get('Origin')) ?? '',
     allowMethods: METHODS,
     allowHeaders: REQUEST_HEADERS,
     exposeHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
-    // `renderErrors`, which runs within, throws none.
+    // `renderErrors` runs inside, so nothing is thrown here.
     keepHeadersOnError: false,
   });
   return (ctx, next) => (origins.length === 0 || ctx.path.startsWith('/ingest/') ? next() : protocol(ctx, next));

@@ -1,7 +1,7 @@
-// What becomes of the rest of a body that is refused because of its size.
+// Discards the rest of a body that is refused because of its size.
 import type { IncomingMessage } from 'node:http';
 
-// How long a body that is too large may go on arriving before its connection is cut.
+// How long the rest of a body that is too large is read before its connection is cut.
 const DISCARD_MS = 5000;
 
 /**

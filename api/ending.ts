@@ -1,4 +1,5 @@
-// The end of the API process: first the balancer is told, then the listener closes, then the connections, then the process ends.
+// The end of the API process: readiness turns 503 for the load balancer, then the listener closes, then the connections, then the
+// process ends.
 import type { Server } from 'node:http';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import type { Settings } from '../core/config.ts';
@@ -10,7 +11,7 @@ import type { OpenConnections } from './open-connections.ts';
 
 // What may take longer than the grace period (a test send, signals to an absent Temporal) is given up after this.
 const LAST_STEPS_MS = 5000;
-// Between an answer and the next request on the same connection, of a client that sends without a pause.
+// Time between an answer and the next request of a client that sends without a pause.
 const REST_MS = 250;
 const SWEEP_MS = 50;
 const MOST_QUIET_MS = 200;
@@ -19,12 +20,12 @@ export interface EndOptions {
   server: Server;
   connections: OpenConnections;
   settings: Pick<Settings, 'HOOKYARD_DRAIN_SECONDS' | 'HOOKYARD_SHUTDOWN_SECONDS'>;
-  /** Lets go of everything else, when no request can come any more. */
+  /** Closes everything else once no request can arrive. */
   release: () => Promise<void>;
   log: Log;
 }
 
-/** Ends the process in order at the first request to end; a further one ends the drain at once. */
+/** Shuts down gracefully at the first signal; a second signal ends the drain at once. */
 export function endWhenTold(options: EndOptions): void {
   const hurry = new AbortController();
   onEndRequest((reason, count) => {
@@ -45,7 +46,7 @@ async function endInOrder(
   hurry: AbortSignal,
 ) {
   const { HOOKYARD_DRAIN_SECONDS: drainSeconds, HOOKYARD_SHUTDOWN_SECONDS: graceSeconds } = settings;
-  // From here on /readyz says 503, so that the balancer sends nothing more.
+  // From here on /readyz says 503, so that the load balancer sends no new requests.
   connections.drain();
   if (drainSeconds > 0) {
     log.info(
@@ -65,8 +66,8 @@ async function endInOrder(
 }
 
 /**
- * Stops accepting; running requests finish, until the grace period cuts them off. Connections at rest end after a moment.
- * Resolves when none is left.
+ * Stops accepting; running requests finish, until the grace period cuts them off. Idle connections close after a moment. Resolves
+ * when no connection is left.
  */
 export async function closeServer(server: Server, connections: OpenConnections, graceMs: number): Promise<void> {
   await untilNothingIsAccepted(connections);
@@ -80,8 +81,8 @@ export async function closeServer(server: Server, connections: OpenConnections, 
 }
 
 /**
- * A listener that closes resets the connections that it has not accepted, and Node accepts one in a turn of its event loop:
- * this resolves in a turn that accepted none, or when that does not come.
+ * Closing a listener resets connections that it has not accepted, and Node accepts one per turn of the event loop. This resolves
+ * after a turn that accepted none, or after a time limit.
  */
 async function untilNothingIsAccepted(connections: OpenConnections): Promise<void> {
   const giveUpAt = performance.now() + MOST_QUIET_MS;

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { AppContext, Next } from './context.ts';
 
-/** One thing wrong with one member of a request; `path` is dotted: `retryPolicy.maxRetries`. */
+/** One invalid member of a request; `path` is dotted: `retryPolicy.maxRetries`. */
 export interface ErrorDetail {
   path: string;
   message: string;
@@ -13,7 +13,7 @@ export interface ErrorDetail {
   column?: number;
 }
 
-/** An answer that is not a success. `code` is undefined where it has none (ERR-09, ERR-21). */
+/** An error answer. `code` is undefined for errors without a code (ERR-09, ERR-21). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -36,7 +36,7 @@ export class ApiError extends Error {
   }
 }
 
-/** 404: the record does not exist, or belongs to another organization (which is never told apart). */
+/** 404: the record does not exist, or belongs to another organization (both get the same answer). */
 export function notFound(kind: string, id: string): ApiError {
   return new ApiError(
     404,
@@ -50,12 +50,12 @@ export function invalid(path: string, message: string, code = 'VALIDATION_ERROR'
   return new ApiError(400, code, `${path} ${message}`, [{ path, message }]);
 }
 
-/** 503: something this request needs is away; the caller may repeat it. */
+/** 503: something this request needs is unavailable; the caller may retry. */
 export function unavailable(what: string): ApiError {
   return new ApiError(503, 'UNAVAILABLE', `${what}; try again in a moment`, undefined, { 'Retry-After': '1' });
 }
 
-/** Renders whatever a handler throws; unknown errors are logged and answered without their internals. */
+/** Renders errors that handlers throw; unknown errors are logged and answered without internals. */
 export async function renderErrors(ctx: AppContext, next: Next): Promise<void> {
   try {
     await next();
@@ -67,10 +67,10 @@ export async function renderErrors(ctx: AppContext, next: Next): Promise<void> {
   }
 }
 
-// Answers that say when to come back (RFC 9110, section 10.2.3), in seconds.
+// Statuses whose answers carry `Retry-After` (RFC 9110, section 10.2.3), in seconds.
 const RETRIED = [429, 503];
 
-/** An error as the body of its answer. */
+/** The body of an error answer. */
 export function errorBody({
   status,
   message,

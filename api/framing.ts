@@ -1,9 +1,9 @@
-// What Node's parser lets pass although two servers could read it differently: where a request ends and whom it is for. A
-// proxy before Hookyard that reads it the other way would be talked into passing on a request it never saw (smuggling).
+// Rejects requests that Node's parser accepts although two servers could disagree on where they end or for which host they are. A
+// proxy in front of Hookyard that reads them differently would forward a request that it never saw (request smuggling).
 import type { IncomingMessage } from 'node:http';
 import { MAX_HEADERS } from './http-limits.ts';
 
-/** uri-host [ ":" port ] (RFC 9110, section 7.2; RFC 3986, section 3.2.2), without what no host name has. */
+/** uri-host [ ":" port ] (RFC 9110, section 7.2; RFC 3986, section 3.2.2), without characters that no host name has. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?$/;
 
 export interface FramingProblem {
@@ -14,7 +14,7 @@ export interface FramingProblem {
 
 const bad = (message: string): FramingProblem => ({ status: 400, code: 'BAD_REQUEST', message });
 
-/** What is wrong with the frame of a request whose headers have been parsed, or null. */
+/** What is wrong with the framing of a request whose headers have been parsed, or null. */
 export function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): FramingProblem | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return bad('Only HTTP/1.1 and HTTP/1.0 are spoken here');
   if (rawHeaders.length > 2 * MAX_HEADERS) {

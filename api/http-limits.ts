@@ -2,7 +2,7 @@
 
 /** Bytes of request line and headers together. */
 export const MAX_HEADER_BYTES = 32 * 1024;
-/** Header lines of a request. Node would drop what is beyond its own limit and say nothing; here it is refused. */
+/** Header lines of a request. Node silently drops lines above its own limit; we refuse the request. */
 export const MAX_HEADERS = 500;
 /** Requests that a client may send ahead on one connection (pipelining). */
 export const MAX_PIPELINED = 32;
@@ -16,22 +16,22 @@ export interface HttpLimits {
   keepAliveMs: number;
   /** From the end of the headers to the last byte of the answer in the client's hands, ms. */
   answerMs: number;
-  /** How often the first two are looked after, ms; what is late is cut off that much later at most. */
+  /** How often Node checks the first two timeouts, ms; a late connection is cut at most this much later. */
   checkEveryMs: number;
-  /** How long a client may keep its side of a connection open that was ended here, ms. */
+  /** How long a client may keep its side open after we ended the connection, ms. */
   lingerMs: number;
   /** Requests on one connection before it is closed, so that clients spread over the processes behind a balancer. */
   maxRequestsPerConnection: number;
-  /** Open connections, in all; one more is closed without a word. */
+  /** Open connections in total; further ones are closed without an answer. */
   maxConnections: number;
-  /** Open connections of one client address; one more is answered 503 and closed. */
+  /** Open connections per client address; further ones are answered 503 and closed. */
   maxConnectionsPerAddress: number;
 }
 
 export const HTTP_LIMITS: Omit<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'> = {
   headersMs: 20_000,
   requestMs: 60_000,
-  // Longer than the 60 s after which the usual balancers give up an idle connection, so that they close it first.
+  // Longer than the usual 60 s idle timeout of load balancers, so that they close idle connections first.
   keepAliveMs: 65_000,
   // A body may take 60 s, and a test of a destination 60 s more (DEST-12).
   answerMs: 180_000,

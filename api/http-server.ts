@@ -1,4 +1,4 @@
-// The HTTP server of the API: every limit on what a client may do before the app is asked, and what it may keep afterwards.
+// The HTTP server of the API: every limit on clients before the app runs, and on their connections afterwards.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { clientError, end, hasEnded, refuse } from './client-errors.ts';
@@ -8,7 +8,7 @@ import { framingProblem } from './framing.ts';
 import { type HttpLimits, MAX_HEADER_BYTES, MAX_PIPELINED } from './http-limits.ts';
 import { OpenConnections } from './open-connections.ts';
 
-/** Connections that were refused and may still read why; the others are closed at once. */
+/** Refused connections that stay open long enough to read the answer; the others are closed at once. */
 const MAX_LINGERING = 100;
 
 const TOO_MANY_AHEAD = new ApiError(
@@ -22,9 +22,9 @@ const TOO_MANY_AHEAD = new ApiError(
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
- * Makes the HTTP server of the app. Nothing is ever logged about bytes that are no HTTP: anyone can send them.
- * @param onRefused is told of each connection that is one too many, with its address
- * @param connections is told of every other one, and can end them
+ * Makes the HTTP server of the app. Bytes that are not HTTP are never logged: anyone can send them.
+ * @param onRefused called with the address of each connection above the limit
+ * @param connections tracks every other connection, and can end them
  */
 export function createHttpServer(
   handle: Handle,
@@ -56,16 +56,16 @@ export function createHttpServer(
     refuse(response, new ApiError(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue')),
   );
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // Node has let go of this connection, so what still comes is not read by it.
+    // Node has released this connection and reads no further bytes of it.
     socket.on('error', () => socket.destroy()).resume();
     end(socket, new ApiError(405, 'METHOD_NOT_ALLOWED', 'This server is not a proxy'), limits.lingerMs);
   });
   return server;
 }
 
-/** Accepts no further connection; resolves when the last one is closed, which this leaves to others. */
+/** Accepts no further connection; resolves when the last one is closed. Closing them is up to the caller. */
 export function stopListening(server: Server): Promise<void> {
-  // Not its own `close`, which cuts off at once whatever is at rest, also when a request is on its way.
+  // Not the server's own `close`: it cuts idle connections at once, even when a request is about to arrive.
   return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()));
 }
 
@@ -82,14 +82,14 @@ function optionsOf(limits: HttpLimits): ServerOptions {
   };
 }
 
-/** A client that does not read its answer, or has vanished, does not keep its connection. */
+/** Closes connections of clients that do not read their answer or have vanished. */
 function cutOffLate(response: ServerResponse, answerMs: number): void {
   const { socket } = response.req;
   const timer = setTimeout(() => socket.destroy(), answerMs).unref();
   response.once('close', () => clearTimeout(timer));
 }
 
-/** Puts the limit per address before Node's own handler of connections, so that what is refused is never parsed. */
+/** Puts the limit per address before Node's own handler of connections, so that refused connections are never parsed. */
 function limitConnections(
   server: Server,
   limits: HttpLimits,

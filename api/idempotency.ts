@@ -1,4 +1,5 @@
-// `Idempotency-Key` on the POST requests of the management API: a repeat gets the answer of the first one, and does nothing.
+// `Idempotency-Key` on the POST requests of the management API: a repeat gets the stored answer of the first request and changes
+// nothing.
 // Rules: HTTP-29 to HTTP-32, ERR-29.
 import { createHash } from 'node:crypto';
 import { DecryptionError } from '../db/encryption/secret-box.ts';
@@ -22,7 +23,7 @@ const KEY = new RegExp(`^[\\x21-\\x7e]{1,${MAX_KEY_LENGTH}}$`);
 
 type Deps = Pick<ApiDeps, 'pool' | 'secretBox'>;
 
-/** What is kept of an answer. */
+/** The stored part of an answer. */
 interface KeptAnswer {
   status: number;
   headers: Record<string, string>;
@@ -31,10 +32,10 @@ interface KeptAnswer {
 }
 
 /**
- * Middleware for what is behind `authenticate`. A key is kept for 24 hours per organization and path, in PostgreSQL, so it
- * holds across processes and restarts. Answers of 500 and above, and 429, are not kept: repeating these is the point.
- * Failure policy: when the process dies in between, nobody knows how far the request came. Its lease passes after 30
- * seconds, and the next repeat runs it again. When only the answer could not be kept, the same happens.
+ * Middleware; runs after `authenticate`. A key is kept for 24 hours per organization and path, in PostgreSQL, so it holds across
+ * processes and restarts. Answers of 500 and above, and 429, are not kept: clients should retry these.
+ * Failure policy: when the process dies during a request, it is unknown how far the request came. Its lease expires after 30
+ * seconds, and the next repeat runs it again. The same happens when only the answer could not be stored.
  */
 export function idempotency(deps: Deps): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
@@ -61,9 +62,9 @@ function sha256(data: string | Buffer): Buffer {
   return createHash('sha256').update(data).digest();
 }
 
-/** Runs the request and keeps its answer. */
+/** Runs the request and stores its answer. */
 async function run(ctx: Context, deps: Deps, claim: Claim, next: Next): Promise<void> {
-  // Renewing may fail while PostgreSQL is away; the next one makes up for it, or the claim is lost.
+  // Renewing may fail while PostgreSQL is down; the next renewal succeeds, or the claim is lost.
   const renewing = setInterval(() => renewClaim(deps.pool, claim).catch(() => undefined), RENEW_MS);
   try {
     await next();
@@ -119,7 +120,7 @@ function refuseUnlessAnswered(found: Exclude<Claimed, { kind: 'claimed' }>): ass
 }
 type Answered = Extract<Claimed, { kind: 'answered' }>;
 
-// A kept answer may show what its receiver could do with all of its scopes: a new API key, for example.
+// A stored answer may hold secrets, such as a new API key, so it is bound to the scopes of the caller.
 function requireScopes(needed: string[], held: string[]): void {
   const missing = needed.find((scope) => !held.includes(scope));
   if (missing === undefined) return;
@@ -143,7 +144,7 @@ function open(deps: Deps, request: Pick<Claim, 'organizationId' | 'id'>, sealed:
   }
 }
 
-/** What an encrypted answer is bound to: copied to another row, it does not open. */
+/** Additional data of the encryption: an answer that was copied to another row cannot be decrypted. */
 function recordId({ organizationId: organization, id }: Pick<Claim, 'organizationId' | 'id'>): string {
   return `${organization}:${id.toString('hex')}`;
 }

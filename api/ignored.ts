@@ -1,7 +1,7 @@
-// Tells the sender of a request what of it was ignored: query parameters and members of the body that are not known, each with the
-// known name that is nearest. One response header, `X-Ignored`, a list of RFC 9651:
+// Reports the ignored parts of a request to its sender: unknown query parameters and body members, each with the nearest known
+// name. One response header, `X-Ignored`, a list of RFC 9651:
 //   "destnationId";in=query;nearest="destinationId", "retryPolicy.maxRetry";in=body;nearest="retryPolicy.maxRetries"
-// Everything that is checked by a zod schema notes here what that schema does not know; nothing is listed by hand.
+// Every check by a zod schema reports its unknown names here; there is no list to maintain.
 // Rules: HTTP-22, HTTP-23.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { nearestName } from '../core/nearest-name.ts';
@@ -18,17 +18,17 @@ export type Place = 'query' | 'body';
 
 interface Noted {
   items: string[];
-  /** Those that are only counted. */
+  /** Names beyond the limit, only counted. */
   more: number;
   hasReadQuery: boolean;
-  /** Where in the body the values lie that are being checked; empty for the body itself. */
+  /** Path in the body of the value that is being checked; empty for the body itself. */
   at: UnknownMember['path'];
 }
 
-// What is checked deep within a handler belongs to the request that runs.
+// Links checks deep inside a handler to the running request.
 const requests = new AsyncLocalStorage<Noted>();
 
-/** Middleware: adds the header to answers of success, and to those that say what is wrong with the request. */
+/** Middleware: adds the header to success and validation-error answers. */
 export async function nameIgnored(ctx: AppContext, next: Next): Promise<void> {
   const noted: Noted = { items: [], more: 0, hasReadQuery: false, at: [] };
   try {
@@ -51,7 +51,7 @@ function tell(ctx: AppContext, { items, more }: Noted): void {
   ctx.set(IGNORED_HEADER, [...items, ...(more > 0 ? [`more;count=${more}`] : [])].join(', '));
 }
 
-/** Notes what a schema does not know of what was sent. Outside of a request it does nothing. */
+/** Records the names that a schema does not know. Does nothing outside of a request. */
 export function noteIgnored(place: Place, members: readonly UnknownMember[]): void {
   const noted = requests.getStore();
   if (!noted) return;
@@ -59,7 +59,7 @@ export function noteIgnored(place: Place, members: readonly UnknownMember[]): vo
   noteIn(noted, place, members);
 }
 
-/** Runs a check of something that lies within the body, so that its members are named by their place in the body. */
+/** Runs a check of a nested value, so that its members are named by their path in the body. */
 export function within<T>(at: UnknownMember['path'], run: () => T): T {
   const noted = requests.getStore();
   if (!noted) return run();
@@ -91,8 +91,8 @@ export function nearestOf({ path, known }: UnknownMember): string | null {
 }
 
 /**
- * A name that may stand between quotes in a header: whatever is no plain visible ASCII is percent-encoded, and a long one is cut
- * and ends with dots.
+ * A name that may stand between quotes in a header: everything but visible ASCII is percent-encoded, and a long name is cut and
+ * ends with dots.
  */
 function encodedName(name: string): string {
   let encoded = '';

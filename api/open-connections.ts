@@ -1,4 +1,4 @@
-// The connections that clients have open, and how they end: no client may lose an answer, nor be cut off while it asks.
+// The open connections of clients and their graceful end: no client may lose an answer, or be cut off during a request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { hangUp } from './client-errors.ts';
@@ -6,7 +6,7 @@ import { hangUp } from './client-errors.ts';
 interface Connection {
   /** How many there have been. */
   requests: number;
-  /** Answers that are not complete. */
+  /** Incomplete answers. */
   underWay: Set<ServerResponse>;
   /** When the last request or answer ended, or the connection began (ms of `performance.now`). */
   restsSince: number;
@@ -19,7 +19,7 @@ export class OpenConnections {
   #draining = false;
   #added = 0;
 
-  /** Whether clients are told to send nothing more on their connections. */
+  /** Whether answers carry `Connection: close`. */
   get draining(): boolean {
     return this.#draining;
   }
@@ -35,11 +35,11 @@ export class OpenConnections {
     socket.once('close', () => this.#open.delete(socket));
   }
 
-  /** Notes a request. @returns how many there have been on its connection, and how many of them are not answered, with this one */
+  /** Counts a request. @returns the requests of its connection so far, and the unanswered ones, both including this one */
   begin(request: IncomingMessage, response: ServerResponse): { requests: number; underWay: number } {
     const { socket } = request;
     const connection = this.#open.get(socket);
-    // It has gone while its request waited to be read.
+    // The client disconnected while its request waited to be read.
     if (connection === undefined) return { requests: 1, underWay: 1 };
     connection.requests += 1;
     connection.underWay.add(response);
@@ -57,14 +57,14 @@ export class OpenConnections {
     return { requests: connection.requests, underWay: connection.underWay.size };
   }
 
-  /** From now on every answer ends its connection, those under way too. */
+  /** From now on every answer ends its connection, including answers in progress. */
   drain(): void {
     this.#draining = true;
     for (const { underWay } of this.#open.values()) for (const response of underWay) announceEnd(response);
   }
 
   /**
-   * Ends the connections that have been at rest for so long.
+   * Ends connections that have been idle for the given time.
    * @param lingerMs how long a client may keep its side open
    */
   endResting(forMs: number, lingerMs: number): void {

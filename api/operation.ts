@@ -1,5 +1,5 @@
-// An operation of the API is one definition: what it takes and answers, and the handler that does it. The routers and the API's
-// description are made of the same lists (operations.ts).
+// An operation of the API is one definition: its input, its answers and its handler. The routers and the API's description are
+// made of the same lists (operations.ts).
 import type { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import type { ApiDeps, ApiRouter, Context } from './context.ts';
@@ -9,15 +9,15 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 /** The codes of each status; `NO_CODE` for an error without one. */
 export type ErrorCodes = Partial<Record<number, string[]>>;
 
-/** Stands for an error without a code: the interface names none for it. */
+/** Stands for an error for which the contract names no code. */
 export const NO_CODE = '';
 
-/** One method of one path, and what does it. */
+/** One method of one path, with its handler. */
 export interface Operation extends Described {
   run: (ctx: Context, deps: ApiDeps) => void | Promise<void>;
 }
 
-/** What is said of one method of one path. */
+/** The description of one method of one path. */
 export interface Described {
   method: Method;
   /** With its parameters in braces: `/api/routes/{id}`. */
@@ -26,7 +26,7 @@ export interface Described {
   tag: Tag;
   summary: string;
   description?: string;
-  /** What the path's `{id}` is of: the prefix of the ids. */
+  /** Prefix of the ids that the path's `{id}` takes. */
   idOf?: readonly string[];
   /** The schema by which the handler checks the query. */
   query?: z.ZodObject;
@@ -34,16 +34,16 @@ export interface Described {
   answer: Answer;
   /** Whether it takes a body of any type. */
   takesAnything?: true;
-  /** Errors of its own; those that all operations share are added. */
+  /** Its own errors; the shared ones are added. */
   errors?: ErrorCodes;
-  /** Which errors it shares with others: all of the management API (default), or none. */
+  /** Which shared errors it has: those of the management API (default), or none. */
   family?: 'management' | 'public';
 }
 
 export interface RequestBody {
   /** The schema by which the handler checks the body. */
   schema: z.ZodType;
-  /** By a name that says what it is good for; each is valid. */
+  /** Keyed by a name that says what it shows; each is valid. */
   examples: Record<string, unknown>;
   /** Whether the request may go without a body. */
   optional?: true;
@@ -52,13 +52,13 @@ export interface RequestBody {
 export interface Answer {
   status: 200 | 201 | 204;
   description: string;
-  /** Of a JSON answer; answers of another kind say their `content`. */
+  /** Of a JSON answer; other answers set `content`. */
   schema?: z.ZodType;
   content?: ZodOpenApiResponseObject['content'];
   headers?: Record<string, z.ZodType>;
-  /** Operations that take the id of the answer as their `{id}`. */
+  /** Operations that accept the id in this answer as their `{id}` (OpenAPI links). */
   leadsTo?: string[];
-  /** Whether it is not sent again to who has it (304). */
+  /** Whether it supports conditional requests (304). */
   mayBeKnown?: true;
 }
 
@@ -83,8 +83,8 @@ export type Tag = keyof typeof TAGS;
 
 /** Mounts operations of the management API, each on its path. */
 export function mountOperations(router: ApiRouter, operations: readonly Operation[], deps: ApiDeps): void {
-  // The router takes the first path that fits. A brace sorts after every letter, so that fixed words ("bulk", "export") come before
-  // the ids that could stand in their place.
+  // The router takes the first path that matches. A brace sorts after every letter, so fixed words ("bulk", "export") come before
+  // `{id}`.
   for (const { method, path, run } of operations.toSorted(
     (one, other) => Number(one.path > other.path) - Number(one.path < other.path),
   )) {

@@ -13,7 +13,7 @@ const positive = (fallback: number) =>
     .meta({ override: ({ jsonSchema }) => describeInteger(jsonSchema) })
     .default(fallback);
 
-// In a query a number is a text, which the description of the API need not say.
+// Query values arrive as strings; the API description shows the number.
 function describeInteger(jsonSchema: { type?: unknown; minimum?: number; pattern?: string }): void {
   delete jsonSchema.pattern;
   Object.assign(jsonSchema, { type: 'integer', minimum: 1 });
@@ -35,7 +35,7 @@ export interface Page {
   pageSize: number;
 }
 
-/** How a page is cut out of a query's rows. */
+/** The limit and offset of a page. */
 export function limitOf({ page, pageSize }: Page): { limit: number; offset: number } {
   return { limit: pageSize, offset: Math.min((page - 1) * pageSize, Number.MAX_SAFE_INTEGER) };
 }

@@ -1,4 +1,4 @@
-// The parts that query strings share: pages, booleans, times, search texts. Bodies with the same members use them too.
+// Shared schemas of query strings: pages, booleans, times, search texts. Bodies with the same members use them too.
 // Rules: HTTP-09, LIST-06, LIST-07.
 import { z } from 'zod';
 

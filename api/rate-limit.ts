@@ -1,5 +1,5 @@
-// The optional limit of management requests per API key (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): a fixed window of one
-// minute, counted in this process. Several API processes allow that many requests each.
+// The optional limit of management requests per API key (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): a fixed window of one minute,
+// counted in this process. Each API process counts for itself, so N processes allow N times the limit.
 // Rules: HTTP-28.
 import { callerOf, type Context, type Next } from './context.ts';
 import { ApiError } from './errors.ts';
@@ -7,7 +7,7 @@ import { ApiError } from './errors.ts';
 const WINDOW_MS = 60_000;
 
 /**
- * Middleware: counts requests and answers 429 beyond the limit; headers say what is left and when the window ends
+ * Middleware: counts requests and answers 429 beyond the limit; headers report the remaining requests and the end of the window
  * (`X-RateLimit-Reset` in seconds since 1970).
  */
 export function rateLimit(perMinute: number): (ctx: Context, next: Next) => Promise<void> {

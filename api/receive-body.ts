@@ -1,14 +1,14 @@
-// Reads a request's body into memory, within its own limit and the room that all bodies share.
+// Reads a request's body into memory, within its own limit and the shared memory budget of all bodies.
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import { discardRest } from './discard.ts';
 import { ApiError } from './errors.ts';
 
-// What a piece of a body costs beside its bytes: a body of a million pieces of one byte takes a hundred times its size.
+// Overhead of one chunk in bytes: a body of a million one-byte chunks takes a hundred times its size.
 const PIECE_BYTES = 256;
 
-/** There is no body. `incomplete`: its sender ended it, or went away. In the other cases more may still be coming. */
+/** `incomplete`: the sender closed the connection early. In the other cases the client may still be sending. */
 export class BodyError extends Error {
   readonly reason: 'too_large' | 'no_room' | 'incomplete';
   constructor(reason: BodyError['reason']) {
@@ -27,7 +27,7 @@ export async function receiveBody(request: IncomingMessage, limit: number, room:
   const meter = (chunk: Buffer): void => {
     if (room.take(chunk.length + PIECE_BYTES)) return;
     request.off('data', meter);
-    // raw-body lets go of a stream that reports an error, and of what it has read of it.
+    // raw-body drops a stream that reports an error, and the bytes that it has read.
     request.emit('error', new BodyError('no_room'));
   };
   request.on('data', meter);
@@ -36,7 +36,7 @@ export async function receiveBody(request: IncomingMessage, limit: number, room:
   } catch (error) {
     const reason = reasonOf(error, request);
     if (reason === undefined) throw error;
-    // Nothing is kept of it, and what still comes is thrown away.
+    // Frees the bytes that were read; further bytes are discarded.
     room.free();
     if (reason !== 'incomplete') await discardRest(request, limit);
     throw error instanceof BodyError ? error : new BodyError(reason);
@@ -49,12 +49,12 @@ function reasonOf(error: unknown, request: IncomingMessage): BodyError['reason']
   if (error instanceof BodyError) return error.reason;
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   if (type === 'entity.too.large') return 'too_large';
-  // The last one: the sender had gone before its body was asked for.
+  // The last case: the sender disconnected before the body was read.
   const hasGone = type === 'stream.not.readable' && request.destroyed;
   return type === 'request.aborted' || type === 'request.size.invalid' || hasGone ? 'incomplete' : undefined;
 }
 
-/** 503 to a body for which there is no memory now. The connection cannot be used again: more may still be coming. */
+/** 503 when there is no memory for the body now. The connection cannot be reused: the client may still be sending. */
 export function noRoom(consequence: string): ApiError {
   const message = `Too much is being received at the moment; ${consequence}`;
   return new ApiError(503, 'UNAVAILABLE', message, undefined, { 'Retry-After': '1', Connection: 'close' });

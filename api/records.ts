@@ -5,12 +5,12 @@ import { type IdPrefix, isId } from '../core/ids.ts';
 import { Destination, Route, Source } from '../db/entities.ts';
 import { notFound } from './errors.ts';
 
-/** A text that is no id of this kind cannot be in the database; it is answered like any unknown id. */
+/** A string that is not an id of this kind cannot be in the database; it is answered like an unknown id. */
 export function requireId(kind: string, prefixes: IdPrefix | readonly IdPrefix[], id: string): void {
   if (![prefixes].flat().some((prefix) => isId(prefix, id))) throw notFound(kind, id);
 }
 
-/** What a family of paths takes for a destination, told by the id; other ids are unknown there. */
+/** The id prefixes that a family of paths accepts; other ids are unknown there. */
 export type DestinationIds = readonly ('dst' | 'dst_wh')[];
 export const everyDestination: DestinationIds = ['dst', 'dst_wh'];
 export const httpDestinations: DestinationIds = ['dst'];
@@ -44,7 +44,7 @@ export async function findRoute(em: EntityManager, id: string, lock?: 'lock'): P
   return route;
 }
 
-// Concurrent updates of one record queue at its row lock, so that each is applied to what the one before stored.
+// Concurrent updates of one record queue at its row lock, so that each one sees the result of the one before.
 function lockOptions(lock: 'lock' | undefined) {
   return lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {};
 }

@@ -1,9 +1,9 @@
-// Tells the operator of connections that were refused, seldom enough that nobody can fill the log with them.
+// Logs refused connections, rate-limited so that nobody can fill the log with them.
 import type { Log } from '../core/log.ts';
 
 const TELL_EVERY_MS = 60_000;
 
-/** @returns is told of every connection that was one too many, and writes one line a minute at most */
+/** @returns a function to call with every refused connection; it writes at most one line a minute */
 export function refusedConnections(log: Log): (address: string | undefined) => void {
   let count = 0;
   let toldAt = Number.NEGATIVE_INFINITY;

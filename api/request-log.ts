@@ -6,7 +6,7 @@ import type { AppContext, Next } from './context.ts';
 
 const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** Middleware: `X-Request-Id` on the response (the sender's own when it is sane), a child logger, and the request's line. */
+/** Middleware: `X-Request-Id` on the response (the sender's own when it is valid), a child logger, and the request's line. */
 export function requestLog(log: Log): (ctx: AppContext, next: Next) => Promise<void> {
   return async (ctx, next) => {
     const began = performance.now();

@@ -1,4 +1,4 @@
-// Starts and stops the API process: servers it needs, the HTTP server, signals.
+// Starts and stops the API process: PostgreSQL and Temporal connections, the HTTP server, signals.
 
 import type { Server } from 'node:http';
 import { Client, Connection, type DataConverter } from '@temporalio/client';
@@ -34,15 +34,15 @@ import { createTestUploader } from './test-upload.ts';
 const DATABASE_DEADLINE_MS = 120_000;
 const DATABASE_RETRY_MS = 2000;
 const PARTITIONS_EVERY_MS = 3_600_000;
-// Reads of lists and histories may be slow; they have connections of their own, so that ingest never waits for them.
+// Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
 const MANAGEMENT_CONNECTIONS = 8;
 const RECORD_CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
- * Runs the API until it is told to stop (SIGTERM, SIGINT, or its parent's IPC channel closes).
+ * Runs the API until it is asked to stop (SIGTERM, SIGINT, or its parent's IPC channel closes).
  * @param env of the process, for the settings of Temporal
- * @throws ConfigError for a setting that cannot be used; an Error when PostgreSQL stays away
+ * @throws ConfigError for a setting that cannot be used; an Error when PostgreSQL stays unreachable
  */
 export async function startService(settings: Settings, env: NodeJS.ProcessEnv, log: Log): Promise<void> {
   const databaseUrl = settings.DATABASE_URL;
@@ -126,7 +126,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   process.send?.({ type: 'ready', url });
 }
 
-/** Prepares the database, waiting while it is away. */
+/** Prepares the database, waiting until it is reachable. */
 async function prepareWhenReachable(settings: Settings, databaseUrl: string, log: Log): Promise<void> {
   const giveUpAt = performance.now() + DATABASE_DEADLINE_MS;
   for (;;) {
@@ -145,7 +145,7 @@ async function prepareWhenReachable(settings: Settings, databaseUrl: string, log
   }
 }
 
-// Connects at the first call: the API starts, and ingest works, while Temporal is down.
+// Connects at the first call, so that the API starts and ingest works while Temporal is down.
 function lazyTemporalClient(
   { connectionOptions, namespace }: TemporalConnection,
   dataConverter: DataConverter,

@@ -1,4 +1,5 @@
-// Tells the workflows of deliveries and replays what people decided. PostgreSQL has decided already, except on `retryNow`.
+// Signals workflows of deliveries and replays after a user action. PostgreSQL already holds the result of it, except for
+// `retryNow`.
 import type { Client } from '@temporalio/client';
 import { replayedSignals, type Send, sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import { repairOverdue } from '../temporal-config/open-deliveries.ts';
@@ -16,20 +17,20 @@ export interface Signals {
    */
   retryNow(delivery: OverdueDelivery): Promise<boolean>;
   /**
-   * Tells deliveries or replays that they were cancelled; returns at once. One that cannot be told finds out at its next
-   * attempt or page.
+   * Signals deliveries or replays that they were cancelled; returns at once. A workflow that misses the signal finds out at its
+   * next attempt or page.
    */
   cancelAll(ids: string[]): void;
-  /** Tells failed deliveries, which wait for that, by which delivery they were replayed; returns at once. */
+  /** Signals failed deliveries, which wait for a replay, with the id of the delivery that replays them; returns at once. */
   replayedAll(replays: ReplayedDelivery[]): void;
-  /** Waits until signals under way were sent. */
+  /** Waits until pending signals were sent. */
   close(): Promise<void>;
 }
 
 export function createSignals(client: Client, pool: Pool, log: Log): Signals {
   const underWay = new Set<Promise<void>>();
 
-  // Failure policy: the database has the decision, so a signal that is lost only costs the workflow a later look.
+  // Failure policy: the state is in the database, so after a lost signal the workflow only notices later.
   function inTurn(sends: Send[]): void {
     if (sends.length === 0) return;
     const sending = sendAll(sends, CONCURRENT_SIGNALS)

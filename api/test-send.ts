@@ -7,7 +7,7 @@ import { newId } from '../core/ids.ts';
 import { isSuccess } from '../core/response-check.ts';
 
 export interface TestSender {
-  /** Sends one test webhook; whatever goes wrong is in the result. */
+  /** Sends one test webhook; errors are part of the result. */
   send(
     destination: OutboundInput['destination'] & { id: string },
     payload?: Record<string, unknown>,
@@ -25,7 +25,7 @@ export type TestResult =
       message: string;
     };
 
-/** What a test sends that is given no payload. */
+/** The default payload of a test. */
 export const samplePayload = {
   type: 'test',
   message: 'This is a test event from Hookyard',

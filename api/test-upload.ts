@@ -13,13 +13,13 @@ import { samplePayload } from './test-send.ts';
 const DEADLINE_MS = 30_000;
 
 /**
- * Where test files lie below the destination's own prefix: Hive, Spark, Athena and their like take no notice of folders that
- * start with an underscore, so no test turns up among the events.
+ * Folder of test files below the destination's prefix. Hive, Spark and Athena ignore folders that start with an underscore, so no
+ * test appears among the events.
  */
 const FOLDER = '_test';
 
 export interface TestUploader {
-  /** Uploads a file with one event; whatever goes wrong is in the result. */
+  /** Uploads a file with one event; errors are part of the result. */
   upload(destination: TestedWarehouse, payload?: Record<string, unknown>): Promise<UploadResult>;
 }
 
@@ -69,7 +69,7 @@ export function createTestUploader(warehouses: Pick<Warehouses, 'put'>): TestUpl
   };
 }
 
-/** A file as the destination gets them, with one event in it. */
+/** A file in the destination's format, with one event. */
 function testFile(
   config: WarehouseTarget['config'],
   fieldMapping: FieldMappingRule[] | null,

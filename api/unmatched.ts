@@ -1,11 +1,11 @@
-// What no handler answers: OPTIONS, methods that a path does not have, and paths that do not exist.
+// Answers what no handler does: OPTIONS, methods that a path does not have, unknown paths.
 // Rules: HTTP-05 to HTTP-07.
 import type { ApiRouter, AppContext, Next } from './context.ts';
 import { ApiError } from './errors.ts';
 
 /**
- * Middleware, the last one: OPTIONS tells what a path answers (RFC 9110, section 9.3.7), without credentials, because that
- * is in the documentation anyway; 405 for another method of such a path, else 404.
+ * Middleware, the last one: OPTIONS lists the methods of a path (RFC 9110, section 9.3.7), without credentials because they are
+ * public documentation; 405 for another method of such a path, else 404.
  */
 export function answerUnmatched(routers: ApiRouter[]): (ctx: AppContext) => void {
   return (ctx) => {
@@ -19,8 +19,8 @@ export function answerUnmatched(routers: ApiRouter[]): (ctx: AppContext) => void
 }
 
 /**
- * Middleware before a router: where a fixed word stands in the place of an id ("bulk", "export"), only the methods of that
- * word are answered. The router alone would take the word for an id of the others (OpenAPI 3.1, "Path Templating Matching").
+ * Middleware before a router: a fixed word in the place of an id ("bulk", "export") has only its own methods. The router alone
+ * would treat the word as an id for the other methods (OpenAPI 3.1, "Path Templating Matching").
  */
 export function keepFixedWords(router: ApiRouter): (ctx: AppContext, next: Next) => Promise<void> {
   const routes = router.stack.filter(({ methods }) => methods.length > 0);

@@ -1,4 +1,4 @@
-// Turns what zod finds wrong into the API's 400: the message names the first offending field and what it must be.
+// Turns zod errors into the API's 400: the message names the first offending field and what it must be.
 // Rules: HTTP-20, HTTP-24, ERR-02, ERR-03, ERR-08.
 import { z } from 'zod';
 import { magnitudeOf } from '../core/numbers/decimal.ts';
@@ -73,8 +73,8 @@ export function parseQuery<Schema extends z.ZodType>(ctx: AppContext, schema: Sc
 }
 
 /**
- * Reads and checks the body of a request that acts on what the body chooses. Its schema is strict, and a query is refused too: by a
- * misspelt name, or a filter in the wrong place, it would act on more than was meant.
+ * Reads and checks the body of a request that acts on the records that the body selects. Its schema is strict, and a query is
+ * refused too: with a misspelt name, or a filter in the wrong place, it would act on more records than intended.
  * @throws ApiError 400, 413, 415
  */
 export async function parseChoice<Schema extends z.ZodType>(
@@ -90,7 +90,7 @@ const noQuery = z.strictObject({});
 
 type Issue = { path: readonly PropertyKey[]; message: string };
 
-// Details that one answer has of names that are not known.
+// Maximum number of details about unknown names in one answer.
 const MAX_DETAILS = 20;
 
 function refusalOf(member: UnknownMember): Issue {
@@ -113,7 +113,7 @@ function problem(issues: Issue[], what: string, code: unknown = 'VALIDATION_ERRO
   return new ApiError(400, String(code), `${first.path || what} ${first.message}`, details);
 }
 
-// Deeper than any member of the API; the walk below is recursive, and so is whatever shows the value later.
+// Deeper than any member of the API; the check below is recursive, and so is everything that prints the value later.
 const MAX_DEPTH = 64;
 
 /** The first thing that cannot be stored: text with NUL or half of a surrogate pair, huge numbers, values nested too deeply. */
@@ -132,7 +132,7 @@ function findUnstorable(value: unknown, path: PropertyKey[]): Issue | null {
   return null;
 }
 
-// PostgreSQL's numeric, which jsonb holds numbers as, has room for 131,072 digits before the point and 16,383 after it.
+// PostgreSQL's numeric, which jsonb holds numbers as, allows 131,072 digits before the decimal point and 16,383 after it.
 const MAX_DIGITS = 5000;
 const UNSTORABLE_NUMBER = `must be a number with at most ${MAX_DIGITS} digits`;
 const isStorableNumber = (text: string): boolean =>
@@ -150,12 +150,12 @@ const TYPE_NAMES: Record<string, string> = {
   array: 'an array',
 };
 
-/** What a value must be, as the end of a sentence that starts with its name; schemas' own messages win. */
+/** The expected value, as the end of a sentence that starts with the member's name; messages of schemas take precedence. */
 function explain(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type': {
       const name = TYPE_NAMES[issue.expected] ?? issue.expected;
-      // No member of the API but values of users takes one.
+      // Only free-form values of users accept one.
       const wanted = `must be ${name}${issue.input instanceof ExactNumber ? ' with fewer digits' : ''}`;
       return issue.input === undefined ? `is required and ${wanted}` : wanted;
     }

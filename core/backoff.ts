@@ -1,4 +1,4 @@
-// When the next attempt of a delivery is made. Workflows import this file: nothing here may depend on Node or on chance.
+// When the next attempt of a delivery is made. Workflows import this file: nothing here may depend on Node or on randomness.
 // Rules: DLV-21, DLV-22.
 
 /** A destination's retry policy; delays in ms. `maxRetries` counts the retries after the first attempt. */
@@ -34,8 +34,8 @@ export function retryDelay(policy: RetryPolicy, retryNumber: number, random01: n
   return Math.round(planned * (0.9 + 0.2 * random01));
 }
 
-// RFC 9110, section 5.6.7: all three forms of HTTP-date start with the day's name. Without this test the date parser
-// would take nearly any text with a digit in it for a date.
+// RFC 9110, section 5.6.7: all three forms of HTTP-date start with the day's name. Without this test the date parser would accept
+// nearly any text with a digit as a date.
 const HTTP_DATE = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i;
 
 /** Reads an HTTP-date. @returns milliseconds since 1970; null when it is none */

@@ -1,6 +1,6 @@
 // Collects calls that arrive close together into groups, so that they share one statement and one commit.
 
-/** The queue holds as much as it may; the caller should refuse work and say when to come back. */
+/** The queue is full; the caller should refuse work and say when to retry. */
 export class BatcherFullError extends Error {
   override readonly name = 'BatcherFullError';
 }
@@ -13,13 +13,13 @@ export interface BatcherOptions<Item, Result> {
   maxWeight?: number;
   weigh?: (item: Item) => number;
   /**
-   * Least time from the start of one group to the start of the next, ms. A call that finds it idle for longer waits for
-   * nothing; under load, groups become larger and fewer. 0 by default.
+   * Least time from the start of one group to the start of the next, ms. A call after a longer idle time does not wait; under
+   * load, groups become larger and fewer. 0 by default.
    */
   spacingMs?: number;
   /** Groups that may run at the same time. */
   concurrency: number;
-  /** Items and weight that may wait; one more is refused with BatcherFullError. */
+  /** Maximum queued items and weight; more are refused with BatcherFullError. */
   maxQueued: number;
   maxQueuedWeight?: number;
 }
@@ -38,8 +38,8 @@ interface Entry<Item, Result> {
 }
 
 /**
- * Makes a batcher. A call that finds it idle waits for nothing but the end of the current turn of the event loop; calls
- * that arrive while a group runs, or right after it was started, form the next one. So the group grows with the load.
+ * Makes a batcher. A call to an idle batcher waits only for the end of the current turn of the event loop; calls that arrive
+ * while a group runs, or right after its start, form the next one. So the group grows with the load.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const queue: Entry<Item, Result>[] = [];

@@ -14,7 +14,7 @@ export interface Circuit {
   probeSuccessCount: number;
   /** When the current cooldown began; null unless open. */
   openedAt: number | null;
-  /** The one delivery that may be attempted while half-open; after `until` it is given up for another. */
+  /** The one delivery that may be attempted while half-open; after `until` another one replaces it. */
   probe: { deliveryId: string; until: number } | null;
 }
 
@@ -28,7 +28,7 @@ export type CircuitEvent =
   /** An attempt ended, and is counted `at` this time. */
   | { type: 'succeeded'; deliveryId: string; at: number }
   | { type: 'failed'; deliveryId: string; at: number }
-  /** This delivery is to be the next probe. */
+  /** This delivery becomes the next probe. */
   | { type: 'probe'; deliveryId: string; until: number }
   /** A delivery ended without an attempt. */
   | { type: 'gone'; deliveryId: string }
@@ -37,8 +37,8 @@ export type CircuitEvent =
   | { type: 'reset' };
 
 /**
- * How long a probe may take until it is given up, ms: the longest deadline of a destination, and what an attempt may take
- * beyond it. A probe that is lost with its worker is made again by its own workflow before that.
+ * Timeout of a probe, ms: the longest deadline of a destination plus the overhead of an attempt. If a probe is lost with its
+ * worker, its own workflow repeats it before that.
  */
 export const PROBE_MS = 105_000;
 
@@ -74,7 +74,7 @@ export function admits(circuit: Pick<Circuit, 'state' | 'probe'>, deliveryId: st
   return circuit.state === 'closed' || isProbe(circuit, deliveryId);
 }
 
-/** When the circuit changes by itself, milliseconds since 1970; null: only an event changes it. */
+/** Time of the circuit's next scheduled change, milliseconds since 1970; null: only an event changes it. */
 export function changesAt(circuit: Circuit, rule: CircuitRule): number | null {
   if (circuit.openedAt !== null) return circuit.openedAt + rule.cooldownSeconds * 1000;
   return circuit.probe?.until ?? null;
@@ -85,7 +85,7 @@ function isProbe({ state, probe }: Pick<Circuit, 'state' | 'probe'>, deliveryId:
 }
 
 function succeeded(circuit: Circuit, rule: CircuitRule, deliveryId: string): Circuit {
-  // An attempt that was under way when the circuit opened is no probe: it sets the count to 0 and closes nothing.
+  // An attempt that was running when the circuit opened is not a probe: it sets the count to 0 and closes nothing.
   if (!isProbe(circuit, deliveryId)) return circuit.failureCount === 0 ? circuit : { ...circuit, failureCount: 0 };
   const probeSuccessCount = circuit.probeSuccessCount + 1;
   if (probeSuccessCount >= rule.probeSuccessThreshold) return CLOSED_CIRCUIT;
@@ -101,12 +101,12 @@ function failed(circuit: Circuit, rule: CircuitRule, { deliveryId, at }: { deliv
 
 function elapsed(circuit: Circuit, rule: CircuitRule, at: number): Circuit {
   if (circuit.openedAt !== null) {
-    // The clock was set back: the cooldown begins anew, instead of being longer by that.
+    // The clock was set back: the cooldown restarts, instead of becoming longer by the difference.
     if (at < circuit.openedAt) return { ...circuit, openedAt: at };
     if (at < circuit.openedAt + rule.cooldownSeconds * 1000) return circuit;
     return { ...circuit, state: 'half_open', probeSuccessCount: 0, openedAt: null };
   }
-  // The threshold may have been lowered to what has been reached.
+  // The threshold may have been lowered to the current count.
   if (circuit.state === 'half_open' && circuit.probeSuccessCount >= rule.probeSuccessThreshold) return CLOSED_CIRCUIT;
   if (circuit.probe && (at >= circuit.probe.until || at + PROBE_MS < circuit.probe.until)) {
     return { ...circuit, probe: null };

@@ -1,8 +1,8 @@
-// Text from elsewhere, as PostgreSQL and Temporal can hold it. PostgreSQL refuses NUL in text, and in JSON (22021, 22P05); both
-// refuse half of a surrogate pair, which has no form in UTF-8. U+FFFD stands where one was, and a text that is too long is cut.
+// Sanitizes external text, so that PostgreSQL and Temporal can store it. PostgreSQL refuses NUL in text, and in JSON (22021,
+// 22P05); both refuse lone surrogates, which have no UTF-8 form. U+FFFD replaces them, and text that is too long is cut.
 
 const REPLACEMENT = '\ufffd';
-/** Of an error that is stored or told, in UTF-16 code units. */
+/** Longest stored or displayed error, in UTF-16 code units. */
 export const MAX_ERROR_LENGTH = 4000;
 
 /** The text with U+FFFD for each NUL and each half of a surrogate pair; the same text when it has none. */
@@ -11,7 +11,7 @@ export function cleanText(text: string): string {
   return clean.isWellFormed() ? clean : clean.toWellFormed();
 }
 
-/** An error as it is stored and told: clean, and cut after 4,000 characters. */
+/** An error for storage and display: sanitized, and cut after 4,000 characters. */
 export function errorText(text: string): string {
   // Cut first, because the cut may go through a pair.
   return cleanText(text.length <= MAX_ERROR_LENGTH ? text : `${text.slice(0, MAX_ERROR_LENGTH - 1)}…`);

@@ -78,7 +78,7 @@ const variables = {
   HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: { schema: integer(1, 100_000), default: '500' },
   HOOKYARD_MAX_REQUESTS_PER_SOURCE: { schema: integer(1, 100_000), default: '500' },
   HOOKYARD_MAX_BUFFERED_BYTES: {
-    // The largest import (api/body.ts) must find room.
+    // The largest import (api/body.ts) must fit.
     schema: integer(16 * 1024 * 1024, 64 * 1024 * 1024 * 1024),
     default: String(256 * 1024 * 1024),
   },
@@ -116,7 +116,7 @@ const variables = {
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
 } as const satisfies Record<string, { schema: z.ZodType; default?: string; secret?: boolean }>;
 
-// Of the command line, which is used in the same shell: no settings of the service, and no mistakes.
+// Variables of the CLI, which may run in the same shell: not settings of the service, but not errors.
 const NOT_OURS = ['HOOKYARD_URL'];
 
 type Variables = typeof variables;
@@ -153,7 +153,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
     problems.push('HOOKYARD_NOTIFY_FROM must be the sender of notifications, because SMTP_URL is set');
   }
-  // Half of it must hold the largest webhook of a source, with what its pieces cost.
+  // Half of it must hold the largest webhook of a source, with the overhead of its chunks.
   if (Number(values.HOOKYARD_MAX_BUFFERED_BYTES) < 3 * Number(values.HOOKYARD_MAX_PAYLOAD_BYTES)) {
     problems.push('HOOKYARD_MAX_BUFFERED_BYTES must be at least three times HOOKYARD_MAX_PAYLOAD_BYTES');
   }

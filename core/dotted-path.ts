@@ -13,7 +13,7 @@ const STEP = /\.([^.[\]]+)|\[(?:(\d+)|(\*)|'([^']*)'|"([^"]*)")\]/y;
 
 /**
  * Reads a path; a leading `$` (the root) is optional.
- * @returns its steps, none for the root itself, or null when the text is no path
+ * @returns its steps, none for the root itself, or null when the text is not a path
  */
 export function parsePath(path: string): PathStep[] | null {
   if (path === '' || path.length > MAX_PATH_LENGTH) return null;
@@ -35,7 +35,7 @@ function withLeadingDot(path: string): string {
   return path.startsWith('[') ? path : `.${path}`;
 }
 
-/** All values that a path leads to, in order; none when it leads nowhere. A member that is null is a match. */
+/** All values at a path, in order; an empty list when there is none. A member that is null is a match. */
 export function lookup(value: unknown, steps: readonly PathStep[]): unknown[] {
   let matches: unknown[] = [value];
   for (const step of steps) {
@@ -53,13 +53,13 @@ export function lookup(value: unknown, steps: readonly PathStep[]): unknown[] {
   return matches;
 }
 
-// Own members only: a path never reaches what JavaScript adds, such as prototypes and an array's length.
+// Own members only: a path never reaches prototypes or an array's length.
 function hasMember(value: unknown, key: string): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false;
   return !Array.isArray(value) || key !== 'length';
 }
 
-/** `lookup` of a path in text form; a text that is no path leads nowhere. */
+/** `lookup` of a path in text form; an invalid path finds nothing. */
 export function lookupPath(value: unknown, path: string): unknown[] {
   const steps = parsePath(path);
   return steps === null ? [] : lookup(value, steps);

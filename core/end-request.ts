@@ -1,4 +1,4 @@
-// When to end: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed), or the loss of the parent that started us.
+// Requests to end the process: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed), or the loss of the parent process.
 
 // One Ctrl-C or one `kill` may arrive twice: from the terminal and from the process above.
 const SAME_REQUEST_MS = 500;

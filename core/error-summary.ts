@@ -1,11 +1,14 @@
-// Errors in two forms. What a stranger wrote (the code of a transform, a store, a destination, a library that quotes them) may
-// hold content of a webhook, which leaves PostgreSQL for its destinations only. So logs, mails and Temporal have the summary, and
-// PostgreSQL and the API the detail.
+// Errors in two forms. Untrusted text (from the code of a transform, a store, a destination, or a library that quotes them) may
+// hold content of a webhook, which may leave PostgreSQL only for its destinations. So logs, mails and Temporal get the summary;
+// PostgreSQL and the API have the detail.
 import { errorText } from './clean-text.ts';
 
 declare const brand: unique symbol;
 
-/** A sentence without a stranger's words, as PostgreSQL and Temporal can hold it. Made by `ownWords` only: a string is none. */
+/**
+ * A sentence without untrusted text, which PostgreSQL and Temporal can store. Only `ownWords` creates one: a plain string is not
+ * assignable.
+ */
 export type ErrorSummary = string & { readonly [brand]: true };
 
 export interface DescribedError {
@@ -20,8 +23,8 @@ export function ownWords(words: TemplateStringsArray, ...values: (ErrorSummary |
 }
 
 /**
- * What an organization or the operator chose (the name of a record, a host, a setting), or a word of a protocol or a library (the
- * code of an error). Never a part of an event, of an answer or of somebody's message.
+ * Accepts what an organization or the operator chose (the name of a record, a host, a setting), or a constant of a protocol or a
+ * library (the code of an error). Never pass a part of an event, of a response or of an error message.
  */
 export function named(text: string): ErrorSummary {
   return text as ErrorSummary;

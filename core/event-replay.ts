@@ -1,4 +1,4 @@
-// Replays of events chosen by a filter: their limits, how they keep their rate, and how their progress reads.
+// Replays of events selected by a filter: limits, pacing, and the text of their progress.
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
@@ -6,37 +6,37 @@ export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
 /** Events per second. */
 export const REPLAY_RATE = { min: 1, max: 1000, default: 50 };
 
-/** Replays of one organization that may be under way at the same time. */
+/** Maximum number of running replays per organization. */
 export const MAX_OPEN_REPLAYS = 3;
 
-// As many as a bulk replay takes.
+// The limit of a bulk replay.
 const MAX_PAGE_EVENTS = 100;
 
-/** How many events a page has at most: those of one second, so that a slow replay is no series of bursts. */
+/** How many events a page has at most: those of one second, so that a slow replay is not a series of bursts. */
 export function pageSize(ratePerSecond: number): number {
   return Math.min(ratePerSecond, MAX_PAGE_EVENTS);
 }
 
-/** How far a replay is. Counts and ids only: this stands in histories. */
+/** Progress of a replay. Counts and ids only: it is stored in histories. */
 export interface ReplayProgress {
   status: EventReplayStatus;
   /** Pages made so far; the next one has the next number. */
   pages: number;
-  /** Events that matched when the replay was asked for; null when counting them took too long. */
+  /** Events that matched when the replay was requested; null when counting them took too long. */
   eventsTotal: number | null;
   eventsReplayed: number;
   deliveriesCreated: number;
   /** Matching events whose payload was gone. */
   eventsExpired: number;
-  /** Matching events that go nowhere now. */
+  /** Matching events without a current route. */
   eventsUnroutable: number;
-  /** Events received before this time have been judged, ISO 8601. */
+  /** Events received before this time have been processed, ISO 8601. */
   replayedUntil: string | null;
 }
 
 /**
  * How long to wait after a page so that the rate is kept, in ms.
- * @param events replayed since the page was begun; a workflow that was started anew learns of many pages at once
+ * @param events replayed since the page was begun; a restarted workflow learns of many pages at once
  * @param tookMs since the page was begun
  */
 export function pauseAfterPage(events: number, ratePerSecond: number, tookMs: number): number {

@@ -16,9 +16,9 @@ export interface FailedAttempt {
 }
 
 /**
- * The destinations that may take over, first choice first; empty when the delivery goes on as it is.
- * A primary delivery is handed over after `failoverAfterAttempts` failed attempts, or when it would fail before. A
- * delivery to a failover destination has that destination's own retry policy and is handed to the next when it fails.
+ * The destinations that may take over, first choice first; empty when the delivery continues without failover. A primary delivery
+ * is handed over after `failoverAfterAttempts` failed attempts, or when it would fail before. A delivery to a failover
+ * destination has that destination's own retry policy and is handed to the next when it fails.
  */
 export function failoverCandidates(rule: FailoverRule, failed: FailedAttempt): string[] {
   const position = rule.failoverDestinationIds.indexOf(failed.destinationId);

@@ -1,4 +1,4 @@
-// Which headers a destination may be given, which received ones travel on, and how sets of headers are merged.
+// Custom headers of a destination, forwarded headers, and merging of headers.
 // Rules: DEST-22, OUT-02.
 
 /** At most this many custom headers on a destination. */
@@ -24,7 +24,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-// Credentials and addresses meant for this service, and a promise about encodings that the sender made for itself.
+// Credentials and addresses meant for this service, and the encodings that the sender accepts.
 const NOT_FORWARDED: ReadonlySet<string> = new Set(['accept-encoding', 'authorization', 'cookie', 'forwarded']);
 
 /** Whether a text can be sent as a header's value. */
@@ -66,7 +66,7 @@ export function checkHeaderName(name: string): string | null {
   return null;
 }
 
-/** One thing wrong with one custom header; `name` is empty when it is about all of them. */
+/** One problem of a custom header; `name` is empty when it concerns all of them. */
 export type HeaderProblem = { name: string; message: string };
 
 /**
@@ -100,7 +100,7 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
 }
 
 /**
- * The received headers that travel on to a destination: all but those of the connection (also the ones its `Connection`
+ * The received headers that are forwarded to a destination: all but those of the connection (also the ones its `Connection`
  * header names), credentials, proxies' records of addresses, and what the HTTP client sets itself.
  */
 export function forwardableHeaders(received: Readonly<Record<string, string>>): Record<string, string> {

@@ -3,7 +3,7 @@
 // millisecond timestamp and the text sorts (collation "C") by time of creation.
 // Rules: HTTP-11.
 
-/** What an id is of: every prefix there is. */
+/** All id prefixes, one per kind of record. */
 export type IdPrefix =
   | 'dst'
   | 'dst_wh'
@@ -26,7 +26,7 @@ const TIME_LENGTH = 10;
 const MAX_TIME = 2 ** 48 - 1;
 const TWO_20 = 2 ** 20;
 
-// Two characters for each 10-bit number: one look-up writes two characters.
+// Two characters for each 10-bit number, so one lookup writes two characters.
 const PAIRS: readonly string[] = Array.from(
   { length: 1024 },
   (_, n) => ALPHABET.charAt(n >> 5) + ALPHABET.charAt(n & 31),
@@ -68,7 +68,7 @@ let counter = 0;
 
 /**
  * A new id; ids made by one process for the same millisecond sort in the order they were made.
- * @param prefix what the id is of
+ * @param prefix the kind of record
  * @param nowMs milliseconds since 1970
  * @throws RangeError when `nowMs` does not fit 48 bits
  */

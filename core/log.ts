@@ -4,7 +4,7 @@ import type { Settings } from './config.ts';
 
 export type Log = Logger;
 
-// A second line of defence: what must not be logged is not passed in the first place.
+// A second line of defence: callers must not pass secrets in the first place.
 const REDACTED_PATHS = [
   'authorization',
   'cookie',

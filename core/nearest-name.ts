@@ -3,7 +3,7 @@
 // Longer than any known name; the time taken grows with the square of it.
 const MAX_LENGTH = 64;
 
-/** The known name that is nearest to `name`, or null when none is near. Case, underscores and hyphens make no difference. */
+/** The most similar known name, or null when none is similar. Case, underscores and hyphens make no difference. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   const wanted = normal(name);
   if (wanted === '' || wanted.length > MAX_LENGTH) return null;

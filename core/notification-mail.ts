@@ -1,15 +1,15 @@
-// The mails that tell of deliveries: subject, plain text and HTML.
+// Notification mails: subject, plain text and HTML.
 // Rules: NOTE-05.
 import type { ErrorSummary } from './error-summary.ts';
 
-/** What a mail tells of. Names come from the records of the route; nothing here is trusted to be free of markup. */
+/** The content of a mail. Names come from the records of the route; all values may contain markup and must be escaped. */
 export interface MailFacts {
   kind: 'failure' | 'recovery' | 'success';
   routeName: string;
   /** Null when the record was deleted. */
   sourceName: string | null;
   destinationName: string | null;
-  /** Deliveries the mail tells of; the facts below are those of the latest. */
+  /** Number of deliveries in the mail; the facts below are those of the latest. */
   count: number;
   /** When the first of them ended. */
   since: Date;
@@ -22,7 +22,7 @@ export interface MailFacts {
   at: Date;
   /** Of a recovery: the failed deliveries before it; a count of 0 means that only the route's circuit was open. */
   failedBefore: { count: number; since: Date } | null;
-  /** Where people look at it; null when that is not known. */
+  /** Its URL; null when unknown. */
   temporalUrl: string | null;
   apiUrl: string;
 }
@@ -56,8 +56,8 @@ export function recipients(notifyEmails: string): string[] {
 }
 
 /**
- * The Message-ID (RFC 5322, section 3.6.4), the same for every try to send a mail, so that a repeated one is recognised:
- * the latest delivery it tells of is part of no other mail of its kind.
+ * The Message-ID (RFC 5322, section 3.6.4), the same for every try to send a mail, so that repeated mails are recognized: the
+ * latest delivery in it is not in any other mail of its kind.
  * @param from the sender's address, whose domain it gets
  */
 export function messageId(kind: MailFacts['kind'], deliveryId: string, from: string): string {

@@ -9,14 +9,14 @@ const MISLEADING = /[<[]/g;
 // In bytes at most 400, by the default of Temporal's `limit.userMetadataSummarySize`; a character has up to three.
 const LONGEST_SUMMARY = 120;
 
-/** Text from elsewhere, such as an error, which is to be shown as it is. */
+/** Escapes external text, such as an error, so that it is shown literally. */
 export function plain(text: string): string {
   return text.replaceAll(SPECIAL, '\\$&');
 }
 
 /**
- * A summary of a workflow or a timer. It is read on timelines and command lines as well, so that names and errors stand
- * there as they are, but for what would mislead; what is too long for Temporal is cut.
+ * A summary of a workflow or a timer. It is read on timelines and command lines as well, so names and errors are not escaped,
+ * except for misleading characters; text too long for Temporal is cut.
  */
 export function summaryLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').replaceAll(MISLEADING, '\\$&');
@@ -39,7 +39,7 @@ export function listReference(text: string, query: string): string {
   return `[${text}](${WORKFLOWS}?query=${encodeURIComponent(query)})`;
 }
 
-/** What may be done by a signal, and how one is sent, for those who do not know Temporal. */
+/** Explains what a signal does and how to send it, for readers who do not know Temporal. */
 export function signalChoices(...choices: string[]): string {
   const how = 'What you can do, with *More Actions* and *Send a Signal* (leave *Data* empty):';
   return `${how}\n\n${choices.map((choice) => `* ${choice}`).join('\n')}`;

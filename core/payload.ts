@@ -4,12 +4,12 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { parseExact } from './numbers/exact-json.ts';
 
-/** An event's `payload`; `payloadEncoding` is there only when the bytes are no text. */
+/** An event's `payload`; `payloadEncoding` is present only when the bytes are not text. */
 export type PayloadView = { payload: unknown; payloadEncoding?: 'base64' };
 
 /**
- * JSON that nests deeper than this is taken for text. V8 parses any depth, but filters, schemas, mappings and answers walk
- * what was parsed by recursion, and a sender must not be able to exhaust their stack.
+ * JSON that nests deeper than this is treated as text. V8 parses any depth, but filters, schemas, mappings and answers walk what
+ * was parsed by recursion, and a sender must not be able to exhaust their stack.
  */
 export const MAX_NESTING = 500;
 
@@ -26,7 +26,7 @@ export function viewPayload(bytes: Buffer): PayloadView {
   }
 }
 
-/** Whether a text has more opening brackets than levels are allowed, which few have: the others need not be walked. */
+/** Whether a text has more opening brackets than levels are allowed, a cheap test, so that most texts need no full scan. */
 function hasManyLevels(text: string): boolean {
   const brackets = /[[{]/g;
   for (let count = 0; brackets.test(text); count += 1) if (count >= MAX_NESTING) return true;

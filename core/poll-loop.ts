@@ -1,4 +1,4 @@
-// A loop of rounds with rests in between, for what polls: it can be nudged, and stopped.
+// A polling loop: rounds with rests in between; it can be nudged and stopped.
 
 /** How long a loop rests after a round. */
 export interface Rest {
@@ -13,7 +13,10 @@ export interface PollLoopOptions {
   round: () => Promise<Rest>;
   /** Called with what a round throws. */
   onError: (error: unknown) => Rest;
-  /** Asked at each nudge whether it counts; nudges that arrive during a round are asked about at its end. By default all count. */
+  /**
+   * Called for each nudge: whether it counts. For nudges during a round it is called at the end of the round. By default all
+   * count.
+   */
   heedsNudges?: () => boolean;
 }
 
@@ -21,12 +24,12 @@ export class PollLoop {
   readonly #options: PollLoopOptions;
   readonly #ended: Promise<void>;
   #stopped = false;
-  /** Nudged since the round under way began. */
+  /** Nudged since the current round began. */
   #nudged = false;
-  /** Undefined while a round is under way. */
+  /** Undefined during a round. */
   #resting: { since: number; nudgedMs: number | undefined; endIn: (ms: number) => void } | undefined;
 
-  /** The first round begins right after the current turn of the event loop, so that it finds its owner complete. */
+  /** The first round begins right after the current turn of the event loop, so that its owner is fully constructed. */
   constructor(options: PollLoopOptions) {
     this.#options = options;
     this.#ended = Promise.resolve().then(() => this.#run());
@@ -51,7 +54,7 @@ export class PollLoop {
     this.#resting?.endIn(0);
   }
 
-  /** No further round begins. Resolves when the one under way has ended. */
+  /** Starts no further round. Resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.wake();
@@ -72,7 +75,7 @@ export class PollLoop {
     const since = performance.now();
     const over = Promise.withResolvers<void>();
     let endsAt = since + ms;
-    // A loop alone does not keep its process alive.
+    // The loop does not keep its process alive.
     let timer = setTimeout(over.resolve, ms).unref();
     const endIn = (sooner: number) => {
       if (sooner <= 0) return over.resolve();
@@ -111,7 +114,7 @@ export class AdaptiveRest {
     return { ms: this.#ms, nudgedMs: this.#shortestMs };
   }
 
-  /** After an error, nudges have to wait for the whole rest, and rests are long until work is found. */
+  /** After an error, nudges wait for the whole rest, and rests stay long until work is found. */
   afterError(ms: number): Rest {
     this.#ms = this.#longestMs;
     return { ms };

@@ -1,4 +1,4 @@
-// How secrets are shown and how a shown one that comes back is recognised.
+// Redacts secrets, and recognizes redacted values that clients send back.
 // Rules: AUTH-14, AUTH-15.
 import type { AuthType } from './auth-config.ts';
 
@@ -67,7 +67,7 @@ export function keepRedactedAuthConfig(
   return kept.ok ? { ok: true, config: { ...incoming, [field]: kept.value } } : { ok: false, field };
 }
 
-// Names of headers whose value proves an identity or a right. An idempotency key does neither.
+// Names of headers whose value is a credential. An idempotency key is not one.
 const SECRET_NAME =
   /authorization|authenticat|cookie|secret|token|passw|credential|signature|session|jwt|api-?key|(?:^|[-_])(?:key|auth|sig|hmac)(?:$|[-_])/i;
 const NOT_SECRET = new Set(['idempotency-key', 'sec-websocket-key']);

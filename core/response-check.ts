@@ -8,7 +8,7 @@ export type ExpectedResponse = { statusCodes?: number[]; bodyContains?: string }
 export type ResponseCheck = { success: true } | { success: false; reason: ErrorSummary };
 
 /**
- * Judges a response.
+ * Evaluates a response.
  * @param expected the route's expectation, or null
  * @param bodyText the response's body as text
  * @returns success, or why not in one sentence

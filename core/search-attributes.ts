@@ -11,7 +11,7 @@ export const destinationIdAttribute = keyword('DestinationId');
 export const eventIdAttribute = keyword('EventId');
 export const deliveryStatusAttribute = keyword('DeliveryStatus');
 
-/** What a namespace must have, all of type Keyword. */
+/** Search attributes that a namespace must have, all of type Keyword. */
 export const searchAttributeNames = [
   organizationIdAttribute,
   sourceIdAttribute,

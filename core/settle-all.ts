@@ -1,4 +1,4 @@
-// Waiting for several pieces of work of which some may fail.
+// Waits for several promises, some of which may fail.
 
 /** @throws the first error, when all have ended */
 export async function settleAll(works: Promise<unknown>[]): Promise<void> {

@@ -1,12 +1,12 @@
 // Where a delivery's workflow is seen in the Temporal UI.
 import type { Settings } from './config.ts';
 
-/** Makes the address of a workflow in the Temporal UI; null when nothing says where the UI is. */
+/** The URL of a workflow in the Temporal UI; null when the URL of the UI is unknown. */
 export type WorkflowLink = (workflowId: string) => string | null;
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/i;
 
-/** Reads where the UI is: TEMPORAL_UI_URL, or the port of the UI beside a Temporal server on this machine. */
+/** The URL of the UI: TEMPORAL_UI_URL, or the port of the UI beside a Temporal server on this machine. */
 export function workflowLinks(
   settings: Pick<Settings, 'TEMPORAL_UI_URL' | 'TEMPORAL_UI_PORT'>,
   { connectionOptions, namespace }: { connectionOptions: { address: string }; namespace: string },

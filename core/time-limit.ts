@@ -1,23 +1,23 @@
 // A deadline for synchronous code: the engine interrupts what runs longer, be it a loop or a regular expression.
 import { createContext, Script } from 'node:vm';
 
-/** The code ran longer than it may. */
+/** The code exceeded its time limit. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }
 
-// The function is called from a script, because only scripts can be given a deadline; it runs in its own realm as ever.
+// The function is called from a script, because only scripts can be given a deadline; it still runs in its own realm.
 const caller = new Script('run()');
 const idle = (): void => undefined;
 const context = createContext({ run: idle });
 
-// The engine's clock goes on while the machine runs other programs; work that was not given its time is begun again.
+// The engine measures wall time, also while other programs run; work that got too little CPU time is restarted.
 const MAX_TRIES = 3;
 
 /**
  * Runs a synchronous function. Costs about half a millisecond (a watchdog thread), so it is for work that may be long.
  * @param limitMs after this much processor time it is interrupted, wherever it is
- * @param work must be repeatable: it may be interrupted and begun again
+ * @param work must be repeatable: it may be interrupted and restarted
  * @throws TimeLimitError, or what the function throws
  */
 export function withinTime<T>(limitMs: number, work: () => T): T {
@@ -42,13 +42,13 @@ function interruptAfter<T>(limitMs: number, work: () => T): T {
   try {
     caller.runInContext(context, { timeout: limitMs });
   } finally {
-    // What the work holds may be large.
+    // Releases the work, which may hold large values.
     context.run = idle;
   }
   return outcome.value as T;
 }
 
-// The engine makes this error in the script's own realm, so it is no instance of our Error.
+// The engine makes this error in the script's own realm, so it is not an instance of our Error.
 function isTimeout(error: unknown): boolean {
   return (
     typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'

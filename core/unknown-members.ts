@@ -4,7 +4,7 @@ import { z } from 'zod';
 export interface UnknownMember {
   /** Names and array indexes from the value to the member. */
   path: readonly (string | number)[];
-  /** The names that are known in its place. */
+  /** The known names at this place. */
   known: readonly string[];
   /** Whether the schema refuses it (a strict object) instead of dropping it. */
   isRefused: boolean;
@@ -45,7 +45,7 @@ function ofObject({ shape, def }: z.ZodObject, value: object, path: UnknownMembe
   });
 }
 
-/** Of the option that accepts the value; of one that is as near as any when none does. */
+/** Of the option that accepts the value; if none does, of the most similar one. */
 function ofUnion(options: readonly z.core.$ZodType[], value: object, path: UnknownMember['path']): UnknownMember[] {
   const accepting = options.filter((option) => z.core.safeParse(option, value).success);
   const found = (accepting.length > 0 ? accepting : options).map((option) => unknownMembers(option, value, path));

@@ -1,4 +1,4 @@
-// What an attempt's answer means for its delivery.
+// Decides what the response of an attempt means for its delivery.
 // Rules: DLV-19, DLV-20, DLV-22.
 import { parseHttpDate, parseRetryAfter, waitBeforeRetry } from './backoff.ts';
 import { type DescribedError, openError } from './error-summary.ts';
@@ -15,13 +15,13 @@ export type Verdict =
   | { status: 'failed'; error: DescribedError }
   | { status: 'retrying'; error: DescribedError; waitMs: number };
 
-// RFC 9110, section 15.5.11: the resource is gone for good, so the destination wants no more of it.
+// RFC 9110, section 15.5.11: the resource is gone for good, so retries are useless.
 const GONE = 410;
-// The two statuses whose Retry-After is heeded.
+// The two statuses whose Retry-After is respected.
 const RETRY_AFTER_STATUSES = [429, 503];
 
 /**
- * Judges an attempt.
+ * Evaluates an attempt.
  * @param retryDelay planned wait before the next attempt in ms; null when there is none left
  * @param nowMs end of the attempt, milliseconds since 1970
  */

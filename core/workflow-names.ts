@@ -1,7 +1,6 @@
-// The names by which processes find each other's work in Temporal: task queues and ids of workflows. They stand in histories, so a
-// name that was released stays.
+// Names of task queues and workflow ids in Temporal. They are stored in histories, so a released name must not change.
 
-/** The task queue of all workflows and of their activities, but for those that have a queue of their own. */
+/** The task queue of all workflows and of their activities, except those with a separate queue. */
 export const TASK_QUEUE = 'hookyard';
 
 /** The task queue of the activities that send mail, beside the queue of their workflows. */
@@ -13,11 +12,11 @@ export const replayTaskQueue = (taskQueue: string): string => `${taskQueue}-repl
 /** The task queue of the activities that write files to warehouses, beside the queue of their workflows. */
 export const warehouseTaskQueue = (taskQueue: string): string => `${taskQueue}-warehouse`;
 
-/** A circuit's workflow is known by its route. */
+/** The workflow id of a circuit, made of its route's id. */
 export const circuitWorkflowId = (routeId: string): string => `circuit:${routeId}`;
 
 /** One workflow sends the notifications of one kind about a route. */
 export const notifyWorkflowId = (routeId: string, kind: string): string => `notify:${routeId}:${kind}`;
 
-/** The workflow that writes the files of a warehouse destination is known by it. */
+/** The workflow id of a warehouse destination, made of its id. */
 export const warehouseWorkflowId = (destinationId: string): string => `warehouse:${destinationId}`;

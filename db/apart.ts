@@ -1,10 +1,10 @@
-// Work on many records at once, none of which may keep the others from being done.
+// Works on many records at once, so that one bad record does not block the others.
 import { isRefusedValue } from './database-errors.ts';
 
 /**
- * Runs a statement for records; when it refuses a value, for each half of them, until the record alone is left to which the
- * value belongs.
- * @param refused what becomes of that record
+ * Runs a statement for records; when PostgreSQL refuses a value, for each half of them, until only the record with that value is
+ * left.
+ * @param refused handles that record
  * @throws any other error of the statement, and what `refused` throws; what was done before stays done
  */
 export async function apart<T>(

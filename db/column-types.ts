@@ -1,11 +1,11 @@
-// How columns come out of the database, where the driver's own way would not do.
+// Parsers of column types, where the driver's own do not fit.
 import pg from 'pg';
 import { parseExact } from '../core/numbers/exact-json.ts';
 
 const { INT8, JSON: JSON_TEXT, JSONB } = pg.types.builtins;
 
-// Conditions and schemas hold numbers of users, and jsonb keeps their digits. For every connection of the process, so that
-// the object mapper reads as the hand-written statements do.
+// Conditions and schemas hold numbers of users, and jsonb keeps their digits. Set for the whole process, so that the object
+// mapper and the hand-written statements read alike.
 for (const type of [JSON_TEXT, JSONB]) pg.types.setTypeParser(type, parseExact);
 
 /** Of the hand-written statements. */

@@ -1,5 +1,5 @@
-// What an error of PostgreSQL, or of the way to it, means for whoever ran the statement. Codes: PostgreSQL manual, appendix A;
-// those of Node: errno(3).
+// What an error of PostgreSQL, or of the connection to it, means for the caller of the statement. Codes: PostgreSQL manual,
+// appendix A; those of Node: errno(3).
 import { type ErrorSummary, named, ownWords } from '../core/error-summary.ts';
 
 // Classes after which the same statement may succeed later: connection lost, no resources (memory, disk, connections),
@@ -10,7 +10,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
-// What PostgreSQL cannot hold or work out (class 22), or not at this size (54): characters, numbers out of range, rows too large.
+// Values that PostgreSQL cannot store or compute (class 22), or that are too large (54): characters, numbers out of range, rows
+// too large.
 const VALUE_CLASSES = ['22', '54'];
 const UNIQUE_VIOLATION = '23505';
 
@@ -50,8 +51,8 @@ function codeOf(error: unknown): string {
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 
 /**
- * Whether the database is away, saturated or read-only, rather than that the statement or its values are wrong: the same
- * statement may succeed later.
+ * Whether the database is unreachable, saturated or read-only, and not the statement or its values wrong: the same statement may
+ * succeed later.
  */
 export function isTransientDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -67,7 +68,7 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
-/** Whether the connection was lost during a statement: nobody knows whether it was committed. */
+/** Whether the connection was lost during a statement: it is unknown whether it was committed. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
@@ -75,27 +76,27 @@ export function isConnectionLost(error: unknown): boolean {
   return code === '' && LOST_MESSAGES.test(messageOf(error));
 }
 
-/** Whether the server takes no writes at the moment: a standby, or one that was set read-only. */
+/** Whether the server accepts no writes at the moment: a standby, or one that was set read-only. */
 export const isReadOnlyServer = (error: unknown): boolean => codeOf(error) === READ_ONLY_SERVER;
 
-/** Whether the statement was rolled back for another one's sake: it may be repeated at once. */
+/** Whether the statement was rolled back because of another one (deadlock, for example): it may be repeated at once. */
 export const isWriteConflict = (error: unknown): boolean =>
   [SERIALIZATION_FAILURE, DEADLOCK_DETECTED].includes(codeOf(error));
 
 /** Whether the statement took longer than its deadline (or somebody cancelled it). */
 export const isStatementTimeout = (error: unknown): boolean => codeOf(error) === QUERY_CANCELED;
 
-/** Whether a value that the statement was given, or works out of its rows, is what PostgreSQL refuses. */
+/** Whether PostgreSQL refuses a value of the statement, given or computed. */
 export const isRefusedValue = (error: unknown): boolean => {
   const code = codeOf(error);
   return isSqlState(code) && VALUE_CLASSES.includes(code.slice(0, 2));
 };
 
-/** Such a refusal as one sentence. PostgreSQL's own words may quote what was refused (db/quoted-values.ts). */
+/** Such a refusal as one sentence. PostgreSQL's own message may quote the value (db/quoted-values.ts). */
 export const refusalOf = (error: unknown): ErrorSummary =>
   ownWords`PostgreSQL refused a value of the delivery (SQLSTATE ${named(codeOf(error))})`;
 
-/** Whether a row with this key is there already. */
+/** Whether a row with this key exists already. */
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === UNIQUE_VIOLATION;
 
 function messageOf(error: Error): string {

@@ -19,7 +19,7 @@ const stamps = {
   createdAt: p.datetime(3).onCreate(() => new Date()),
   updatedAt: p
     .datetime(3)
-    // The same instant: the clock asked twice may have moved on.
+    // The same instant: reading the clock twice may give two times.
     .onCreate((record: { createdAt?: Date }) => record.createdAt ?? new Date())
     .onUpdate(() => new Date()),
 };
@@ -73,7 +73,7 @@ export const ApiKey = defineEntity({
 });
 export type ApiKey = InferEntity<typeof ApiKey>;
 
-/** Where an ingest idempotency key is read from, and how long a repeat counts as the same event. */
+/** Where an ingest idempotency key is read from, and how long a repeat counts as a duplicate. */
 export interface IdempotencyKeyRule {
   header?: string;
   jsonPath?: string;

@@ -1,4 +1,4 @@
-// Brings the schema up to date. Runs by itself at every start; concurrent starts wait for each other.
+// Brings the schema up to date. Runs at every start; concurrent starts wait for each other.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Migration, Migrator } from '@mikro-orm/migrations';
@@ -33,7 +33,7 @@ const migrationsList = files.map((name) => ({
 }));
 
 /**
- * Applies what is missing and creates the partitions of the next days, under an advisory lock.
+ * Applies missing migrations and creates the partitions of the next days, under an advisory lock.
  * @returns the names of the migrations that were applied now
  * @throws when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes
  */
@@ -51,7 +51,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 }
 
 /**
- * Applies what is missing, without the lock that concurrent starts need.
+ * Applies missing migrations, without the lock that concurrent starts need.
  * @param only names of the migrations to apply; by default all. Tests make the schema of an earlier release with it
  * @returns the names of the migrations that were applied now
  */

@@ -32,7 +32,7 @@ export function createOrm(databaseUrl: string, poolSize: number): MikroORM {
   });
 }
 
-/** A fresh unit of work that sees one organization's records only, whatever is asked of it. */
+/** A new unit of work; all its queries are limited to one organization. */
 export function tenantEntityManager(orm: MikroORM, organizationId: string): EntityManager {
   const em = orm.em.fork();
   em.setFilterParams('tenant', { organizationId });

@@ -1,5 +1,5 @@
-// Parameters of hand-written statements. They pass a gate: whatever text they have from a webhook, a destination, a store or
-// a transform, PostgreSQL can hold it. The records of the management API refuse such text instead (api/validation.ts).
+// Parameters of hand-written statements. They are sanitized, so that PostgreSQL can store any text from a webhook, a destination,
+// a store or a transform. The records of the management API refuse such text instead (api/validation.ts).
 import pg from 'pg';
 import { cleanJson, cleanText } from '../core/clean-text.ts';
 
@@ -22,19 +22,19 @@ function cleanArgument(argument: unknown): unknown {
   if (Array.isArray(argument)) return argument.map(cleanParameter);
   if (typeof argument !== 'object' || argument === null) return argument;
   const { values } = argument as { values?: unknown };
-  // node-postgres's own queries, such as cursors, are objects with methods, and hold what they were made of.
+  // node-postgres's own queries, such as cursors, are objects with methods, and contain their parameters.
   if (!Array.isArray(values) || 'submit' in argument) return argument;
   return { ...argument, values: values.map(cleanParameter) };
 }
 
 function cleanParameter(value: unknown): unknown {
   if (typeof value === 'string') return hasNul(value) ? cleanText(value) : value;
-  // Of bytes, or of texts: most have nothing to clean, and are not copied.
+  // An array of bytes or of texts: most need no cleaning and are not copied.
   if (Array.isArray(value)) return value.some(hasNul) ? value.map(cleanParameter) : value;
   return value;
 }
 
-// Halves of surrogate pairs need no look: Node writes them as U+FFFD (WHATWG Encoding, section 4.1).
+// Lone surrogates need no handling: Node writes them as U+FFFD (WHATWG Encoding, section 4.1).
 const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes('\0');
 
 /** The ids with their least and greatest, in byte order as in collation "C". */

@@ -9,7 +9,7 @@ export type Pool = pg.Pool;
 // PostgreSQL manual, 19.7.1 and 19.7.4.
 const HOT_PATH_OPTIONS = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off';
 
-/** What runs a statement: the pool, or one connection inside a transaction. */
+/** Runs statements: the pool, or one connection inside a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
 /**
@@ -17,8 +17,8 @@ export type Queryable = Pick<pg.Pool, 'query'>;
  * @param options.max most connections
  * @param options.statementTimeoutMs deadline of every statement in ms
  * @param options.onError called when an idle connection breaks (PostgreSQL restarted, for example)
- * @param options.hotPath for the statements of hot-path/ only: each is planned once per connection. Planning them anew
- *   for every call, as PostgreSQL prefers for arrays, costs three times as much as running them. Statements whose best
+ * @param options.hotPath for the statements of hot-path/ only: each is planned once per connection. Planning them for every call,
+ * as PostgreSQL prefers for arrays, costs three times as much as running them. Statements whose best
  *   plan depends on which filters are set must not run on such a pool. Since a plan may be made while a table is empty
  *   and be used when much waits in it, they find their rows by plain index scans, in the order of the index, whatever the
  *   statistics say: otherwise a claim reads and sorts all that waits for a destination (test/db/claim.test.ts).
@@ -59,15 +59,15 @@ export function dropReadOnlyConnections(pool: pg.Pool): void {
     });
   });
   pool.on('release', (_error, client) => {
-    // The pool lets go of a client that has been told to end.
+    // The pool removes a client that is ending.
     if (client instanceof pg.Client && readOnly.has(client)) void client.end();
   });
 }
 
 /**
- * Whether the server takes writes. A lock on no row: a server that takes none refuses it, which also makes the pool give up the
- * connection, and nobody waits for it. `query_timeout` ends the question itself, so that a network that swallows it does not
- * keep its connection.
+ * Whether the server accepts writes. Locks no row, so nobody waits for it; a read-only server refuses it, and then the pool drops
+ * the connection. `query_timeout` ends the query on the client side, so that a network that drops packets does not keep the
+ * connection.
  * @throws when the server cannot be reached within the deadline, ms
  */
 export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boolean> {

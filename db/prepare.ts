@@ -1,4 +1,4 @@
-// What every start does to the database before anything serves: migrate, check the keys, make the first organization.
+// Prepares the database at every start, before requests are served: migrate, check the keys, make the first organization.
 // Rules: AUTH-06, AUTH-07.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,9 @@ import { LOCKS } from './sql-rules.ts';
 
 export interface PreparedDatabase {
   organization: { id: string; slug: string; plan: string };
-  /** The first key, when this start made it: the only time its token is known. `file` is null when it came from HOOKYARD_API_KEY. */
+  /**
+   * The first key, if this start created it: the only time its token is known. `file` is null when it came from HOOKYARD_API_KEY.
+   */
   createdKey: { token: string; file: string | null } | null;
 }
 
@@ -34,7 +36,7 @@ export function newToken(): string {
 
 /**
  * Makes the database ready to serve; safe to run by several processes at once and at every start.
- * @throws ConfigError when the encryption keys do not open the stored credentials; a database error when it is away
+ * @throws ConfigError when the encryption keys do not open the stored credentials; a database error when it is unreachable
  */
 export async function prepareDatabase(settings: Settings, databaseUrl: string): Promise<PreparedDatabase> {
   const box = loadSecretBox(settings);
@@ -88,7 +90,7 @@ export interface CreatedOrganization {
 /**
  * Makes an organization with a first key of both scopes.
  * @param organization.plan `free`, `pro` or `business`
- * @throws RangeError for a slug that is none or an empty name; a database error when the slug is taken (23505)
+ * @throws RangeError for an invalid slug or an empty name; a database error when the slug is taken (23505)
  */
 export async function createOrganization(
   pool: Pool,

@@ -1,5 +1,5 @@
-// Errors of PostgreSQL go to logs and to Temporal, and some quote the values of the statement: a header of a webhook, what a
-// destination answered. Connections remove those words where an error comes in.
+// Errors of PostgreSQL go to logs and to Temporal, and some quote values of the statement, such as a header of a webhook or a
+// response. Every connection removes these quotes from its errors.
 import pg from 'pg';
 
 /** Removes the quoted values from all errors of a pool's connections. */
@@ -20,6 +20,6 @@ function hide(error: unknown): void {
   error.where = undefined;
   if (!isData) return;
   error.message = `A value was refused (SQLSTATE ${code})`;
-  // It begins with the message.
+  // The stack begins with the message.
   Error.captureStackTrace(error);
 }

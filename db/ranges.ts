@@ -1,26 +1,26 @@
-// Housekeeping works through tables of any size under the deadline of a statement: in pieces that shrink until they come through.
+// Lets housekeeping process tables of any size within the statement timeout: in pieces that shrink until they succeed.
 import { isStatementTimeout } from './database-errors.ts';
 import type { Queryable } from './pool.ts';
 
-// Of the time that was too long, what a piece may take to be followed by one of twice its size.
+// A piece that takes less than this part of the timeout is followed by one of twice its size.
 const QUICK = 1 / 4;
 
-/** How much of some work one statement is given: rows, pages, or ms of time. It is kept from one call to the next. */
+/** The size of the work of one statement: rows, pages, or ms. It is kept between calls. */
 export class Stride {
   readonly #most: number;
   #size: number;
   #tooLongMs = Number.POSITIVE_INFINITY;
 
-  /** @param most what it begins with */
+  /** @param most initial and largest size */
   constructor(most: number) {
     this.#most = most;
     this.#size = most;
   }
 
   /**
-   * Does a piece of the work, or of that as much as comes through.
+   * Does a piece of the work; on a timeout, a smaller piece.
    * @param work statements of a whole transaction, for a piece of this size at most
-   * @throws what `work` throws, but a time-out only of the smallest piece there is
+   * @throws what `work` throws; a timeout only for the smallest piece
    */
   async step<T>(work: (size: number) => Promise<T>): Promise<T> {
     for (;;) {
@@ -48,10 +48,10 @@ export interface Pages {
 const SIZE = `select ceil(pg_relation_size($1::regclass) / current_setting('block_size')::float8)::float8 as pages`;
 
 /**
- * Goes through a table by its pages, in the order in which it is stored: for what no index finds. A row that is changed meanwhile
- * may move to where it is not found.
- * @param look what is done with some pages, by a statement with `ctid >= $n::tid and ctid < $n::tid`
- * @param mayGoOn asked after each piece with what `look` gave
+ * Goes through a table by its pages, in storage order, for conditions without an index. A row that is updated meanwhile may move
+ * and be missed.
+ * @param look processes some pages, by a statement with `ctid >= $n::tid and ctid < $n::tid`
+ * @param mayGoOn called after each piece with the result of `look`; false stops
  * @returns whether the end was reached
  */
 export async function throughPages<T>(

@@ -1,5 +1,5 @@
-// Rules that several statements share, each defined once, as fragments of SQL. They are no functions of the database: the planner
-// sees the whole statement, and releases that run side by side each bring their own text.
+// Rules that several statements share, each defined once, as fragments of SQL. They are not functions of the database: this way
+// the planner sees the whole statement, and releases that run side by side each use their own text.
 import { OPEN_STATUSES } from '../core/delivery-status.ts';
 import { UNKNOWN_ERROR } from '../core/error-summary.ts';
 import { escapeLiteral } from 'pg';
@@ -20,8 +20,7 @@ export const PRIMARY_DESTINATION = 'coalesce(d.original_destination_id, d.destin
 export const FIRST_WAREHOUSE = `'dst_wh_'`;
 
 /**
- * Whether a circuit keeps a primary delivery from being attempted (`admits` of core/circuit.ts says the opposite). An open one
- * has no probe.
+ * Whether a circuit blocks a primary delivery (`admits` of core/circuit.ts says the opposite). An open one has no probe.
  * @param circuit the alias of a row of `circuits`
  * @param deliveryId an expression
  */
@@ -29,8 +28,7 @@ export const circuitBlocks = (circuit: string, deliveryId: string): string =>
   `(${circuit}.state <> 'closed' and ${circuit}.probe_delivery_id is distinct from ${deliveryId})`;
 
 /**
- * Where a delivery goes whose destination does not take the event: the first of these destinations that may be delivered to; no
- * row when there is none.
+ * The failover destination of a delivery: the first of these destinations that is available; no row when there is none.
  * @param ids an expression of type text[], in the order of their choice; null for none
  * @param organizationId an expression: destinations of others do not count
  */
@@ -44,7 +42,7 @@ export const firstEnabled = (ids: string, organizationId: string): string => `
  * `queued` puts these into the outbox. `changed` has their `next_id` and `next_shard`.
  * @param target the column of `changed` with the destination that takes over; null for none
  * @param original an expression: the destination the event was to go to first
- * @param reason an expression: why it does not get there
+ * @param reason an expression: why it is not delivered there
  */
 export const failOver = (target: string, original: string, reason: string): string => `taking_over as (
   insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted,
@@ -68,15 +66,16 @@ export const errorSummary = (table: string): string =>
 export const OUTBOX_CHANNEL = 'hookyard_outbox';
 /** Wakes the relays when the statement commits. */
 export const WAKE_RELAYS = `pg_notify('${OUTBOX_CHANNEL}', '')::text`;
-/** Has a worker look at the circuits when the statement commits. */
+/** Makes a worker check the circuits when the statement commits. */
 export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
 
 type OutboxColumn = 'delivery_id' | 'destination_id' | 'shard' | 'failover_of' | 'resume';
 
 /**
- * Brings deliveries to the outbox: an insert into `outbox as o`, as far as its `from`.
+ * Puts deliveries into the outbox: an insert into `outbox as o`, up to its `from`.
  * @param row the alias of what the rows come from
- * @param values expressions, where a column is not that of the same name; `failover_of` and `resume` are null without one
+ * @param values expressions for columns that differ from the column of the same name; `failover_of` and `resume` are null without
+ * one
  */
 export function toOutbox(row: string, values: Partial<Record<OutboxColumn, string>>): string {
   const same = [
@@ -95,18 +94,21 @@ export function toOutbox(row: string, values: Partial<Record<OutboxColumn, strin
 }
 
 /**
- * That a row `o` of the outbox is that of a delivery.
+ * Condition: a row `o` of the outbox belongs to a delivery.
  * @param delivery the alias of a row with id and priority
  * @param destinationId an expression
  */
 export const outboxRow = (delivery: string, destinationId = `${delivery}.destination_id`): string =>
   `(o.destination_id = ${destinationId} and o.priority = ${delivery}.priority and o.delivery_id = ${delivery}.id)`;
 
-/** That a row `h` of `held_deliveries` is that of a delivery. @param delivery the alias of a row with id and route_id */
+/** Condition: a row `h` of `held_deliveries` belongs to a delivery. @param delivery the alias of a row with id and route_id */
 export const heldRow = (delivery: string): string =>
   `(h.route_id = ${delivery}.route_id and h.delivery_id = ${delivery}.id)`;
 
-/** CTEs `unqueued` and `unheld`: what has ended waits for nothing any more. @param ended the CTE of these deliveries */
+/**
+ * CTEs `unqueued` and `unheld`: remove ended deliveries from the outbox and from the held ones.
+ * @param ended the CTE of these deliveries
+ */
 export const noLongerWaiting = (ended: string): string => `unqueued as (
   delete from outbox o using ${ended} e where ${outboxRow('e')}
 ), unheld as (
@@ -138,14 +140,14 @@ export function hops(
 
 /** The bucket of a roll-up with the total of all time (migration 0003). */
 export const ALL_TIME = `timestamptz 'epoch'`;
-/** The other bucket that something counts in. @param at an expression: when it happened */
+/** The time bucket of a count. @param at an expression: when it happened */
 export const bucketOf = (at: string): string => `date_bin('5 minutes', ${at}, 'epoch')`;
 /** Both of them, as rows `b` with a column `bucket`. */
 export const bucketsOf = (at: string): string => `(values (${ALL_TIME}), (${bucketOf(at)})) as b(bucket)`;
 
 /**
- * What an `insert into <roll-up> as s` does with a row that is there. The rows must come in the order of the key, so that
- * statements that meet queue instead of deadlocking.
+ * The `on conflict` clause of an `insert into <roll-up> as s`. The rows must come in the order of the key, so that statements
+ * that meet queue instead of deadlocking.
  * @param key its columns
  * @param sums the columns that are added up
  * @param latest the columns that keep the later time
@@ -160,13 +162,13 @@ export function addedUp(key: string, sums: string[], latest: string[] = []): str
 
 /** Advisory locks of the database: any numbers, of which no two are the same. */
 export const LOCKS = {
-  /** Of several starts at once, one migrates. */
+  /** One of several concurrent starts migrates. */
   migration: 4_865_796_1,
-  /** Two first starts make one organization. */
+  /** Concurrent first starts create one organization. */
   firstOrganization: 4_865_796_2,
   /** One process settles at a time. */
   settling: 4_865_796_3,
-  /** No partition is made twice at once. */
+  /** Partitions are created by one process at a time. */
   partitions: 4_865_796_4,
 };
 

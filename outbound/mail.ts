@@ -24,7 +24,7 @@ export interface Mailer {
   close(): void;
 }
 
-/** Why a mail was not taken. The message is a summary that names no address, so that it may stand in histories. */
+/** Why a mail was refused. The message is a summary without addresses, so that it may be stored in histories. */
 export class MailError extends Error {
   /** Trying again would not help: the server refuses this mail. */
   readonly permanent: boolean;

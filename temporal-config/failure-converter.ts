@@ -1,11 +1,11 @@
-// The gate for errors on their way to Temporal: of activities and of workflows, in every process. A message is a string of Protocol
-// Buffers. One that is no UTF-8 (half of a surrogate pair) ends the whole worker, and one of megabytes is refused again and again.
-// Loaded by its path, by the SDK and by the bundle of the workflows.
+// Sanitizes errors of activities and workflows on their way to Temporal, in every process. A message is a Protocol Buffers
+// string: one with a lone surrogate (invalid UTF-8) ends the whole worker, and one of megabytes is refused at every retry. Loaded
+// by its path, by the SDK and by the bundle of the workflows.
 import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
 import { errorText } from '../core/clean-text.ts';
 
 class CleanFailureConverter extends DefaultFailureConverter {
-  /** Each cause comes here by itself. */
+  /** Each cause is converted separately. */
   override errorToFailure(...args: [error: unknown, payloadConverter: PayloadConverter]): ProtoFailure {
     const failure = super.errorToFailure(...args);
     const { message, stackTrace, applicationFailureInfo: info } = failure;

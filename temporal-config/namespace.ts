@@ -1,4 +1,4 @@
-// The namespace and the search attributes Hookyard needs; made when missing, on the embedded server as on one's own.
+// The namespace and the search attributes Hookyard needs; created when missing, on the embedded server and on others.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorService, WorkflowService } from '@temporalio/client';
 import { searchAttributeNames } from '../core/search-attributes.ts';
@@ -27,7 +27,7 @@ export interface ServerConnection {
 /**
  * Makes the namespace (retention 3 days) and its search attributes when they are missing, and waits until they can be used.
  * Safe to call at every start and by several processes at once.
- * @param log takes one line when the server does not let us look or write (Temporal Cloud): then both must exist already
+ * @param log gets one line when the server forbids reading or writing them (Temporal Cloud): then both must exist already
  * @throws Error when the server cannot be reached, or the attributes are not usable after 60 s
  */
 export async function ensureNamespace(
@@ -89,13 +89,13 @@ async function addMissingAttributes({ operatorService }: ServerConnection, names
   }
 }
 
-/** Is refused until the server's caches have learned of the attributes. */
+/** Refused until the server's caches know the attributes. */
 async function queryByAttributes({ workflowService }: ServerConnection, namespace: string): Promise<void> {
   const query = searchAttributeNames.map((name) => `${name} = "none"`).join(' AND ');
   await workflowService.countWorkflowExecutions({ namespace, query });
 }
 
-/** What a server says whose caches lag behind what was just registered, or that is not yet up completely. */
+/** Errors of a server whose caches lag behind the registration, or that is still starting. */
 function isTransient(error: unknown): boolean {
   const code = grpcStatus(error);
   return code === grpcCode.notFound || code === grpcCode.invalidArgument || code === grpcCode.unavailable;

@@ -1,5 +1,5 @@
-// Open deliveries whose workflow should go on with them and does not: it is unknown to Temporal, or was ended there, or waits for
-// something that will not come because this database was restored from a backup and is older than the workflow.
+// Repairs open deliveries whose workflow does not continue: it is unknown to Temporal, was terminated there, or waits for a
+// signal that will not come because the database was restored from a backup and is older than the workflow.
 import type { Client } from '@temporalio/client';
 import { openError, ownWords } from '../core/error-summary.ts';
 import { isWarehouseId } from '../core/ids.ts';
@@ -17,20 +17,20 @@ export interface RepairDeps {
   log: Log;
 }
 
-/** What was done about an open delivery; null: nothing is wrong. */
+/** The repair of an open delivery; null: nothing is wrong. */
 export type DeliveryRepair = 'deliveries resumed' | 'deliveries started anew' | 'deliveries failed' | 'workflows told';
 
 type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId' | 'mayAwaitTurn'>;
 
-/** Why a delivery failed whose workflow someone ended; `before` its first attempt had a result, or later. */
+/** The error of a delivery whose workflow was terminated by an operator; `before` its first attempt had a result, or later. */
 const reason = (before: boolean) =>
   before
     ? ownWords`Its workflow was ended in Temporal before the first attempt was recorded`
     : ownWords`Its workflow was ended in Temporal before the next attempt`;
 
-/** Looks after a delivery that waits only for its workflow, and for too long. */
+/** Checks a delivery that waits only for its workflow, and for too long. */
 export async function repairOverdue(deps: RepairDeps, delivery: OverdueDelivery): Promise<DeliveryRepair | null> {
-  // What goes to a warehouse has no workflow of its own.
+  // Deliveries to warehouses have no workflow of their own.
   const known = isWarehouseId(delivery.destinationId)
     ? ({ state: 'unknown' } as const)
     : await lookUp(deps.client, delivery.deliveryId);
@@ -56,10 +56,10 @@ async function requeue(
 }
 
 /**
- * Tells a workflow that waits for a replay or a release although its delivery is open and not held. The first ends by that, and
- * the next look starts the delivery anew; the second makes its next attempt. A workflow shows what was recorded before, so
- * that a delivery that is read as open afterwards has not come as far. What it shows says nothing of turns: a release that it does not
- * wait for leads to one look too many, should it be held or queued later.
+ * Signals a workflow that waits for a replay or a release although its delivery is open and not held. The first kind ends, and
+ * the next check restarts the delivery; the second makes its next attempt. A workflow shows what was recorded before, so a
+ * delivery that is read as open afterwards is behind its workflow. Its status does not show turns: an unexpected release causes
+ * one extra check if it is held or queued later.
  */
 async function tell(
   { pool, client }: RepairDeps,
@@ -84,16 +84,16 @@ async function endLost({ pool, log }: RepairDeps, delivery: Ids, before: boolean
 }
 
 /**
- * Looks after a delivery in the outbox that was started and has no result yet. One that Temporal does not know is claimed and
- * started again; what is not open any more leaves the outbox.
- * @returns whether its workflow runs and is to make the first attempt
+ * Checks a delivery in the outbox that was started and has no result yet. One that Temporal does not know is claimed and started
+ * again; one that is no longer open leaves the outbox.
+ * @returns whether its workflow runs and will make the first attempt
  */
 export async function lookAfterQueued(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
   const known = await lookUp(deps.client, row.deliveryId);
   if (known.state === 'unknown') return false;
   if (known.state === 'running') {
     if (known.shows === undefined) return true;
-    // Past its first attempt: it goes on by itself, or is told to.
+    // Past its first attempt: it continues by itself, or is signalled.
     await tell(deps, row, known);
     await removeQueued(deps.pool, row);
     return false;

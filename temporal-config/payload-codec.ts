@@ -1,4 +1,4 @@
-// Encrypts what Temporal keeps of workflows (arguments, results, signals, queries' answers, summaries), when
+// Encrypts the data of workflows that Temporal stores (arguments, results, signals, queries' answers, summaries), when
 // HOOKYARD_TEMPORAL_CODEC says so: AES-256-GCM with the id of the key beside the cipher text. Ids of workflows, their types,
 // search attributes and failure messages stay readable: Temporal itself searches and shows them.
 // After temporalio/samples-typescript, `encryption`.
@@ -24,7 +24,7 @@ const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Thrown for a payload that cannot be opened; Temporal tries the task again until a worker with the key comes. */
+/** Thrown for a payload that cannot be decrypted; Temporal retries the task until a worker with the key runs it. */
 class PayloadKeyError extends Error {
   override readonly name = 'PayloadKeyError';
 }
@@ -42,8 +42,8 @@ export function temporalDataConverter(mode: CodecMode, keys: readonly CodecKey[]
 }
 
 function payloadCodec(keys: readonly CodecKey[], encrypts: boolean): PayloadCodec {
-  // Keys of their own, so that the many payloads use up nothing of what a key may encrypt of credentials
-  // (NIST SP 800-38D, 8.3: 2^32 texts with random nonces).
+  // Separate keys, so that the many payloads do not count towards the limit of the key for credentials (NIST SP 800-38D, 8.3:
+  // 2^32 texts with random nonces).
   const derived = new Map(keys.map(({ id, key }) => [id, derivedKey(key)]));
   const current = keys[0]?.id;
   const currentKey = current === undefined ? undefined : derived.get(current);

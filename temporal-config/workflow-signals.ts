@@ -1,4 +1,4 @@
-// Signals to the workflows of deliveries. PostgreSQL has every decision that they tell of, so one that is lost costs little.
+// Signals to the workflows of deliveries. PostgreSQL holds the state behind them, so a lost signal costs little.
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { eachOf } from '../core/each-of.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
@@ -32,19 +32,19 @@ export async function signalWorkflow(
   }
 }
 
-/** Whether Temporal has refused what concerns one workflow, as it does when that has had as many signals as it may. */
+/** Whether Temporal refused a signal because of its workflow, for example when that has reached its signal limit. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && isGrpcServiceError(error.cause) && error.cause.code === REFUSED;
 }
 
-/** The signals that tell failed deliveries, which wait for that, by which delivery they were replayed. */
+/** The signals to failed deliveries that wait for a replay, with the id of the delivery that replays them. */
 export function replayedSignals(client: Client, replays: ReplayedDelivery[]): Send[] {
   return replays.flatMap(({ id, replacesFailed }) =>
     replacesFailed === null ? [] : [() => signalWorkflow(client, replacesFailed, 'replay', id)],
   );
 }
 
-/** Sends signals. @param concurrency how many at a time @throws when one cannot be sent; others were sent all the same */
+/** Sends signals with limited concurrency. @throws when one cannot be sent; the others were sent all the same */
 export async function sendAll(sends: Send[], concurrency: number): Promise<void> {
   await eachOf(sends, concurrency, (send) => send());
 }

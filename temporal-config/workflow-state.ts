@@ -1,16 +1,16 @@
-// What Temporal knows of a workflow, in the terms of the reconciliation.
+// The state of a workflow in Temporal, in the terms of the reconciliation.
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { deliveryStatusAttribute } from '../core/search-attributes.ts';
 
 const DEADLINE_MS = 5000;
 
-/** What Temporal knows of a workflow. */
+/** The state of a workflow in Temporal. */
 export type Knowledge =
   /** Never started, or lost with Temporal's database, or ended longer ago than Temporal keeps histories. */
   | { state: 'unknown' }
   /** `shows`: its `DeliveryStatus`, set when a delivery stops being routine. */
   | { state: 'running'; shows: string | undefined }
-  /** Ended by someone: terminated, or cancelled. */
+  /** Ended from outside: terminated, or cancelled. */
   | { state: 'stopped' }
   /** Ended by itself. */
   | { state: 'ended' };
@@ -38,7 +38,7 @@ function knowledgeOf({ status, typedSearchAttributes }: WorkflowExecutionDescrip
     case 'TERMINATED':
     case 'CANCELLED':
       return { state: 'stopped' };
-    // Running, paused, about to go on in a new run, or something that is not known here: left alone.
+    // Running, paused, continuing as new, or an unknown status: not touched.
     default:
       return { state: 'running', shows: typedSearchAttributes.get(deliveryStatusAttribute) };
   }

@@ -13,20 +13,20 @@ export class BackgroundTasks {
     this.#running.add(watched);
   }
 
-  /** Throws the first error of a task since the last call: the loop treats it as its own. */
+  /** Throws the first error of a task since the last call; the loop handles it like its own error. */
   throwError(): void {
     const error = this.#error;
     this.#error = undefined;
     if (error !== undefined) throw error;
   }
 
-  /** Resolves when none of them runs any more. */
+  /** Resolves when no task is running. */
   async idle(): Promise<void> {
     await Promise.all(this.#running);
   }
 }
 
-/** @returns a function that runs the task, unless it runs already: then it does nothing */
+/** @returns a function that runs the task; it does nothing while the task is running */
 export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
   let isRunning = false;
   return async () => {

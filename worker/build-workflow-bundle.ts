@@ -11,13 +11,13 @@ export function bundleNow(logger?: Logger): Promise<WorkflowBundleWithSourceMap>
   return bundleWorkflowCode({
     workflowsPath,
     failureConverterPath: FAILURE_CONVERTER,
-    // Loaded once for all workflows instead of once for each; none of them holds a state of its own.
+    // Loaded once for all workflows instead of once for each; these modules have no state.
     preloadModules: ['@temporalio/workflow', workflowsPath],
     logger,
   });
 }
 
-/** Several workers may make the same bundle at once: each writes a file of its own and puts it in place whole. */
+/** Several workers may make the same bundle at once: each writes its own file and renames it into place. */
 async function build(file: string): Promise<void> {
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true });
@@ -25,7 +25,7 @@ async function build(file: string): Promise<void> {
   const temporary = `${file}.${process.pid}`;
   writeFileSync(temporary, code);
   renameSync(temporary, file);
-  // Bundles of earlier versions; a running worker has read its own long since.
+  // Bundles of earlier versions; running workers have already read theirs.
   const outdated = readdirSync(folder).filter((name) => /^workflows-\w+\.js$/.test(name) && name !== basename(file));
   for (const name of outdated) rmSync(join(folder, name), { force: true });
 }

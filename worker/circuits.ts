@@ -13,16 +13,16 @@ import { circuitChanged } from '../workflows/messages.ts';
 import { circuitWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
 import { organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 
-// Temporal takes about 5 signals a second for one workflow, so looks are at least this far apart, nudged or not.
+// Temporal takes about 5 signals a second for one workflow, so polls are at least this far apart, nudged or not.
 const SHORTEST_REST_MS = 200;
 const REST: Rest = { ms: 1000, nudgedMs: SHORTEST_REST_MS };
 const MORE_IS_DUE: Rest = { ms: SHORTEST_REST_MS };
 const MAX_PER_LOOK = 100;
 
-/** To be nudged when a circuit has changed. */
+/** Call it when a circuit has changed. */
 type CircuitWatch = Pick<PollLoop, 'nudge' | 'stop'>;
 
-/** Failure policy: while the database or Temporal is away, circuits wait; a claim that led to nothing lapses. */
+/** Failure policy: while the database or Temporal is away, circuits wait; a claim without a signal expires. */
 export function watchCircuits({ pool, client, log }: { pool: Pool; client: Client; log: Log }): CircuitWatch {
   return new PollLoop({
     async round() {

@@ -1,5 +1,5 @@
-// Which deliveries the relay starts next: it goes round all destinations with work, claim by claim, and keeps to what may be
-// in flight.
+// Which deliveries the relay starts next: a round-robin over all destinations with work, claim by claim, within the in-flight
+// limits.
 import { claimDeliveries, type OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import type { InFlight } from './in-flight.ts';
@@ -10,15 +10,15 @@ const MAX_DESTINATIONS_PER_CLAIM = 200;
 export interface ClaimsDeps {
   /** Runs the claims. */
   hotPool: Pool;
-  /** Whose shards are claimed from. */
+  /** The shards to claim from. */
   owner: string;
   inFlight: InFlight;
-  /** Destinations that are not to be claimed at the moment. */
+  /** Destinations to skip at the moment. */
   waiting: () => string[];
 }
 
 export interface Claims {
-  /** The next rows to start, most urgent and oldest first, within the limits. They are in flight from here on. */
+  /** The next rows to start, most urgent and oldest first, within the limits. They count as in flight from here on. */
   next(): Promise<OutboxRow[]>;
   /** Whether destinations are left in this round that no claim has examined. */
   readonly midRound: boolean;

@@ -1,5 +1,5 @@
-// What the relay does with new deliveries that the circuit of their route does not admit: they get no workflow, so a long
-// outage costs rows and not histories.
+// Handles new deliveries that the circuit of their route blocks: they get no workflow, so a long outage costs rows instead of
+// workflow histories.
 import { electProbe } from '../db/circuits/circuits.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import { divertBlocked, oldestHeld } from '../db/circuits/held-deliveries.ts';

@@ -1,5 +1,5 @@
-// Replays of events in the worker: starts a workflow for each that has none, and runs the activities that make pages, in
-// a Temporal worker with few slots of its own, so that replays never hold what deliveries need.
+// Replays of events in the worker: starts a workflow for each that has none, and runs the activities that create pages, in a
+// separate Temporal worker with few slots, so that replays never take resources that deliveries need.
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { lookUp } from '../temporal-config/workflow-state.ts';
@@ -12,9 +12,9 @@ import type { replay } from '../workflows/replay.ts';
 import { organizationIdAttribute, sourceIdAttribute } from '../core/search-attributes.ts';
 import { type RunningWorker, startSideWorker, type WorkerDeps } from './temporal-worker.ts';
 
-// Replays without a sign of life that are looked after at once.
+// Stalled replays that are checked at once.
 const MAX_PER_LOOK = 20;
-// Pages made at the same time: half of the command connections at most.
+// Pages created at the same time: half of the command connections at most.
 const PAGE_SLOTS = 2;
 
 export interface EventReplayDeps extends WorkerDeps {
@@ -41,9 +41,9 @@ async function lookAfterDue(deps: EventReplayDeps): Promise<number> {
 }
 
 /**
- * Starts a replay's workflow unless it runs. One that was ended in Temporal (terminated in the UI) would leave its replay
- * under way for ever, so the replay is ended too. One that ended by itself has recorded that before: a database that does
- * not know of it was restored from a backup, and the replay continues from there.
+ * Starts a replay's workflow unless it runs. If the workflow was terminated in Temporal, the replay would stay open for ever, so
+ * the replay is ended too. A workflow that completed has recorded its end first: if the database does not have it, the database
+ * was restored from a backup, and the replay continues from there.
  */
 async function lookAfter(deps: EventReplayDeps, due: DueReplay): Promise<void> {
   if (await start(deps.client, due, 'REJECT_DUPLICATE')) return;

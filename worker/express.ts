@@ -1,6 +1,6 @@
 // The express lane: the relay makes first attempts itself, with the same function as the workflow's activity, and starts a
-// workflow only for what is left to do. The delivery's row stays in the outbox until one of both has happened, so the
-// relay that claims it after a crash finds the attempt recorded and continues from there, or makes it again.
+// workflow only if more is left to do. The delivery's row stays in the outbox until the delivery has ended or has a workflow.
+// After a crash, the relay that claims the row continues from the recorded attempt, or makes it again.
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import type { Log } from '../core/log.ts';
@@ -12,25 +12,25 @@ import type { Pool } from '../db/pool.ts';
 import type { FirstAttempt } from '../workflows/messages.ts';
 import type { StartPolicy } from './start-policies.ts';
 
-// After an attempt that could not be made: as long as the database is away, another would only be in vain.
+// Pause after an attempt that could not be made: while the database is down, another one would fail too.
 const ERROR_REST_MS = 1000;
-// Attempts in vain of one delivery while the database is there; the others wait for its place.
+// Failed tries of one delivery while the database is up; it blocks a place that others need.
 const MOST_TRIES = 3;
-// Deliveries that something is remembered of; those used longest ago are forgotten, which costs another attempt at most.
+// Maximum number of remembered deliveries; the least recently used are dropped, which costs one more try at most.
 const MOST_REMEMBERED = 10_000;
 
 export interface ExpressDeps {
   pool: Pool;
   /**
-   * Makes and records one attempt; while the database does not take its result, that is kept. `unrecorded`: the database
-   * refuses it, which is left to the workflow to deal with. @throws when our own side is away and nothing was sent
+   * Makes and records one attempt; while the database is unavailable, the result is kept in memory. `unrecorded`: the database
+   * refuses the result; the workflow handles that. @throws when our own infrastructure is unavailable and nothing was sent
    */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
-  /** Starts the delivery's workflow; false when there has been one before. */
+  /** Starts the delivery's workflow; false when one was started before. */
   startWorkflow: (row: OutboxRow, policy: StartPolicy, first: FirstAttempt | undefined) => Promise<boolean>;
-  /** Ends a delivery whose workflow was closed from outside. @returns whether its workflow runs */
+  /** Ends a delivery whose workflow was terminated by an operator. @returns whether its workflow runs */
   lookAfter: (row: OutboxRow) => Promise<boolean>;
-  /** Hears when a delivery needs its place no more. */
+  /** Called when a delivery no longer needs its place. */
   done: (deliveryId: string) => void;
   /** How long running attempts get at the end, ms. */
   drainMs: number;
@@ -38,17 +38,17 @@ export interface ExpressDeps {
 }
 
 export interface Express {
-  /** Makes the first attempt of a delivery, and what follows from it. */
+  /** Makes the first attempt of a delivery and handles its outcome. */
   run(row: OutboxRow, policy: StartPolicy): void;
-  /** Whether this process is at it. */
+  /** Whether this process is making it now. */
   isRunning(deliveryId: string): boolean;
-  /** Resolves when nothing runs any more, or the time is over; what is left is made again by another relay. */
+  /** Resolves when no attempt is running, or on timeout; another relay repeats unfinished attempts. */
   drain(): Promise<void>;
 }
 
 export function createExpress(deps: ExpressDeps): Express {
   const running = new Map<string, Promise<void>>();
-  /** Attempts in vain by now; `handed over`: its workflow has been started, and its row could not be removed. */
+  /** Failed tries so far; `handed over`: its workflow was started, but its row could not be removed. */
   const remembered = new LRUCache<string, number | 'handed over'>({ max: MOST_REMEMBERED });
 
   async function deliver(row: OutboxRow, policy: StartPolicy): Promise<void> {
@@ -57,7 +57,7 @@ export function createExpress(deps: ExpressDeps): Express {
       if (remembered.get(deliveryId) === 'handed over') return await handOver(row, policy, undefined);
       const outcome = await deps.attempt(firstAttempt(row, policy));
       if (isLeftToDo(outcome)) await handOver(row, policy, outcome);
-      // It was ended while it came into the outbox, and nobody else would remove it.
+      // It was ended while it entered the outbox, and nobody else would remove its row.
       if (outcome.status === 'closed') await removeQueued(deps.pool, row);
       remembered.delete(deliveryId);
     } catch (error) {
@@ -66,8 +66,8 @@ export function createExpress(deps: ExpressDeps): Express {
   }
 
   /**
-   * Tries again while the database is away, which concerns all deliveries alike. What concerns one (its destination's credentials
-   * cannot be opened, its code is at fault) is left to its workflow, which tries again ever less often and holds no place here.
+   * Retries while the database is down, which affects all deliveries. Problems of a single delivery (its credentials cannot be
+   * decrypted, its code fails) are left to its workflow, which retries with backoff and holds no place here.
    */
   async function afterError(row: OutboxRow, policy: StartPolicy, error: unknown): Promise<void> {
     const { deliveryId } = row;
@@ -96,10 +96,10 @@ export function createExpress(deps: ExpressDeps): Express {
     );
   }
 
-  /** The workflow continues from what the first attempt found. A row is removed when Temporal has the workflow. */
+  /** The workflow continues from the result of the first attempt. The row is removed once Temporal has the workflow. */
   async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt | undefined): Promise<void> {
     const started = await deps.startWorkflow(row, policy, outcome);
-    // Had it been started before, by a relay that died then, it runs; or an operator has ended it.
+    // If it was started before, by a relay that then died, it is running, or an operator has terminated it.
     if (started) remembered.set(row.deliveryId, 'handed over');
     if (started || (await deps.lookAfter(row))) await removeQueued(deps.pool, row);
     remembered.delete(row.deliveryId);
@@ -131,7 +131,7 @@ function firstAttempt({ deliveryId, eventId }: OutboxRow, { retryPolicy }: Start
   return { deliveryId, eventId, attempt: 1, retryDelay: delay };
 }
 
-/** Held deliveries wait in the database, those that failed over have a successor; both need no workflow. */
+/** Held deliveries wait in the database, and failed-over deliveries have a successor; neither needs a workflow. */
 function isLeftToDo(outcome: AttemptOutcome): outcome is FirstAttempt {
   return ['retrying', 'failed', 'deferred', 'unrecorded'].includes(outcome.status);
 }

@@ -1,41 +1,42 @@
-// What the relay has started and whose first result is not recorded yet: the closed loop that keeps starts within slots.
+// Deliveries that the relay has started and whose first result is not recorded yet. This feedback limits starts to the free
+// slots.
 //
-// A destination may have half as many unanswered as places are free, and no more than its own limit. What it has answered
-// and is being recorded takes a place of the total: a quick destination would else wait for commits. With that, it has no more
-// than twice its limit under way, which is what a relay that is killed may have sent in vain. So destinations that
-// do not answer leave room for others, however many they are: the more places are taken, the fewer each may take, and
-// the last ones go to those that have none. With a fixed limit alone, total / perDestination of them would stop all
-// others. (A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998.)
+// A destination's unanswered attempts may not exceed half of the free places, nor its own limit. Answered attempts that are being
+// recorded count only for the total, else a quick destination would wait for commits. With them a destination has at most twice
+// its limit in flight; this is how many a killed relay may have to send again. So slow destinations leave room for others,
+// however many there are: the more places are taken, the fewer each may take, and the last ones go to destinations that have
+// none. With a fixed limit alone, total / perDestination slow destinations would block all others. (A. K. Choudhury, E. L. Hahne,
+// "Dynamic queue length thresholds for shared-memory packet switches", 1998.)
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 
 interface Entry {
   row: OutboxRow;
   startedAt: number;
-  /** Whether its destination has answered: it counts no more there. */
+  /** Whether its destination has answered; then it no longer counts there. */
   answered: boolean;
-  /** When to ask again whether it is still in the outbox, ms of the clock. */
+  /** When to check next whether it is still in the outbox, ms of the clock. */
   checkAt: number;
 }
 
-// A result that is recorded in this process removes its entry at once. Entries that stay are started elsewhere (another
-// worker took the workflow) or stuck, so they are looked up after a while.
+// A result that is recorded in this process removes its entry at once. Remaining entries run elsewhere (another worker took the
+// workflow) or are stuck, so they are checked after a while.
 const FIRST_CHECK_MS = 5000;
 const CHECK_AGAIN_MS = 30_000;
-// A delivery that takes longer than this waits for its destination; what the relay does makes no difference to it.
+// A delivery that takes longer than this waits for its destination, not for the relay.
 const RECENT_MS = 1000;
-// What a destination has under way in all, as a multiple of what it may have unanswered.
+// Limit of a destination in total, as a multiple of its limit of unanswered attempts.
 const UNRECORDED_FACTOR = 2;
 
 export class InFlight {
   readonly #entries = new Map<string, Entry>();
-  /** Not answered, by destination. */
+  /** Unanswered, by destination. */
   readonly #perDestination = new Map<string, number>();
-  /** Not recorded, whether answered or not. */
+  /** Unrecorded, answered or not. */
   readonly #unrecorded = new Map<string, number>();
   readonly #limits: { total: number; perDestination: number };
   readonly #now: () => number;
 
-  /** @param now a clock in ms that never goes back */
+  /** @param now a monotonic clock in ms */
   constructor(limits: { total: number; perDestination: number }, now = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
@@ -49,12 +50,12 @@ export class InFlight {
     return this.#limits.total - this.#entries.size;
   }
 
-  /** How many one destination may have unanswered at the moment. */
+  /** The current limit of unanswered attempts per destination. */
   get perDestination(): number {
     return Math.min(this.#limits.perDestination, Math.ceil(this.free / 2));
   }
 
-  /** How many were started a short while ago: what comes and goes, without what waits for a slow destination. */
+  /** How many were started recently, without those that wait for a slow destination. */
   get recentlyStarted(): number {
     const since = this.#now() - RECENT_MS;
     let count = 0;
@@ -62,12 +63,12 @@ export class InFlight {
     return count;
   }
 
-  /** Room for one more of this destination. */
+  /** Whether one more of this destination may start. */
   hasRoom(destinationId: string): boolean {
     return (this.#perDestination.get(destinationId) ?? 0) < this.perDestination && !this.#awaitsRecords(destinationId);
   }
 
-  /** Whether something waits for this delivery to be recorded: all places are taken, or all of its destination. */
+  /** Whether others wait for this delivery to be recorded: all places, or all of its destination's, are taken. */
   isAwaited(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     return entry !== undefined && (this.free <= 0 || this.#awaitsRecords(entry.row.destinationId));
@@ -77,7 +78,7 @@ export class InFlight {
     return (this.#unrecorded.get(destinationId) ?? 0) >= UNRECORDED_FACTOR * this.#limits.perDestination;
   }
 
-  /** Destinations that have as much unanswered or unrecorded as they may. */
+  /** Destinations at their limit of unanswered or unrecorded attempts. */
   fullDestinations(): string[] {
     const most = this.perDestination;
     const full: string[] = [];
@@ -99,7 +100,7 @@ export class InFlight {
     change(this.#unrecorded, row.destinationId, 1);
   }
 
-  /** Its destination has answered, or will not. */
+  /** Its destination has answered, or never will. */
   answered(deliveryId: string): void {
     const entry = this.#entries.get(deliveryId);
     if (!entry || entry.answered) return;
@@ -119,7 +120,7 @@ export class InFlight {
     for (const row of rows) this.delete(row.deliveryId);
   }
 
-  /** Entries that are due for a look, and for how long they have been here, ms; each is due again after a while. */
+  /** Entries that are due for a check, with their age in ms; each is due again after a while. */
   takeOverdue(): { row: OutboxRow; forMs: number }[] {
     const now = this.#now();
     const due: { row: OutboxRow; forMs: number }[] = [];

@@ -1,4 +1,4 @@
-// How quickly destinations answer, as this process has seen it: decides whether a first attempt may be a local activity, or
+// Response times of destinations, as measured by this process. They decide whether a first attempt may be a local activity, or
 // made by the relay itself.
 import { LRUCache } from 'lru-cache';
 
@@ -16,7 +16,7 @@ export interface Latencies {
   isSlow(destinationId: string): boolean;
 }
 
-/** @param maxDestinations how many are remembered; the one neither seen nor asked for longest is forgotten first */
+/** @param maxDestinations how many are remembered; the least recently used is dropped first */
 export function createLatencies(maxDestinations: number = MAX_DESTINATIONS): Latencies {
   const averages = new LRUCache<string, number>({ max: maxDestinations });
   return {

@@ -1,4 +1,4 @@
-// The worker process: settings, waiting for PostgreSQL and Temporal, and a clean end.
+// The worker process: settings, waiting for PostgreSQL and Temporal, and a graceful shutdown.
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   await worker.ended;
 }
 
-/** Repeats until it works; says what it waits for. */
+/** Retries until it works; logs what it waits for. */
 async function waitFor<T>(what: string, log: Log, connect: () => Promise<T>): Promise<T> {
   const until = performance.now() + WAIT_FOR_SERVERS_MS;
   for (;;) {

@@ -1,5 +1,5 @@
-// Notifications in the worker: starts a workflow for each that is due, and runs the activities that send mail, in a
-// Temporal worker with few slots of its own, so that a slow mail server never holds what deliveries need.
+// Notifications in the worker: starts a workflow for each that is due, and runs the activities that send mail, in a separate
+// Temporal worker with few slots, so that a slow mail server never takes resources that deliveries need.
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { createMailer } from '../outbound/mail.ts';
@@ -14,7 +14,7 @@ import type { notify } from '../workflows/notify.ts';
 import { organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 import { type RunningWorker, startSideWorker, type WorkerDeps } from './temporal-worker.ts';
 
-// Notifications that are started at once.
+// Notifications started per claim.
 const MAX_PER_LOOK = 20;
 // Mails sent at the same time.
 const MAIL_SLOTS = 10;
@@ -42,7 +42,7 @@ export async function startNotifications(deps: NotificationDeps): Promise<Runnin
   });
 }
 
-/** A port that is chosen at the start of the API is not known here. */
+/** A port that the API chooses at its start is not known here. */
 function apiBase(settings: Settings): string {
   return settings.HOOKYARD_PUBLIC_URL === undefined && settings.HOOKYARD_PORT === 0 ? '' : publicUrl(settings);
 }
@@ -54,7 +54,7 @@ async function startDue({ pool, client }: NotificationDeps): Promise<number> {
   return due.length;
 }
 
-/** One workflow per route and kind at a time; while one runs, what comes in waits for the next. */
+/** One workflow per route and kind at a time; new notifications wait for the next one. */
 async function startNotify(client: Client, due: NotificationKey & { organizationId: string }): Promise<void> {
   const { routeId, kind, organizationId } = due;
   try {

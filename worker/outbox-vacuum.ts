@@ -1,22 +1,22 @@
-// Keeps claims quick: what has left the outbox stays in its index until a vacuum, in front of what waits, and every claim steps
-// over it. PostgreSQL's own vacuum comes once a minute at most (autovacuum_naptime); by then claims took ten times as long.
+// Keeps claims quick: dead rows of the outbox stay in its index until a vacuum, in front of the live ones, and every claim has to
+// skip them. Autovacuum runs once a minute at most (autovacuum_naptime); by then claims took ten times as long.
 import type { Log } from '../core/log.ts';
 import { vacuumOutbox } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 
 const AFTER_ROWS = 200;
 const MIN_REST_MS = 1000;
-// A long outbox takes long: at most a fiftieth of one core goes into it.
+// Vacuuming a long outbox takes long: limited to a fiftieth of one core.
 const REST_PER_RUN = 50;
 
 export interface OutboxVacuum {
-  /** Tells that so many rows were claimed, which are about to leave the outbox. */
+  /** Reports claimed rows, which are about to leave the outbox. */
   claimed(rows: number): void;
-  /** Resolves when none is under way. */
+  /** Resolves when no vacuum is running. */
   idle(): Promise<void>;
 }
 
-/** Vacuums the outbox after every so many claimed rows, with rests. An error is logged; the claims then only take longer. */
+/** Vacuums the outbox after a number of claimed rows, with rests. An error is only logged; claims get slower then. */
 export function createOutboxVacuum(pool: Pool, log: Log): OutboxVacuum {
   let sinceLast = 0;
   let restsUntil = 0;

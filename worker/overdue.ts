@@ -1,4 +1,4 @@
-// What the relay has started and has no result of yet.
+// Deliveries that the relay has started and that have no result yet.
 import type { Client } from '@temporalio/client';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
@@ -19,11 +19,11 @@ export interface OverdueDeps {
 }
 
 /**
- * Looks after deliveries whose result is overdue. One that left the outbox is done (another worker recorded it), one
- * that Temporal does not know is started again, and one whose workflow was ended from outside (terminated in the
- * Temporal UI) would wait for ever, so it is ended visibly. One whose workflow has run for longer than an attempt can take
- * cannot be attempted for reasons of its own (its credentials cannot be opened, for example): its workflow tries on without
- * holding a place here, and the reconciliation looks after it should that be lost. One that was signalled its turn is signalled again.
+ * Checks deliveries whose result is overdue. One that left the outbox is done (another worker recorded it). One that Temporal
+ * does not know is started again. One whose workflow was terminated in the Temporal UI would wait for ever, so it is ended
+ * visibly. One whose workflow has run for longer than an attempt can take has a problem of its own (its credentials cannot be
+ * decrypted, for example): its workflow retries without holding a place here, and the reconciliation repairs it if the workflow
+ * is lost. One that was signalled its turn is signalled again.
  */
 export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   const { inFlight, log } = deps;
@@ -46,9 +46,9 @@ export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   }
 }
 
-/** @returns whether its workflow runs, and will continue with what it was started or signalled for */
+/** @returns whether its workflow runs, and will handle its start or signal */
 async function lookAfter(deps: OverdueDeps, row: OutboxRow, resume: Resume | null): Promise<boolean> {
   if (resume !== 'waiting') return lookAfterQueued(deps, row);
-  // One that waits for its turn only by now is claimed again, and signalled when that has come.
+  // One that has begun to wait for its turn since then is claimed again, and signalled at its turn.
   return row.resume === 'waiting' && signalTurnAgain(deps, row);
 }

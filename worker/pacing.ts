@@ -1,20 +1,20 @@
-// Paces the starts of deliveries to rate-limited destinations: a delivery is started when its slot is near, and what has
-// no slot yet stays in the outbox, where it takes no place of other destinations. The slot itself is reserved by the
-// attempt, right before it sends (activities/attempt/rate-limit.ts), so a start that takes long does not bend the limit.
+// Paces the starts of deliveries to rate-limited destinations: a delivery is started shortly before its slot. Deliveries without
+// a slot stay in the outbox, where they do not block other destinations. The slot itself is reserved by the attempt, right before
+// it sends (activities/attempt/rate-limit.ts), so a slow start does not violate the limit.
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import { nextSlots, slotInterval } from '../db/delivery/rate-limits.ts';
 
 // How long before its slot a delivery is started: about what a start takes on a busy machine.
 const AHEAD_MS = 200;
-// A destination without a near slot is looked at again after at most this time, so that a raised limit has effect.
+// A destination without a slot soon is checked again after at most this time, so that a raised limit takes effect.
 const LOOK_AGAIN_MS = 1000;
 const LOOK_AGAIN_SOON_MS = 20;
-// A start whose attempt reserves no slot by then takes place elsewhere, or is lost and will be claimed again.
+// A start whose attempt has not reserved a slot by then runs elsewhere, or is lost and will be claimed again.
 const UNHEARD_MS = 5000;
 
 export interface Pacing {
-  /** Destinations whose next slot is not near yet: not to be claimed. */
+  /** Destinations to skip, because their next slot is too far away. */
   waiting(): string[];
   /** Which of the claimed rows to start now; the others wait for a later claim. Rows are in order of urgency. */
   pace(rows: OutboxRow[], limitOf: (row: OutboxRow) => number | null): Promise<OutboxRow[]>;
@@ -25,7 +25,7 @@ export interface Pacing {
 export function createPacing(pool: Pool): Pacing {
   // When a destination may be claimed again, performance.now() ms.
   const notBefore = new Map<string, number>();
-  // Deliveries that were started and have not reserved their slot yet, with the time until which they are waited for.
+  // Started deliveries that have not reserved their slot yet, each with its deadline.
   const started = new Map<string, Map<string, number>>();
 
   function awaiting(destinationId: string): number {

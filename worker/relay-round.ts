@@ -1,8 +1,8 @@
 // One round of the relay, stage by stage: claim -> divert -> resume -> pace -> start. Each stage takes rows of the outbox and
-// returns those that the next one is for.
+// returns those for the next stage.
 //
-// What is in flight is not claimed again, so a round waits for nothing that belongs to other destinations: neither for the
-// look-ups of slow ones, nor for circuits, nor, in a quiet relay, for starts. All that runs in the background.
+// Rows in flight are not claimed again, so a round does not wait for other destinations: checks of slow ones, circuits and, in a
+// quiet relay, starts run in the background.
 import { settleAll } from '../core/settle-all.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
@@ -35,9 +35,9 @@ interface RoundDeps {
 type PolicyOf = (row: OutboxRow) => StartPolicy;
 
 /**
- * Claims and starts once. What was claimed is in flight from then on.
- * @returns whether the next round is to follow soon
- * @throws the first error of this round, or of what earlier ones left in the background
+ * Claims and starts once. Claimed rows count as in flight from then on.
+ * @returns whether the next round should follow soon
+ * @throws the first error of this round, or of background work of earlier rounds
  */
 export async function runRound(deps: RoundDeps): Promise<boolean> {
   const claimed = await claim(deps);
@@ -45,11 +45,11 @@ export async function runRound(deps: RoundDeps): Promise<boolean> {
   const started = admitted.length === 0 ? 0 : await startAdmitted(deps, admitted);
   const diverted = claimed.length - admitted.length;
   deps.background.throwError();
-  // Nothing found among some of the destinations says nothing of the others.
+  // An empty claim for some destinations says nothing about the others.
   return diverted + started > 0 || (deps.claims.midRound && mayClaim(deps));
 }
 
-/** @returns how many were started; what was resumed does not count */
+/** @returns how many were started, without the resumed ones */
 async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<number> {
   const policyOf = await deps.policiesOf(rows);
   const fresh = await resume(deps, rows, policyOf);
@@ -69,7 +69,7 @@ async function claim(deps: RoundDeps): Promise<OutboxRow[]> {
   return claimed;
 }
 
-/** What the circuit of its route keeps from being attempted goes to a failover destination, or is held. @returns the others */
+/** Deliveries that the circuit of their route blocks go to a failover destination, or are held. @returns the others */
 function divert({ pool, inFlight, starts, background }: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
   const blocked = claimed.filter((row) => row.blockedBy !== null);
   const fresh = blocked.filter((row) => row.resume !== 'waiting');
@@ -81,8 +81,8 @@ function divert({ pool, inFlight, starts, background }: RoundDeps, claimed: Outb
 }
 
 /**
- * Starts the workflows of what continues from recorded attempts. They wait by themselves for the time of the next one, so they
- * take neither a slot of a rate limit now nor the express lane.
+ * Starts the workflows of deliveries that continue from recorded attempts. These wait for their next attempt themselves, so they
+ * need neither a rate-limit slot now nor the express lane.
  * @returns the others
  */
 async function resume(
@@ -95,7 +95,7 @@ async function resume(
   return rows.filter((row) => !resumed.has(row));
 }
 
-/** @returns what has no rate limit, or a slot soon. The others stay in the outbox and hold no place. */
+/** @returns deliveries without a rate limit, or with a slot soon. The others stay in the outbox and hold no place. */
 async function pace({ pacing, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): Promise<OutboxRow[]> {
   const near = await pacing.pace(rows, (row) => policyOf(row).rateLimitPerMinute);
   const starting = new Set(near);
@@ -105,7 +105,7 @@ async function pace({ pacing, inFlight }: RoundDeps, rows: OutboxRow[], policyOf
 
 async function start({ starts, background, isBusy }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): Promise<void> {
   const started = settleAll(rows.map((row) => starts.start(row, policyOf(row))));
-  // A busy relay waits, so that the next claim is of a group.
+  // A busy relay waits, so that the next claim gets a group.
   if (isBusy()) await started;
   else background.run(started);
 }

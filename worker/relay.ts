@@ -1,5 +1,6 @@
-// The relay: from the outbox to workflows. Round by round (relay-round.ts) it claims what this process may start, starts it, and
-// keeps it in flight until its first result is recorded. This file says when rounds come, and what ends a rest.
+// The relay: from the outbox to workflows. Each round (relay-round.ts) claims the deliveries that this process may start, and
+// starts them; they count as in flight until their first result is recorded. This file decides when rounds run, and what ends a
+// rest.
 import { AdaptiveRest, PollLoop } from '../core/poll-loop.ts';
 import type { Pool } from '../db/pool.ts';
 import { BackgroundTasks, oneAtATime } from './background-tasks.ts';
@@ -17,10 +18,10 @@ import { createStarts, type StartsDeps } from './starts.ts';
 // every destination full, the relay would keep claiming in vain.
 const MIN_REST_MS = 5;
 const MAX_REST_MS = 100;
-// After an error of the database or of Temporal.
+// Rest after an error of the database or of Temporal.
 const ERROR_REST_MS = 1000;
-// A relay with this many started a short while ago claims in groups, by its rests, and is not woken for every single
-// commit. What waits for a slow destination does not count: others would wait for the rests because of it.
+// A relay with this many recent starts claims in groups after its rests, and is not woken for every commit. Deliveries that wait
+// for a slow destination do not count: they would make others wait for the rests.
 const BUSY_IN_FLIGHT = 10;
 
 interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace'> {
@@ -31,15 +32,15 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace'> {
 }
 
 export interface Relay {
-  /** Tells that there may be new deliveries in the outbox. */
+  /** Call it when there may be new deliveries in the outbox. */
   nudge(): void;
-  /** Tells that a destination has answered an attempt: it may get another one. */
+  /** Call it when a destination has answered an attempt: it may get another one. */
   answered(deliveryId: string): void;
-  /** Tells that a delivery's first result is recorded: its place is free. */
+  /** Call it when a delivery's first result is recorded: its place is free. */
   recorded(deliveryId: string): void;
-  /** Tells that an attempt has reserved a slot of its destination's rate limit. */
+  /** Call it when an attempt has reserved a slot of its destination's rate limit. */
   slotTaken(destinationId: string, deliveryId: string): void;
-  /** Stops starting; resolves when the round under way has ended, and what rounds have begun. */
+  /** Stops starting; resolves when the current round and its background work have ended. */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-// Deliveries that continue from their recorded attempts: their workflow was lost, or has ended without this database knowing.
+// Deliveries that continue from their recorded attempts: their workflow was lost, or has ended and the database does not know it
+// (restored from a backup).
 import { lookAfterQueued, type RepairDeps } from '../temporal-config/open-deliveries.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
@@ -6,8 +7,8 @@ import { type ResumePoint, resumePoints } from '../db/reconciliation/reconciliat
 import type { ResumedDelivery } from '../workflows/messages.ts';
 
 /**
- * Which of the rows have recorded attempts to continue from, and how far they had come; undefined: the delivery is not open any more.
- * Those without an attempt are missing: they begin like new ones.
+ * Finds the rows with recorded attempts, and how far they had come; undefined: the delivery is no longer open. Rows without an
+ * attempt are missing: they start like new ones.
  */
 export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumePoint | undefined>> {
   const candidates = rows.filter((row) => row.resume === 'lost' || row.resume === 'ended');
@@ -24,8 +25,8 @@ export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<Ou
 }
 
 /**
- * Starts the workflow of such a delivery. Its row is removed when Temporal has the workflow, or the delivery is not open any more.
- * @param start starts the workflow; false when it had been started before
+ * Starts the workflow of such a delivery. Its row is removed when Temporal has the workflow, or the delivery is no longer open.
+ * @param start starts the workflow; false when it was started before
  */
 export async function resumeDelivery(
   deps: RepairDeps,

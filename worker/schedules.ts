@@ -1,5 +1,5 @@
-// What runs by the clock: housekeeping and the comparison of PostgreSQL with Temporal, the same schedules for all workers. They are
-// looked for again and again, because Temporal may lose its database.
+// Schedules: housekeeping and the comparison of PostgreSQL with Temporal, shared by all workers. Their existence is checked
+// periodically, because Temporal may lose its database.
 import { type Client, ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
@@ -10,7 +10,7 @@ import { type Watch, watch } from './watch.ts';
 
 const LOOK_EVERY_MS = 30_000;
 
-/** Each runs a workflow of this type, which never overlaps itself; `atOnce`: also when the schedule is made. */
+/** Each runs a workflow of this type without overlap; `atOnce`: also when the schedule is created. */
 const SCHEDULES = [
   { scheduleId: 'hookyard-maintenance', workflowType: 'maintenance', everyMs: 300_000, atOnce: false },
   // A schedule is missing where Temporal has lost its database.
@@ -18,8 +18,8 @@ const SCHEDULES = [
 ];
 
 /**
- * Creates the schedules that do not exist, and the namespace when Temporal does not know it any more.
- * @returns whether the namespace was made, and the schedules are still missing
+ * Creates the schedules that do not exist, and the namespace when Temporal has lost it.
+ * @returns true when the namespace was created and the schedules are still missing
  */
 async function ensureSchedules(client: Client, connection: NativeConnection, log: Log): Promise<boolean> {
   try {
@@ -51,7 +51,7 @@ async function ensureSchedule(client: Client, options: ScheduleOptions): Promise
   }
 }
 
-/** Failure policy: without schedules only housekeeping and repairs wait, so deliveries go on. */
+/** Failure policy: without schedules only housekeeping and repairs wait; deliveries continue. */
 export function keepSchedules(client: Client, connection: NativeConnection, log: Log): Watch {
   return watch(() => ensureSchedules(client, connection, log), {
     everyMs: LOOK_EVERY_MS,

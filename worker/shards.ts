@@ -1,4 +1,4 @@
-// Holds this relay's leases on shards and knows at any moment which of them are certain to be its own.
+// Holds this relay's leases on shards and knows at any time which of them it certainly owns.
 import type { Log } from '../core/log.ts';
 import { LEASE_MS, releaseShards, renewShards } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
@@ -8,7 +8,7 @@ const RENEW_MS = 2000;
 const SAFETY_MS = 1000;
 
 export interface Shards {
-  /** Who holds them. */
+  /** The holder. */
   owner: string;
   /** The shards held now; none when the leases could not be renewed in time. */
   held(): number[];
@@ -18,12 +18,12 @@ export interface Shards {
 
 /**
  * Starts renewing the leases.
- * Failure policy: while the database is away the leases run out and nothing is claimed; they are taken again when it is back.
+ * Failure policy: while the database is away the leases expire and nothing is claimed; they are acquired again when it is back.
  */
 export function holdShards(pool: Pool, owner: string, log: Log): Shards {
   let shards: number[] = [];
   let validUntil = 0;
-  // When a renewal failed last.
+  // Time of the last failed renewal.
   let failedAt = Number.NEGATIVE_INFINITY;
   let renewing: Promise<void> = Promise.resolve();
 

@@ -18,9 +18,9 @@ import type { StartPolicy } from './start-policies.ts';
 
 /**
  * Starts a delivery's workflow; its id is the delivery's, so a second start changes nothing.
- * @param options.first what the first attempt found, when it has been made already
- * @param options.resumed how far it had come when its workflow was lost
- * @returns false when it had been started before
+ * @param options.first result of the first attempt, if it was already made
+ * @param options.resumed its progress when its workflow was lost
+ * @returns false when it was started before
  * @throws when Temporal cannot be reached or refuses
  */
 export async function startDelivery(
@@ -32,7 +32,8 @@ export async function startDelivery(
   const start: WorkflowStartOptions<typeof delivery> = {
     workflowId: row.deliveryId,
     taskQueue: TASK_QUEUE,
-    // Never a second workflow, but of a delivery of which this database is known not to have heard the end (db/reconciliation/reconciliation.ts).
+    // Never a second workflow, except for a delivery whose end this database is known to have missed
+    // (db/reconciliation/reconciliation.ts).
     workflowIdReusePolicy: row.resume === 'ended' ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
     requestEagerStart: true,
     args: [
@@ -58,7 +59,7 @@ export async function startDelivery(
       ...(row.routeId === null ? [] : [{ key: routeIdAttribute, value: row.routeId }]),
       { key: destinationIdAttribute, value: row.destinationId },
       { key: eventIdAttribute, value: row.eventId },
-      // What is to wait for a replay is counted from its start: in a flood its workflow gets its turn much later.
+      // Set at the start, so that parked deliveries are counted at once: under load the workflow itself runs much later.
       ...(isParked(options) ? [{ key: deliveryStatusAttribute, value: 'failed' }] : []),
     ]),
   };
@@ -74,7 +75,7 @@ export async function startDelivery(
 const isParked = ({ first, replayWindowMs }: { first?: FirstAttempt; replayWindowMs: number }) =>
   first?.status === 'failed' && replayWindowMs > 0;
 
-/** What an operator knows the delivery by: `Shop orders -> Acme CRM (route Orders to CRM)`. */
+/** A label of the delivery for operators: `Shop orders -> Acme CRM (route Orders to CRM)`. */
 function summaryOf({ sourceName, destinationName, routeName }: StartPolicy): string {
   return summaryLine(`${sourceName} -> ${destinationName}${routeName === null ? '' : ` (route ${routeName})`}`);
 }

@@ -1,5 +1,5 @@
-// What a delivery workflow is started with besides ids: the destination's policy and the names for its summary. Cached
-// for a second: a workflow runs by the policy of its start, give or take that second.
+// The input of a delivery workflow besides ids: the destination's policy and the names for its summary. Cached for a second: a
+// workflow uses the policy at its start, plus or minus that second.
 import { DEFAULT_RETRY_POLICY } from '../core/backoff.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import { loadStartPolicies, type StartPolicy } from '../db/hot-path/start-policies.ts';
@@ -9,7 +9,7 @@ export type { StartPolicy };
 
 const KEEP_MS = 1000;
 
-// A destination or source that was deleted meanwhile: the first attempt finds that out and ends the delivery.
+// A destination or source that was deleted meanwhile: the first attempt notices that and ends the delivery.
 const GONE: StartPolicy = {
   retryPolicy: DEFAULT_RETRY_POLICY,
   rateLimitPerMinute: null,
@@ -28,7 +28,7 @@ export function createStartPolicies(pool: Pool): (rows: OutboxRow[]) => Promise<
   return async (rows) => {
     const now = performance.now();
     for (const [key, entry] of cached) if (entry.until <= now) cached.delete(key);
-    // One that waits for its turn was told of a limit: that there is none must not be news of a second ago.
+    // A delivery that waits for its turn had a limit: it must not start because of a cached policy without one.
     const isKnown = (row: OutboxRow) => {
       const known = cached.get(keyOf(row))?.policy;
       return known !== undefined && (row.resume !== 'waiting' || known.rateLimitPerMinute !== null);

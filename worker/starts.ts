@@ -19,7 +19,7 @@ import { signalTurn } from './turns.ts';
 
 export interface StartsDeps {
   inFlight: InFlight;
-  /** Called with a delivery that needs its place no more. */
+  /** Called with a delivery that no longer needs its place. */
   freePlace: (deliveryId: string) => void;
   /** Runs the rare commands. */
   pool: Pool;
@@ -27,7 +27,7 @@ export interface StartsDeps {
   latencies: Latencies;
   replayWindowMs: number;
   parking: Parking;
-  /** Of routes that name none. */
+  /** For routes without one. */
   lane: Lane;
   /** Makes and records a first attempt in the express lane. */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
@@ -37,7 +37,7 @@ export interface StartsDeps {
 }
 
 export interface Starts {
-  /** Starts a delivery, which keeps its place until its first result is recorded. */
+  /** Starts a delivery; it keeps its place until its first result is recorded. */
   start(row: OutboxRow, policy: StartPolicy): Promise<void>;
   /** Starts the workflow of a delivery that continues from its recorded attempts. */
   resume(row: OutboxRow, policy: StartPolicy, point: ResumePoint | undefined): Promise<void>;
@@ -45,7 +45,7 @@ export interface Starts {
   wakeWorkflow(row: OutboxRow): Promise<void>;
   /** Whether this process makes the first attempt of a delivery itself at the moment. */
   isRunning(deliveryId: string): boolean;
-  /** Resolves when no attempt runs any more, or the time is over. */
+  /** Resolves when no attempt is running, or on timeout. */
   drain(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function createStarts(deps: StartsDeps): Starts {
   return {
     async start(row, policy) {
       if (row.resume === 'waiting') return wakeWorkflow(row);
-      // A slow destination's attempts are left to workflows, which any worker continues should this one end.
+      // Attempts to slow destinations are left to workflows, which another worker continues if this one ends.
       if ((policy.lane ?? deps.lane) === 'express' && !deps.latencies.isSlow(row.destinationId)) {
         express.run(row, policy);
         return;
@@ -91,7 +91,7 @@ export function createStarts(deps: StartsDeps): Starts {
       try {
         await startWorkflow(row, policy);
       } catch (error) {
-        // Without waking the relay: it is about to rest because of this error.
+        // Does not wake the relay: it is about to rest because of this error.
         deps.inFlight.delete(row.deliveryId);
         throw error;
       }

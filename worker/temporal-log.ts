@@ -10,14 +10,14 @@ const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = 
   ERROR: 'error',
 };
 
-// The worker of the mails runs activities only, and the SDK thinks that this may be a mistake.
+// The mail worker runs only activities, and the SDK warns that this may be a mistake.
 const EXPECTED = /^No workflows registered/;
 
 /** A logger for the SDK. Its information lines about ordinary operation are shown at level `debug` only. */
 export function temporalLogger(log: Log): Logger {
   const write = (level: LogLevel, message: string, meta?: object): void => {
     const quieter = level === 'INFO' || EXPECTED.test(message) ? 'debug' : levels[level];
-    // The SDK reports every workflow and activity: what is not shown must not cost anything.
+    // The SDK reports every workflow and activity: lines that are not shown must cost nothing.
     if (!log.isLevelEnabled(quieter)) return;
     log[quieter]({ ...facts(meta), component: 'temporal' }, message);
   };
@@ -33,12 +33,12 @@ export function temporalLogger(log: Log): Logger {
 
 function errorFacts(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) };
-  // That of an activity stands in the cause.
+  // The error of an activity is in the cause.
   const { message, stack } = error.cause instanceof Error ? error.cause : error;
   return { error: message, stack };
 }
 
-// Ids and errors only: whatever else the SDK passes along is not for the log.
+// Ids and errors only: nothing else that the SDK passes may be logged.
 function facts(meta: object | undefined): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(meta ?? {})) {

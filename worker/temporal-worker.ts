@@ -1,16 +1,16 @@
-// A Temporal worker as this process runs it, and those beside the main one: with few slots of their own, so that what they do
-// never holds what deliveries need.
+// The Temporal workers of this process: the main one, and side workers with few slots of their own, so that their work never
+// takes resources that deliveries need.
 import type { DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { watch } from './watch.ts';
 
-// So long after the grace time of a stop, the worker ends whatever still runs.
+// Time after the grace period of a shutdown after which the worker forces running activities to end.
 const FORCE_AFTER_MS = 2000;
 const LOOK_EVERY_MS = 1000;
 
-/** What the workers of a process share. */
+/** Shared by the workers of a process. */
 export interface WorkerDeps {
   connection: NativeConnection;
   namespace: string;
@@ -20,7 +20,7 @@ export interface WorkerDeps {
 }
 
 export interface RunningWorker {
-  /** Rejects when Temporal's worker ends by an error. */
+  /** Rejects when Temporal's worker ends with an error. */
   ended: Promise<void>;
   /** Lets running activities finish, for a while. */
   stop(): Promise<void>;
@@ -44,7 +44,7 @@ export function run(worker: Worker): RunningWorker {
     ended,
     async stop() {
       if (worker.getState() === 'RUNNING') worker.shutdown();
-      // A forced end rejects; what was cut off is made again by another worker.
+      // A forced end rejects; another worker repeats the interrupted activities.
       await ended.catch(() => undefined);
     },
   };
@@ -55,17 +55,17 @@ interface SideWorkerOptions {
   activities: object;
   /** Activities that run at the same time. */
   slots: number;
-  /** Starts and wakes the workflows of what is due. @returns whether there is more to do at once */
+  /** Starts and wakes the workflows of due work. @returns whether more is due now */
   startDue: () => Promise<boolean>;
-  /** What waits while the database or Temporal is away, for the log. */
+  /** What waits while the database or Temporal is unreachable; a name for the log. */
   what: string;
-  /** Ends what the activities use. */
+  /** Closes the resources of the activities. */
   close?: () => void | Promise<void>;
 }
 
 /**
- * Runs activities, and looks every second for what is due.
- * Failure policy: while the database or Temporal is away, what is due waits; a claim that led to nothing lapses.
+ * Runs activities, and polls every second for due work.
+ * Failure policy: while the database or Temporal is away, due work waits; unused claims expire.
  */
 export async function startSideWorker(deps: WorkerDeps, options: SideWorkerOptions): Promise<RunningWorker> {
   const { taskQueue, activities, slots, startDue, what, close } = options;

@@ -4,9 +4,9 @@ import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../temporal
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 
 /**
- * Signals the workflow of a delivery that its turn has come. One without a workflow is repaired, and claimed again.
- * @returns whether the delivery is to be checked again should no result come
- * @throws when Temporal or the database is away
+ * Signals the workflow of a delivery that its turn has come. A delivery without a workflow is repaired and claimed again.
+ * @returns whether to check the delivery again if no result comes
+ * @throws when Temporal or the database is unreachable
  */
 export function signalTurn(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
   return unlessRefused(deps, row, async () => {
@@ -17,7 +17,7 @@ export function signalTurn(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
 }
 
 /**
- * Signals again when no result has come: the workflow may be late, or wait for something else since the database was restored
+ * Signals again when no result has come: the workflow may be late, or wait for something else after the database was restored
  * from a backup. @returns and @throws as the first signal
  */
 export function signalTurnAgain(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
@@ -30,7 +30,7 @@ async function repair(deps: RepairDeps, row: OutboxRow): Promise<DeliveryRepair 
   return repaired;
 }
 
-/** A delivery whose signal Temporal refuses keeps its place for a while, and does not keep others from being signalled. */
+/** A delivery whose signal Temporal refuses keeps its place for a while; others are still signalled. */
 async function unlessRefused(
   { log }: RepairDeps,
   { deliveryId }: OutboxRow,

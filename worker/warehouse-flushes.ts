@@ -1,5 +1,5 @@
-// Files of warehouses in the worker: starts and wakes the workflow of each destination that has something to write, and runs
-// its activities, in a Temporal worker with few slots of its own, so that a slow store never holds what deliveries need.
+// Files of warehouses in the worker: starts and wakes the workflow of each destination with deliveries to write, and runs its
+// activities, in a separate Temporal worker with few slots, so that a slow store never takes resources that deliveries need.
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { createWarehouseActivities, type FlushDeps } from '../activities/warehouse-flush/index.ts';
@@ -22,7 +22,7 @@ const SLOTS = 8;
 
 export interface WarehouseFlushDeps extends WorkerDeps, Omit<FlushDeps, 'warehouses'> {
   client: Client;
-  /** For the looks for work. */
+  /** For the polls. */
   commandPool: Pool;
   settings: Pick<
     Settings,
@@ -36,14 +36,14 @@ export function startWarehouseFlushes(deps: WarehouseFlushDeps): Promise<Running
     taskQueue: warehouseTaskQueue(TASK_QUEUE),
     activities: createWarehouseActivities({ ...deps, warehouses }),
     slots: SLOTS,
-    // A workflow gets no more than a signal a second.
+    // A workflow gets at most one signal a second.
     startDue: () => lookAfterDue(deps),
     what: 'warehouses',
     close: () => warehouses.close(),
   });
 }
 
-/** @returns whether there is more to look after at once */
+/** @returns whether more is due now */
 async function lookAfterDue({ commandPool, client, settings }: WarehouseFlushDeps): Promise<boolean> {
   const claimed = await claimFlushes(commandPool, MAX_PER_LOOK);
   const due = [...claimed, ...(await countGains(commandPool))];

@@ -1,15 +1,15 @@
-// Looks for work in the database, again and again: the loop of everything that claims what is due.
+// Polls the database for due work: the loop of everything that claims.
 import { PollLoop } from '../core/poll-loop.ts';
 
 export interface Watch {
-  /** Stops looking; resolves when the look under way has ended. */
+  /** Stops polling; resolves when the current poll has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Calls `look` until it is stopped, with a rest in between.
- * @param look says whether there is more to do at once
- * @param onError called with the error of a look that failed; the next one comes after the rest
+ * Calls `look` repeatedly until stopped, with a rest in between.
+ * @param look returns whether more is due now
+ * @param onError called with the error of a failed poll; the next one follows after the rest
  */
 export function watch(
   look: () => Promise<boolean>,

@@ -1,4 +1,4 @@
-// The worker process as one object: Temporal worker, relay and everything they share. main.ts adds the process around it.
+// The worker as one object: Temporal worker, relay and everything they share. main.ts adds settings and signals.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -47,7 +47,7 @@ const AWAIT_RECORD_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Connects and starts; resolves when deliveries are being made. To stop it ends the claims, lets running attempts finish, and
+ * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts finish, and
  * closes everything.
  */
 export async function runWorker(
@@ -176,9 +176,10 @@ async function stopInOrder(
   for (const close of closers) await close();
 }
 
-// Commands (cancel, replay, housekeeping) are rare and planned by their filters; they must not wait behind the hot path.
+// Commands (cancel, replay, housekeeping) are rare and their query plans depend on their filters; they must not queue behind the
+// hot path.
 const COMMAND_CONNECTIONS = 4;
-// Looks at what waits for warehouses read much; opened when there is something to write.
+// Polls for warehouses read much; the pool is opened when there is something to write.
 const WAREHOUSE_CONNECTIONS = 4;
 
 function openPools(

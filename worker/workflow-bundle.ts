@@ -1,5 +1,5 @@
-// The bundle of the workflow code, as the worker runs it and as replay tests load it. Making it takes seconds and 150 MiB,
-// so it is made once for each version of the code, in a process of its own, and kept beside the installed packages.
+// The bundle of the workflow code, as the worker runs it and as replay tests load it. Building it takes seconds and 150 MiB, so
+// it is built once per version of the code, in a separate process, and cached in node_modules.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const BUILD_DEADLINE_MS = 120_000;
 
 /**
  * The bundle of `workflows/index.ts`.
- * Failure policy: where the cache cannot be written (a read-only image), the bundle is made in memory at every start.
+ * Failure policy: where the cache cannot be written (a read-only image), the bundle is built in memory at every start.
  */
 export async function bundleWorkflows(logger?: Logger): Promise<WorkflowBundleOption> {
   const codePath = join(cache, `workflows-${versionOfCode()}.js`);
@@ -30,7 +30,7 @@ export async function bundleWorkflows(logger?: Logger): Promise<WorkflowBundleOp
   }
 }
 
-/** Changes with everything that the bundle is made of: the code workflows may import, and the packages. */
+/** A hash of all inputs of the bundle: the code that workflows may import, and the packages. */
 function versionOfCode(): string {
   const hash = createHash('sha256');
   for (const folder of ['workflows', 'core']) {
@@ -46,7 +46,7 @@ function versionOfCode(): string {
     'temporal-config/failure-converter.ts',
   ]) {
     const file = join(project, name);
-    // An image may hold no lock file; its packages never change.
+    // An image may have no lock file; its packages never change.
     if (existsSync(file)) hash.update(readFileSync(file));
   }
   return hash.digest('hex').slice(0, 16);

@@ -1,5 +1,5 @@
-// The circuit of one route, from its opening until it is closed and everything it held is released. PostgreSQL has the
-// state; this workflow keeps the time, and shows an operator what is going on.
+// The circuit of one route, from its opening until it is closed and all held deliveries are released. PostgreSQL has the state;
+// this workflow has the timers, and shows operators what is happening.
 import {
   condition,
   continueAsNew,
@@ -50,7 +50,7 @@ export async function circuit(input: CircuitInput): Promise<void> {
     const isNews = () => news.changed || news.reset;
     if (advice.state !== 'closed') await untilNews(isNews, advice);
     else if (advice.held === 0 && !isNews()) return;
-    // A change needs not be carried over: the new run begins with a look.
+    // A change need not be carried over: the new run starts with a check.
     if (workflowInfo().continueAsNewSuggested && !news.reset) await continueAsNew<typeof circuit>(input);
   }
 }
@@ -63,7 +63,7 @@ async function untilNews(isNews: () => boolean, advice: CircuitAdvice): Promise<
   }
 }
 
-/** What an operator reads in the Temporal UI as "Current Details". */
+/** The "Current Details" in the Temporal UI. */
 function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
   if (advice.state === 'closed') {
     return advice.held === 0

@@ -1,4 +1,4 @@
-// One attempt of a delivery: asked of an activity until it has been made, whatever has to be waited for before.
+// One attempt of a delivery: requests it from an activity until it has been made, with all waits before it.
 import {
   condition,
   patched,
@@ -22,8 +22,8 @@ export type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' 
 type Deferral = Extract<AttemptOutcome, { status: 'deferred' }>;
 
 /**
- * One attempt. A destination's failure is an outcome; an activity that fails means that our own side is away (PostgreSQL, a
- * worker), which costs the destination none of its attempts: the same attempt is made again until it is recorded.
+ * One attempt. A destination's failure is an outcome; a failed activity means that our own infrastructure is unavailable
+ * (PostgreSQL, a worker), which does not count as an attempt: the same attempt is retried until it is recorded.
  * @returns null when a cancel arrived before it was made
  */
 export async function attemptUntilRecorded(run: Run, attempt: number): Promise<MadeAttempt | null> {
@@ -84,7 +84,7 @@ function attemptActivities(attempt: number): { local: Activities; regular: Activ
   };
 }
 
-/** The pause before our own side is tried again. @returns whether a cancel came first */
+/** The pause before an activity is retried. @returns whether a cancel came first */
 async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away): Promise<boolean> {
   setCurrentDetails(details);
   if (!patched('a-cancel-ends-the-pause')) {
@@ -96,14 +96,14 @@ async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away):
 }
 
 /**
- * Waits for the slot that the destination's rate limit reserved; or, where none is near yet, for the relay to say that one is.
+ * Waits for the slot that the destination's rate limit reserved; or, without a slot soon, for the relay's signal that one is.
  * @returns whether a cancel came first
  */
 async function cancelledBeforeSlot(run: Run, request: AttemptRequest, { waitMs, slotAt, queued }: Deferral) {
   const { view, requests } = run;
   view.nextAttemptAt = queued ? null : fromNow(waitMs);
   setCurrentDetails(queued ? texts.waitingForTurn(run) : texts.waitingForSlot(run));
-  // With `retryNow` it looks whether its turn has come, or finds out that the delivery was ended.
+  // `retryNow` makes it check whether its turn has come, or whether the delivery was ended.
   const isOver = () => requests.cancel || (queued === true && (requests.release || requests.retry));
   if (waitMs > 0) await condition(isOver, waitMs, { summary: 'Rate limit of the destination' });
   if (queued) Object.assign(requests, { release: false, retry: false });
@@ -113,7 +113,7 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, { waitMs, 
 }
 
 /**
- * Waits until the route's circuit lets the delivery go on: as a probe, because it is closed, or to find that a failover
+ * Waits until the route's circuit lets the delivery continue: as a probe, because it is closed, or to find that a failover
  * destination took over. @returns whether a cancel came first
  */
 async function cancelledWhileHeld(run: Run): Promise<boolean> {
@@ -122,7 +122,7 @@ async function cancelledWhileHeld(run: Run): Promise<boolean> {
   view.status = 'circuit_open';
   showStatus(run, 'circuit_open');
   setCurrentDetails(texts.held(run));
-  // A `release` that came before the outcome did counts. One too many only leads to another look.
+  // A `release` that came before the outcome counts. An extra one only causes another check.
   await condition(() => requests.release || requests.cancel || requests.retry);
   requests.release = false;
   requests.retry = false;

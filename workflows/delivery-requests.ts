@@ -1,5 +1,5 @@
-// What people, the API and the route's circuit ask of a delivery while it runs. Descriptions are what the Temporal UI shows
-// where a signal is chosen.
+// Requests of operators, the API and the route's circuit to a running delivery. The Temporal UI shows the descriptions where a
+// signal is chosen.
 import { CancellationScope, setHandler } from '@temporalio/workflow';
 import {
   cancel,
@@ -13,8 +13,8 @@ import {
 
 /**
  * Sets the handlers of all signals and of the query; a cancellation request counts as the signal `cancel`.
- * @param before what is left of the requests of the run before, when this one continues it
- * @returns what has been asked for so far
+ * @param before the open requests of the run before, when this one continues it
+ * @returns the requests so far
  */
 export function listen(view: DeliveryStatusView, before?: DeliveryRequests): DeliveryRequests {
   const requests: DeliveryRequests = { retry: false, cancel: false, replay: false, release: false, ...before };

@@ -1,4 +1,4 @@
-// One run of a delivery's workflow: what all of its code works on.
+// The state of one run of a delivery's workflow, shared by its code.
 import {
   type CancellationScope,
   continueAsNew,
@@ -12,7 +12,7 @@ import type * as texts from './delivery-texts.ts';
 import type { DeliveryInput, DeliveryRequests } from './messages.ts';
 import { deliveryStatusAttribute } from '../core/search-attributes.ts';
 
-// About a hundred attempts. Well before Temporal suggests it: a worker that takes a delivery over reads its history first.
+// About a hundred attempts. Well before Temporal suggests it: a worker that takes over a delivery replays its history first.
 const MAX_HISTORY_EVENTS = 1000;
 
 /** One run of the workflow. */
@@ -36,8 +36,8 @@ export function fromNow(ms: number): string {
 }
 
 /**
- * Whether the history is long enough to be cut.
- * @param where that a workflow of an earlier release was never cut there
+ * Whether the history is long enough to continue as new.
+ * @param where id of the patch: workflows of earlier releases never continue as new there
  */
 export function isLong(where?: 'after-any-wait'): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
@@ -45,7 +45,7 @@ export function isLong(where?: 'after-any-wait'): boolean {
   return (continueAsNewSuggested || historyLength >= MAX_HISTORY_EVENTS) && patched('cut-early');
 }
 
-/** Goes on in a new run with the same id, before this attempt. What was asked for and not done yet is asked of that run. */
+/** Continues as new, before this attempt. Open requests are carried over. */
 export function continueFrom({ input, requests }: Run, attempt: number, request?: AttemptRequest): Promise<never> {
   const { slotAt, queued } = request ?? {};
   return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { wishes: requests, slotAt, queued } });

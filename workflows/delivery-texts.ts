@@ -1,5 +1,5 @@
-// What an operator reads about a delivery in the Temporal UI, as its "Current Details": what is going on, what happens next by
-// itself, and what can be done about it. Times are ISO 8601 in UTC.
+// The "Current Details" of a delivery in the Temporal UI: its state, what happens next, and what an operator can do. Times are
+// ISO 8601 in UTC.
 import {
   countOf,
   listReference,
@@ -20,7 +20,7 @@ export interface Belongings {
   destinationId?: string;
 }
 
-/** What the texts tell of; `view` is what the query `status` answers. */
+/** Input of the texts; `view` is the answer of the query `status`. */
 export interface Facts {
   view: DeliveryStatusView;
   belongs: Belongings;

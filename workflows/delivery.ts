@@ -19,7 +19,7 @@ import type { DeliveryInput, DeliveryResult, DeliveryStatusView, ResumedDelivery
 import { UNTIL_DONE, untilDone } from './own-side.ts';
 import { destinationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 
-// Those that failed in one outage do not leave Temporal in one moment: each stays up to so much longer, as a part of the window.
+// Jitter, as a part of the window, so that deliveries that failed in one outage do not all close at the same moment.
 const WINDOW_JITTER = 0.1;
 
 const { cancelDelivery, replayDelivery } = proxyActivities<Activities>({
@@ -33,8 +33,8 @@ const { recordAttempt } = proxyActivities<Activities>({
   summary: 'Recording an attempt that was made',
 });
 
-// Every promise of workflow code costs the worker a stack trace (worker/lean-sandbox.ts), so what all deliveries run through
-// makes few: this function is not async, and only a delivery that resumes waits for what comes before an attempt.
+// Every promise of workflow code costs the worker a stack trace (worker/lean-sandbox.ts), so the common path creates few: this
+// function is not async, and only a delivery that resumes waits for what comes before an attempt.
 export function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   const view = initialView(input);
   const run: Run = {
@@ -42,7 +42,7 @@ export function delivery(input: DeliveryInput): Promise<DeliveryResult> {
     view,
     requests: listen(view, input.carried?.wishes),
     scope: CancellationScope.current(),
-    // Looked up when a text needs it: an ordinary delivery needs none of it.
+    // Computed only when a text needs it: ordinary deliveries do not.
     get belongs() {
       return belongings(input);
     },
@@ -53,7 +53,7 @@ export function delivery(input: DeliveryInput): Promise<DeliveryResult> {
 
 async function deliver(run: Run): Promise<DeliveryResult> {
   const { input, view, requests } = run;
-  // Where a history was cut later, the run goes on from there.
+  // After a continue-as-new the run continues from there.
   if (input.resumed && input.resumeAt === undefined && (await cancelledBeforeResuming(run, input.resumed))) {
     return cancelled(run);
   }
@@ -83,12 +83,12 @@ async function cancelledBeforeResuming(run: Run, resumed: ResumedDelivery): Prom
   return requests.cancel;
 }
 
-/** What the first attempt found, when the relay has made it. */
+/** The result of the first attempt, if the relay made it. */
 function madeBefore({ input }: Run, attempt: number): MadeAttempt | null {
   return attempt === 1 && input.first && input.first.status !== 'deferred' ? input.first : null;
 }
 
-/** The destination has the event, so only the result of the attempt is left to be dealt with, however long that takes. */
+/** The destination has the event, so only the result has to be recorded, however long that takes. */
 async function recordedLater(run: Run, made: UnrecordedAttempt): Promise<RecordedOutcome> {
   const { organizationId, deliveryId, eventId } = run.input;
   setCurrentDetails(texts.recording(run, made));
@@ -101,8 +101,8 @@ async function waitForRetry(run: Run, waitMs: number): Promise<void> {
   view.nextAttemptAt = fromNow(waitMs);
   showRetrying(run);
   setCurrentDetails(texts.retrying(run));
-  // A `retryNow` that arrived since the last wait counts: the API sends it as soon as PostgreSQL says `retrying`, which
-  // may be before this workflow has heard of the outcome.
+  // A `retryNow` that arrived since the last wait counts: the API sends it as soon as PostgreSQL says `retrying`, which may be
+  // before this workflow gets the outcome.
   if (waitMs > 0) {
     await condition(() => requests.retry || requests.cancel, waitMs, { summary: texts.retrySummary(run) });
   }

@@ -8,7 +8,7 @@ const { maintain } = proxyActivities<Activities>({
   retry: { maximumAttempts: 1 },
 });
 
-// Bounds one run's history; what is left waits for the next run of the schedule.
+// Bounds one run's history; the rest waits for the next run of the schedule.
 const MAX_ROUNDS = 1000;
 
 /** Runs rounds until nothing is left to do. A round that fails ends the run; the schedule starts the next one. */

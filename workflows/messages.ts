@@ -12,7 +12,7 @@ import type { RetryPolicy } from '../core/backoff.ts';
 import type { ErrorSummary } from '../core/error-summary.ts';
 import type { ReplayProgress } from '../core/event-replay.ts';
 
-/** What a delivery workflow is started with: ids and the policy as it was then. Never bodies, headers or secrets. */
+/** The input of a delivery workflow: ids and the policy at its start. Never bodies, headers or secrets. */
 export interface DeliveryInput {
   organizationId: string;
   eventId: string;
@@ -22,17 +22,17 @@ export interface DeliveryInput {
   quick: boolean;
   /** How long a failed delivery stays open for a replay, ms. */
   replayWindowMs: number;
-  /** Where a long delivery goes on after its history was cut: the next attempt. */
+  /** After a continue-as-new: the next attempt. */
   resumeAt?: number;
-  /** What the run before it leaves to do for the next one. The names stand in histories. */
+  /** Open requests of the run before. The names are stored in histories. */
   carried?: { wishes: DeliveryRequests; slotAt?: number; queued?: boolean };
-  /** Where a delivery goes on whose workflow was lost: what its latest recorded attempt has left to do. */
+  /** For a delivery whose workflow was lost: how it continues after its latest recorded attempt. */
   resumed?: ResumedDelivery;
-  /** What the first attempt found, when the relay made it (or, deferred, was to make it): the workflow goes on from there. */
+  /** The result of the first attempt, if the relay made it (or deferred it): the workflow continues from there. */
   first?: FirstAttempt;
 }
 
-/** What has been asked of a delivery and is not done yet. */
+/** Open requests to a delivery. */
 export interface DeliveryRequests {
   retry: boolean;
   cancel: boolean;
@@ -68,13 +68,13 @@ export interface DeliveryResult {
   takenOverBy?: string;
 }
 
-/** What a replay workflow is started with; which events it is about stands in the database only. */
+/** The input of a replay workflow; the selection of events is in the database only. */
 export interface ReplayInput {
   organizationId: string;
   replayId: string;
   /** Events per second. */
   ratePerSecond: number;
-  /** Where a long replay goes on after its history was cut: how far it was. */
+  /** After a continue-as-new: the progress. */
   resumeFrom?: ReplayProgress;
 }
 
@@ -99,13 +99,16 @@ export const cancel = defineSignal('cancel');
  * created it already, names it.
  */
 export const replay = defineSignal<[replayedAs?: string]>('replay');
-/** Lets a delivery go on that its route's circuit held. Sent by the circuit's workflow; when the circuit still holds it, it waits on. */
+/**
+ * Releases a delivery that its route's circuit held. Sent by the circuit's workflow; if the circuit still blocks it, it keeps
+ * waiting.
+ */
 export const release = defineSignal('release');
 export const status = defineQuery<DeliveryStatusView>('status');
 /** How far a replay is. */
 export const progress = defineQuery<ReplayProgress>('progress');
 
-/** Where the reconciliation goes on after its history was cut. */
+/** After a continue-as-new: the position of the reconciliation. */
 export interface ReconcileInput {
   from?: ReconcilePosition;
   /** What was repaired before. */
@@ -116,21 +119,21 @@ export interface CircuitInput {
   routeId: string;
 }
 
-/** Tells that the circuit has changed in PostgreSQL. */
+/** The circuit has changed in PostgreSQL. */
 export const circuitChanged = defineSignal('circuitChanged');
 /** Closes the circuit and releases what it holds, as `POST /api/routes/{id}/reset-circuit` does. */
 export const resetCircuit = defineSignal('resetCircuit');
-/** What the workflow knows of the circuit; null before its first look. */
+/** The state of the circuit as the workflow knows it; null before its first check. */
 export const circuitStatus = defineQuery<CircuitAdvice | null>('circuitStatus');
 
 export interface WarehouseInput {
   organizationId: string;
   destinationId: string;
-  /** How long a delivery is tried to be written, ms from when it was made. */
+  /** How long writing a delivery is retried, ms since its creation. */
   retryMs: number;
 }
 
-/** Tells that a file may be full, or that the destination was changed: the workflow looks at once. */
+/** A file may be full, or the destination was changed: the workflow checks at once. */
 export const warehouseChanged = defineSignal('warehouseChanged');
-/** What the workflow does or waits for; null before its first look. */
+/** What the workflow does or waits for; null before its first check. */
 export const warehouseStatus = defineQuery<WarehouseAdvice | null>('warehouseStatus');

@@ -1,5 +1,5 @@
-// What a workflow does and says while our own side is away (PostgreSQL, a worker). An error that is none of Temporal's is a mistake in
-// workflow code and is thrown on: Temporal then shows the workflow task as failed, and tries it again until the code is mended.
+// Handles failures of our own infrastructure (PostgreSQL, a worker) in workflows. An error that is not one of Temporal's is a bug
+// in workflow code and is rethrown: Temporal then shows the workflow task as failed, and retries it until the code is fixed.
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -17,12 +17,12 @@ const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
 // Of an error, as Current Details have it.
 const LONGEST_CAUSE = 500;
-// What only a mistake in the code of an activity throws.
+// Errors that only a bug in an activity throws.
 const DEFECTS = ['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError', 'AssertionError'];
 
 /**
- * The retry policy of activities that may be repeated at will. Temporal repeats them, without an event in the history, until our
- * own side is back; the workflow's page shows the try and its cause under "Pending Activities".
+ * The retry policy of idempotent activities. Temporal retries them, without an event in the history, until our infrastructure is
+ * back; the workflow's page shows the try and its cause under "Pending Activities".
  */
 export const UNTIL_DONE: RetryPolicy = {
   initialInterval: FIRST_WAIT_MS,
@@ -42,9 +42,9 @@ export interface Away {
 }
 
 /**
- * Judges what an activity threw, and logs it.
+ * Evaluates and logs the error of an activity.
  * @param failures how often it has failed in a row before
- * @throws the error itself when it is none of an activity, or a cancellation
+ * @throws the error itself when it is not from an activity, or is a cancellation
  */
 export function awayBy(error: unknown, failures: number): Away {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
@@ -66,8 +66,8 @@ function facts(cause: Error): { type: string; message: string; stack: string } {
 }
 
 /**
- * Does a step that only our own side can fail. Its activity has the policy `UNTIL_DONE`, so it does not fail here; one that was
- * scheduled by an earlier release, which had no such policy, is repeated here.
+ * Runs a step that fails only when our own infrastructure is unavailable. Its activity has the policy `UNTIL_DONE`, so it does
+ * not fail here; one that was scheduled by an earlier release, which had no such policy, is repeated here.
  */
 export async function untilDone<Result>(step: () => Promise<Result>): Promise<Result> {
   for (let failures = 0; ; failures += 1) {

@@ -1,5 +1,5 @@
-// A replay of events chosen by a filter: one page, a pause that keeps the rate, the next page, until no event is left.
-// The row in PostgreSQL is the record; this workflow is what drives it, and it may be started anew at any time.
+// A replay of events selected by a filter: one page, a pause that keeps the rate, the next page, until no event is left. The row
+// in PostgreSQL is the record; this workflow drives it, and may be restarted at any time.
 import {
   CancellationScope,
   CancelledFailure,
@@ -18,10 +18,10 @@ import { cancel, progress, type ReplayInput } from './messages.ts';
 import { replayTaskQueue } from '../core/workflow-names.ts';
 import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE, untilDone } from './own-side.ts';
 
-// A page whose worker is alive beats; one that takes longer is made by another worker, or found to be made.
+// The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.
 const PAGE_TIMEOUT_MS = 120_000;
 const HEARTBEAT_TIMEOUT_MS = 15_000;
-// About a hundred pages. Well before Temporal suggests it: a worker that takes a replay over reads its history first.
+// About a hundred pages. Well before Temporal suggests it: a worker that takes over a replay replays its history first.
 const MAX_HISTORY_EVENTS = 1000;
 
 /** One run of the workflow. */
@@ -83,7 +83,7 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
 }
 
 /**
- * Makes a page; waits out what only our own side can fail, by own code, because a cancel ends that wait.
+ * Creates a page. Retries failures of our own infrastructure in workflow code, because a cancel ends that wait.
  * @returns null when a cancel came meanwhile
  */
 async function makePage(run: Run, page: number): Promise<ReplayProgress | null> {
@@ -125,12 +125,12 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
 
 async function pauseForOwnSide({ view, requests }: Run, { waitMs, details }: Away): Promise<void> {
   setCurrentDetails(paragraphs(details, describeProgress(view)));
-  // Which has been asked for during the page.
+  // A cancel during the page.
   const cancelling = requests.cancel;
   await condition(() => requests.cancel && !cancelling, waitMs, { summary: OWN_SIDE });
 }
 
-/** Many pages fill the history; the replay then goes on in a new run with the same id. */
+/** Many pages fill the history; the replay then continues as new. */
 async function continueWhenLong({ input, view }: Run): Promise<void> {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   if (historyLength < MAX_HISTORY_EVENTS && !continueAsNewSuggested) return;

@@ -1,5 +1,5 @@
-// The files of one warehouse destination, one after the other: a batch is frozen when it is due, uploaded until the store has
-// it, and its deliveries are recorded. PostgreSQL has the state; this workflow keeps the time and decides what is tried when.
+// The files of one warehouse destination, one after the other: a batch is frozen when it is due, uploaded until the store has it,
+// and its deliveries are recorded. PostgreSQL has the state; this workflow has the timers and decides when to retry.
 import {
   condition,
   continueAsNew,
@@ -15,26 +15,26 @@ import { warehouseChanged, type WarehouseInput, warehouseStatus } from './messag
 import { warehouseTaskQueue } from '../core/workflow-names.ts';
 import { UNTIL_DONE, untilDone } from './own-side.ts';
 
-// While a store is away: 1 s, doubled up to a minute.
+// While a store is unavailable: 1 s, doubled up to a minute.
 const RETRY = { maxRetries: 0, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
-// While somebody has to change something; a change of the destination's record is heard of at once.
+// While somebody has to fix something; a change of the destination's record is signalled at once.
 const RETRY_SLOWLY_MS = 300_000;
-// About fifty batches. Well before Temporal suggests it: a worker that takes the workflow over reads its history first.
+// About fifty batches. Well before Temporal suggests it: a worker that takes over the workflow replays its history first.
 const MAX_HISTORY_EVENTS = 1000;
 
 /** One run of the workflow. */
 interface Run {
   input: WarehouseInput;
   view: WarehouseAdvice | null;
-  /** The batch whose deliveries are being recorded while the next one is written, and the end of that. */
+  /** The batch whose deliveries are being recorded while the next one is written, and its promise. */
   finishing: { batchId: string; done: Promise<void> } | null;
-  /** Since the last look. */
+  /** Since the last check. */
   news: { changed: boolean };
 }
 
 type Frozen = Extract<WarehouseAdvice, { state: 'frozen' }>;
 
-/** Ends when nothing waits; whatever comes next starts it again (worker/warehouse-flushes.ts). */
+/** Ends when nothing waits; the next delivery starts it again (worker/warehouse-flushes.ts). */
 export async function warehouseFlush(input: WarehouseInput): Promise<void> {
   const run: Run = { input, view: null, finishing: null, news: { changed: false } };
   setHandler(warehouseStatus, () => run.view, { description: 'What is being written and what it waits for' });
@@ -52,7 +52,7 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
     const finishing = run.finishing?.batchId ?? null;
     const advice = await untilDone(() => activities('Look what waits').prepareBatch({ ...warehouse, finishing }));
     run.view = advice;
-    // The last records are looked after until they are made.
+    // Waits until the last deliveries are recorded.
     if (advice.state === 'idle' && finishing === null && !run.news.changed) return;
     if (advice.state === 'idle') await run.finishing?.done;
     if (advice.state === 'filling') await fill(run, advice);
@@ -123,11 +123,11 @@ async function finish(run: Run, batchId: string, outcome: 'delivered' | 'failed'
   while (!(await untilDone(() => finishBatch(reference))));
 }
 
-// All of them may be repeated at will.
+// All of them are idempotent.
 function activities(summary: string): WarehouseActivities {
   return proxyActivities<WarehouseActivities>({
     taskQueue: warehouseTaskQueue(workflowInfo().taskQueue),
-    // Longer than an upload or a record takes while every statement of it is slow; one whose worker is alive beats.
+    // Longer than an upload or a record takes while every statement of it is slow; a live worker sends heartbeats.
     startToCloseTimeout: 180_000,
     heartbeatTimeout: 15_000,
     retry: UNTIL_DONE,
@@ -135,7 +135,7 @@ function activities(summary: string): WarehouseActivities {
   });
 }
 
-/** Many batches fill the history; the workflow then goes on in a new run with the same id. */
+/** Many batches fill the history; the workflow then continues as new. */
 async function continueWhenLong({ input, finishing }: Run): Promise<void> {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   if (historyLength < MAX_HISTORY_EVENTS && !continueAsNewSuggested) return;

@@ -1,5 +1,5 @@
-// Whether an attempt may be made: the delivery is open, all that it needs is there, no circuit keeps it, and the rate limit of
-// its destination has a slot.
+// Decides whether an attempt may be made: the delivery is open, its configuration exists, no circuit blocks it, and the rate
+// limit of its destination has a slot.
 import { isOpenStatus } from '../../core/delivery-status.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -13,10 +13,10 @@ import { type Ending, endWithoutAttempt } from './end-without-attempt.ts';
 import { awaitSlot } from './rate-limit.ts';
 import { CLOSED, recordedOutcome } from './record-later.ts';
 
-/** What was loaded is out of date: the attempt begins again by loading the delivery. */
+/** The loaded data is outdated: the attempt starts over by loading the delivery. */
 export const RELOAD = 'reload';
 
-/** What an attempt needs. */
+/** The inputs of an attempt. */
 export interface Admitted {
   context: AttemptContext;
   destination: DestinationConfig;
@@ -26,7 +26,7 @@ export interface Admitted {
   sourceSlug: string;
 }
 
-/** @returns what the attempt needs, or the outcome when none is made (now) */
+/** @returns the inputs of the attempt, or the outcome when none is made now */
 export async function admit(
   deps: AttemptDeps,
   request: AttemptRequest,
@@ -35,7 +35,7 @@ export async function admit(
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
   if (!isOpenStatus(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
-  // One that is no longer blocked, or has ended meanwhile, is loaded again.
+  // A delivery that is no longer blocked, or has ended meanwhile, is loaded again.
   if (context.blocked) return (await divert(deps, context, lane)) ?? RELOAD;
   const admitted = await requireAll(deps, context);
   if ('ending' in admitted) return endWithoutAttempt(deps, context, admitted);
@@ -77,7 +77,7 @@ export async function hasJustOpened(
   return false;
 }
 
-/** What became of a delivery that the circuit of its route keeps from being attempted; null: it does so no more. */
+/** The outcome of a delivery that the circuit of its route blocks; null: it is no longer blocked. */
 async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): Promise<AttemptOutcome | null> {
   const { deliveryId, eventId, routeId, statusCode, error } = context;
   if (routeId === null) return null;
@@ -89,7 +89,7 @@ async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): P
   return { status: 'failed_over', statusCode, error, takenOverBy: diversion.takenOverBy };
 }
 
-/** What the attempt needs, or why there will be none. */
+/** The inputs of the attempt, or why there will be none. */
 async function requireAll(deps: AttemptDeps, context: AttemptContext): Promise<Admitted | Ending> {
   const destination =
     context.destinationVersion === null

@@ -1,4 +1,4 @@
-// What attempts depend on.
+// Dependencies of attempts.
 import type { Log } from '../../core/log.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
@@ -15,16 +15,16 @@ export interface AttemptDeps {
   transforms: Transforms;
   sender: Sender;
   results: ResultRecorder;
-  /** How long an activity waits for its result to be recorded; then its workflow sees to it. ms */
+  /** How long an activity waits for its result to be recorded; then its workflow takes care of it. ms */
   awaitRecordMs: number;
-  /** Ends that wait early: the activity is cut off soon, because its worker ends. */
+  /** Ends that wait early: the worker is shutting down and will cut the activity off. */
   ending?: AbortSignal;
   pendingOpenings: PendingOpenings;
-  /** Hears when an attempt has its slot of a rate limit. */
+  /** Called when an attempt has reserved its rate-limit slot. */
   onSlot: (destinationId: string, deliveryId: string) => void;
-  /** Learns how quickly each destination answers. */
+  /** Called with the response time of each destination. */
   observeLatency: (destinationId: string, latencyMs: number) => void;
-  /** Hears that the destination is done with an attempt, whose result is yet to be recorded. */
+  /** Called when the destination has answered an attempt whose result is not recorded yet. */
   onAnswered: (deliveryId: string) => void;
   headerPrefix: string;
   version: string;

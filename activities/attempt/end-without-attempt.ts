@@ -1,4 +1,4 @@
-// Deliveries that end before they are sent, because they never can be.
+// Ends deliveries without sending them, because they can never be sent.
 import type { DescribedError } from '../../core/error-summary.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';

@@ -13,12 +13,12 @@ export type { AttemptDeps } from './deps.ts';
 
 /**
  * Makes one attempt and records it.
- * @param lane who makes it: the delivery's workflow, or the relay (then the delivery has no workflow yet)
- * @returns what it led to; an attempt that was made before is not sent again, whether it is recorded or not yet
- * @throws when our own side is away (the database, mostly): the attempt was not made
+ * @param lane who makes it: the delivery's workflow, or the relay (the delivery has no workflow yet)
+ * @returns its outcome; an attempt that was made before is not sent again, recorded or not
+ * @throws when our own infrastructure (mostly the database) is unavailable: the attempt was not made
  */
 export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest, lane: Lane): Promise<AttemptOutcome> {
-  // Each turn loads the delivery. A turn that finds it changed while the attempt was prepared is followed by another.
+  // Each iteration loads the delivery. If it changed while the attempt was prepared, another iteration follows.
   for (;;) {
     const earlier = await awaitEarlier(deps, request, lane);
     if (earlier === RELOAD) continue;
@@ -34,7 +34,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
     const route = await routeOf(deps, admitted.context);
     if (await hasJustOpened(deps, admitted.context, route)) continue;
 
-    // Beyond this point there is an attempt, and its result must be kept, so nothing is asked of the database any more.
+    // From here on there is an attempt whose result must not be lost, so the database is not read any more.
     if (deps.results.isFull()) throw new ResultsFullError();
     const startedAt = now();
     const outbound = await renderRequest(deps, request, { ...admitted, ...content }, startedAt.date);

@@ -1,5 +1,5 @@
-// That our own side tries again and again is right while something is away. It is wrong for a delivery of which PostgreSQL refuses
-// a value: it would repeat for ever and hold its place. Such a delivery ends.
+// Endless retries are right while our infrastructure is unavailable. They are wrong for a delivery with a value that PostgreSQL
+// refuses: it would retry for ever and hold its place. Such a delivery ends.
 import { type ErrorSummary, openError, ownWords } from '../../core/error-summary.ts';
 import { isRefusedValue, refusalOf } from '../../db/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
@@ -11,8 +11,8 @@ type Ended = { status: 'failed' | 'closed'; statusCode: number | null; error: Er
 
 /**
  * Runs a step of one delivery's attempt, or ends the delivery when PostgreSQL refuses a value of it.
- * @throws what `step` throws otherwise. Also when the delivery cannot be ended: then it is not its own values, since the
- *   statement that ends it has none of them
+ * @throws other errors of `step`. Also when the delivery cannot be ended: then its values are not the cause, since the statement
+ * that ends it uses none of them
  */
 export async function orEnd<Outcome>(
   deps: Pick<AttemptDeps, 'pool' | 'contexts' | 'log'>,

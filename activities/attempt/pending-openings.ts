@@ -1,29 +1,29 @@
-// Circuits that this process is about to open: a route has failed as often as its circuit allows, and its last failures are being recorded.
-// Attempts of the route that are ready to be sent meanwhile wait for that, so that none follows the one that was too many,
-// however long the commit takes. Other workers learn of it by what they load (db/hot-path/load-attempts.ts).
+// Circuits that this process is about to open: a route has reached its failure threshold, and the last failures are being
+// recorded. Attempts of the route that are ready to be sent wait for the recording, so that none is sent after the threshold,
+// however long the commit takes. Other workers see the open circuit when they load deliveries (db/hot-path/load-attempts.ts).
 import { LRUCache } from 'lru-cache';
 
-/** Failures of a route in a row, as this process has seen them. */
+/** Consecutive failures of a route seen by this process. */
 interface Streak {
   failures: number;
-  /** Results of the streak that are not recorded yet; at most as many as there are attempts under way. */
+  /** Unrecorded results of the streak; at most as many as attempts in flight. */
   unrecorded: Set<Promise<unknown>>;
 }
 
-// Routes that fail at the same time and are remembered; beyond that attempts of the one used longest ago wait for nothing.
+// Maximum number of failing routes to remember; attempts of the least recently used one no longer wait.
 const MAX_ROUTES = 10_000;
 
 export class PendingOpenings {
   readonly #streaks = new LRUCache<string, Streak>({ max: MAX_ROUTES });
 
-  /** Notes that an attempt of a primary delivery succeeded. */
+  /** Call it when an attempt of a primary delivery has succeeded. */
   succeeded(routeId: string): void {
     this.#streaks.delete(routeId);
   }
 
   /**
-   * Notes that one failed.
-   * @param recorded settles when PostgreSQL has it, or will not soon
+   * Call it when one has failed.
+   * @param recorded settles when PostgreSQL has stored it, or recording was postponed
    */
   failed(routeId: string, recorded: Promise<unknown>): void {
     const streak = this.#streaks.get(routeId) ?? { failures: 0, unrecorded: new Set() };
@@ -35,8 +35,8 @@ export class PendingOpenings {
   }
 
   /**
-   * Settles when it is recorded whether the circuit of a route opens; undefined when there is nothing to wait for.
-   * @param failureThreshold failures in a row that open it
+   * Settles when the failures that may open the circuit of a route are recorded; undefined when there is nothing to wait for.
+   * @param failureThreshold consecutive failures that open it
    */
   awaited(routeId: string, failureThreshold: number): Promise<unknown> | undefined {
     const streak = this.#streaks.get(routeId);
@@ -44,7 +44,7 @@ export class PendingOpenings {
     return Promise.allSettled(streak.unrecorded);
   }
 
-  /** The circuit of a route is not open after all: it was reset, or others had success. */
+  /** The circuit of a route did not open: it was reset, or other attempts succeeded. */
   forget(routeId: string): void {
     this.#streaks.delete(routeId);
   }

@@ -1,5 +1,5 @@
-// The rate limit of a destination, as an attempt meets it: right before it sends, so that over any minute no more than
-// `rateLimitPerMinute` + 1 requests leave, from all workers together, first attempts, retries and replays alike.
+// Applies the rate limit of a destination right before an attempt is sent: in any minute, all workers together send at most
+// `rateLimitPerMinute` + 1 requests, including first attempts, retries and replays.
 import { setTimeout as delay } from 'node:timers/promises';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
@@ -8,15 +8,15 @@ import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '
 import type { DestinationConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 
-// A slot this near is waited for here; a later one by the workflow, which wakes up so much before it.
+// The activity waits for slots this near; for later ones the workflow waits, and wakes up this long before the slot.
 const NEAR_SLOT_MS = 250;
-// The furthest slot that is reserved. What finds none before waits for its turn, because a reserved slot is lost when its delivery
-// is cancelled, and outlasts a change of the limit.
+// Slots are reserved at most this far ahead. Other deliveries queue for their turn, because a reserved slot is lost when its
+// delivery is cancelled, and does not follow a change of the limit.
 const FURTHEST_SLOT_MS = 30_000;
-// What the relay has to attempt, and what an earlier release has asked for, knows of no turns and is asked for again.
+// Attempts of the relay, and requests of earlier releases, do not support turns and are requested again.
 const LOOK_AGAIN_MS = 30_000;
-// The relay signals a workflow when its turn has come, and the reconciliation one that has lost its place in the queue. Should both miss
-// one, it looks by itself after this time.
+// The relay signals a workflow when its turn has come, and the reconciliation signals one that lost its place in the queue. If
+// both miss one, it checks again after this time.
 const FORGOTTEN_MS = 6 * 3_600_000;
 
 /**
@@ -55,8 +55,8 @@ export async function awaitSlot(
 }
 
 /**
- * A row that stayed would be signalled again after a while, instead of the next one, while the attempt is on
- * the wire. The workflow makes the attempt again by itself should this worker die.
+ * If the row stayed, it would be signalled again, instead of the next one, while the attempt is being sent. If this worker dies,
+ * the workflow repeats the attempt without the row.
  */
 async function leaveQueue(pool: Pool, { deliveryId }: AttemptContext, { queued }: AttemptRequest): Promise<void> {
   if (queued) await postponeDelivery(pool, deliveryId, 0);

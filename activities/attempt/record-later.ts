@@ -1,5 +1,5 @@
-// Recording an attempt that was made before and could not be recorded then, from the few facts that are left of it; and what
-// the records say of an attempt.
+// Records an attempt from its summary, when its result could not be recorded at once; and reads the recorded outcome of an
+// attempt.
 import { isOpenStatus } from '../../core/delivery-status.ts';
 import { openError } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
@@ -9,22 +9,22 @@ import { offerFailover } from '../failover.ts';
 import type { AttemptResult } from '../../db/hot-path/record-results.ts';
 import type { RecordedOutcome, RecordRequest, UnrecordedAttempt } from '../types.ts';
 
-// Less than the deadline of the activity. What is not recorded by then is tried again, here and by the workflow.
+// Less than the deadline of the activity. Results that are not recorded by then are retried, here and by the workflow.
 const AWAIT_RECORD_MS = 20_000;
 
 export const CLOSED: RecordedOutcome = { status: 'closed', statusCode: null, error: null };
 
 /**
  * Records an attempt that was made, unless that has been done.
- * @returns what it led to
- * @throws as long as the database does not take it
+ * @returns its outcome
+ * @throws while the database does not store it
  */
 export async function recordAttempt(
   deps: Pick<AttemptDeps, 'contexts' | 'configs' | 'results'>,
   { deliveryId, eventId, made }: RecordRequest,
 ): Promise<RecordedOutcome> {
   const reference = { deliveryId, eventId, attempt: made.attempt, retryDelay: null };
-  // The process that made the attempt has all of it, and may record it yet.
+  // The process that made the attempt has the full result, and may still record it.
   const underWay = deps.results.underWay(deliveryId);
   if (underWay) await within(AWAIT_RECORD_MS, underWay.recorded);
   const context = await deps.contexts.submit(reference);
@@ -65,7 +65,7 @@ export async function recordAttempt(
   return now ? recordedOutcome(now) : CLOSED;
 }
 
-/** What a workflow keeps of a result: nothing of what was captured, and no text that may hold content of a webhook. */
+/** The part of a result that a workflow may keep: no captured data, and no text that may hold content of a webhook. */
 export function unrecordedOutcome(result: AttemptResult): UnrecordedAttempt {
   return {
     status: 'unrecorded',
@@ -93,7 +93,7 @@ export function within<T>(ms: number, promise: Promise<T>, ending?: AbortSignal)
   });
 }
 
-/** The outcome of an attempt that is recorded, as its delivery tells it. */
+/** The outcome of a recorded attempt, derived from its delivery. */
 export function recordedOutcome(context: AttemptContext): RecordedOutcome {
   const { status, statusCode, error } = context;
   if (status === 'delivered' || status === 'failed') return { status, statusCode, error };

@@ -1,4 +1,4 @@
-// Judges what came back of an attempt, records it, and says what it led to.
+// Evaluates the response of an attempt, records it, and returns the outcome.
 import { latencyClass } from '../../core/latency-classes.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { Log } from '../../core/log.ts';
@@ -17,7 +17,7 @@ import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './record-lat
 import type { RecordedResult, Recording } from './results.ts';
 import type { SentAttempt } from './send.ts';
 
-/** An attempt that was made, and what it was made by. */
+/** An attempt that was made, with its inputs. */
 interface MadeAttempt extends SentAttempt {
   context: AttemptContext;
   route: RouteConfig | null;
@@ -30,14 +30,14 @@ interface Judged extends MadeAttempt {
   failover: FailoverOffer | null;
 }
 
-/** Waits for this attempt, or a later one, that was made before and is being recorded; undefined: there is none. */
+/** Waits for the recording of this attempt, or of a later one, that was made before; undefined: there is none. */
 export async function awaitEarlier(
   deps: AttemptDeps,
   request: AttemptRequest,
   lane: Lane,
 ): Promise<UnrecordedAttempt | typeof RELOAD | undefined> {
   const earlier = deps.results.underWay(request.deliveryId);
-  // What answers for an earlier attempt says nothing of this one.
+  // The outcome of another attempt does not apply to this one.
   if (!earlier || earlier.result.attemptNumber < request.attempt) return undefined;
   const recorded = await awaitRecord(deps, request, lane, earlier);
   return 'status' in recorded ? recorded : RELOAD;
@@ -52,7 +52,7 @@ export async function record(
   const judged = judgeAttempt(made, request);
   const { context, sent, verdict } = judged;
   const recording = submit(deps, request, lane, judged);
-  // Only now, when a circuit that this opens is known here: it lets the next delivery to this destination begin.
+  // Only now, when this process knows whether the circuit opens: it lets the next delivery to this destination start.
   deps.onAnswered(context.deliveryId);
   const recorded = await awaitRecord(deps, request, lane, recording);
   const failedOver = 'failedOver' in recorded && recorded.failedOver;
@@ -71,7 +71,7 @@ function judgeAttempt(made: MadeAttempt, { attempt, retryDelay }: AttemptRequest
   return { ...made, verdict, failover };
 }
 
-/** Gives the result to be recorded, and notes it for the circuit of the route. */
+/** Submits the result for recording, and counts it for the circuit of the route. */
 function submit(
   deps: AttemptDeps,
   { attempt }: AttemptRequest,
@@ -93,7 +93,7 @@ function submit(
     ...answerFacts(sent),
   });
   if (route && isPrimary(context)) {
-    // Those that wait for a failure to be recorded do so within the deadlines of their own activities.
+    // Attempts that wait for this recording do so within the deadlines of their own activities.
     if (verdict.status === 'delivered') deps.pendingOpenings.succeeded(route.id);
     else deps.pendingOpenings.failed(route.id, within(deps.awaitRecordMs, recording.recorded));
   }
@@ -106,7 +106,7 @@ function outcomeOf({ sent, verdict, failover }: Judged, recorded: RecordedResult
     error: verdict.error?.summary ?? null,
   };
   if (failover && recorded.failedOver) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
-  // With the circuit open, there is no retry to wait for: the next step finds out where the delivery goes instead.
+  // With the circuit open there is no retry to wait for: the next step decides where the delivery goes instead.
   if (verdict.status === 'retrying') {
     return { status: 'retrying', ...facts, waitMs: recorded.blocked ? 0 : verdict.waitMs };
   }
@@ -114,8 +114,8 @@ function outcomeOf({ sent, verdict, failover }: Judged, recorded: RecordedResult
 }
 
 /**
- * Waits until a result is recorded. The relay waits as long as it takes: who claims the delivery next would not know that the
- * attempt was made. A workflow does not have to, as it remembers the attempt itself.
+ * Waits until a result is recorded. The relay waits as long as it takes, because the next claimer of the delivery would not know
+ * that the attempt was made. A workflow need not wait: it remembers the attempt itself.
  * @throws when a workflow of an earlier version has to try again; the result is kept all the same
  */
 async function awaitRecord(
@@ -134,9 +134,9 @@ async function awaitRecord(
 }
 
 /**
- * What stands in the records when recording changed nothing: the delivery was ended meanwhile, or the attempt was recorded
- * before. The latter is so when the database committed the result and its answer was lost, so that it was sent again; the
- * delivery is open then, and has to be continued.
+ * The recorded outcome when recording changed nothing: the delivery was ended meanwhile, or the attempt was recorded before. The
+ * latter happens when the database committed the result but its answer was lost, so the statement was repeated; then the delivery
+ * is open, and has to be continued.
  */
 async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
   const context = await deps.contexts.submit(request);

@@ -1,4 +1,4 @@
-// What an attempt sends: the content of the event, transformed when its route says so, and the request with it.
+// Renders the request of an attempt: the content of the event, transformed if the route has a transform.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import { MissingCredentialsError } from '../../outbound/http/auth.ts';

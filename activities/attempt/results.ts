@@ -19,12 +19,12 @@ const MAX_QUEUED = 10_000;
 // Results of attempts that end close together share a commit.
 const RECORD_SPACING_MS = 10;
 const RETRY_PAUSE_MS = 250;
-// With so many results that the database has not taken, no further attempt is made: what is under way by then comes on top.
+// Maximum number of unrecorded results before new attempts stop; attempts in flight come on top.
 const MAX_KEPT = 100;
-// At the end of a process, what is kept may still be recorded for so long.
+// How long a shutdown waits for unrecorded results.
 const LAST_TRIES_MS = 2000;
 
-/** No attempt is made, because the database has not taken the results of too many. */
+/** No attempt is made, because too many results are unrecorded. */
 export class ResultsFullError extends Error {
   override readonly name = 'ResultsFullError';
   constructor() {
@@ -34,7 +34,7 @@ export class ResultsFullError extends Error {
 
 export type ContextLoader = Pick<Batcher<AttemptRequest, AttemptContext | undefined>, 'submit'>;
 
-/** Loads what attempts need, one statement for a group; should PostgreSQL refuse a value of one, each by itself. */
+/** Loads the inputs of attempts, one statement per group; if PostgreSQL refuses a value, each one alone. */
 export function createContextLoader(pool: Pool): ContextLoader {
   const loader = (maxItems: number) =>
     createBatcher({
@@ -56,17 +56,17 @@ export function createContextLoader(pool: Pool): ContextLoader {
   };
 }
 
-/** What recording a result led to. */
+/** The effect of recording a result. */
 export interface RecordedResult {
   /** False: the delivery had been closed, deleted or recorded before. */
   changed: boolean;
   /** Whether a failover destination takes over. */
   failedOver: boolean;
-  /** Whether the circuit of its route is known to keep its next attempt from being made. */
+  /** Whether the circuit of its route is known to block its next attempt. */
   blocked: boolean;
 }
 
-/** A result on its way into the database. */
+/** A result that is being recorded. */
 export interface Recording {
   result: AttemptResult;
   recorded: Promise<RecordedResult>;
@@ -79,11 +79,11 @@ export interface ResultRecorder {
    * The recording is rejected when the database refuses this one result for what it holds.
    */
   record(result: AttemptResult): Recording;
-  /** What of this delivery is not recorded yet. */
+  /** The unrecorded result of a delivery. */
   underWay(deliveryId: string): Recording | undefined;
-  /** Whether no further attempt is to be made, because the database has not taken the results of too many. */
+  /** Whether new attempts must stop, because too many results are unrecorded. */
   isFull(): boolean;
-  /** Waits until all is recorded and no statement is under way, or for two seconds; what is not recorded then is lost. */
+  /** Waits until everything is recorded, for two seconds at most; results that are unrecorded then are lost. */
   idle(): Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
     maxItems: MAX_GROUP,
     ...common,
   });
-  // For what a group failed with: an unusual response must not keep others from being recorded, nor a row that somebody holds.
+  // Isolates a failed group: neither an unusual response nor a locked row may block the recording of others.
   const alone = createBatcher({
     run: (results: AttemptResult[]) => recordSomehow(pool, results, log),
     maxItems: 1,
@@ -133,7 +133,7 @@ export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
       const recorded = untilRecorded(result).finally(() => {
         if (underWay.get(deliveryId) === recording) underWay.delete(deliveryId);
       });
-      // A caller that waits gets the error; there may be none any more.
+      // A waiting caller gets the error; there may be none left.
       recorded.catch((error: unknown) =>
         log.error({ deliveryId, error: String(error) }, 'the database refuses a result'),
       );
@@ -166,7 +166,7 @@ async function recordGroup(pool: Pool, results: AttemptResult[], log: Log): Prom
   });
 }
 
-/** A result that PostgreSQL refuses is recorded without what was captured of it. */
+/** A result that PostgreSQL refuses is recorded without its captured data. */
 async function recordSomehow(pool: Pool, results: AttemptResult[], log: Log): Promise<RecordedResult[]> {
   try {
     return await recordGroup(pool, results, log);
@@ -184,9 +184,9 @@ async function recordSomehow(pool: Pool, results: AttemptResult[], log: Log): Pr
 }
 
 /**
- * Counts what a group changed in the circuits of its routes; most groups have nothing to count.
- * Failure policy: should the database go away between a result and its count, the count is lost and the result is not. A
- * circuit then opens a failure later, and a probe that was not heard of is followed by another.
+ * Counts the results of a group in the circuits of its routes; most groups have nothing to count.
+ * Failure policy: if the database fails between a result and its count, the count is lost, not the result. A circuit then opens
+ * one failure later, and a lost probe is followed by another.
  * @returns routes whose circuit is not closed now
  */
 async function countInCircuits(

@@ -4,7 +4,7 @@ import type { SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig } from '../config-cache.ts';
 import type { AttemptDeps } from './deps.ts';
 
-/** A moment by the calendar, and by a clock that is never set. */
+/** A point in time, by the wall clock and by the monotonic clock. */
 interface Moment {
   date: Date;
   clockMs: number;
@@ -29,7 +29,7 @@ export async function send(
   const sent = await sender.send({ ...outbound, poolKey: id, timeoutMs });
   if (sent.kind === 'error' && sent.code === 'CLOSED') throw new Error('The worker is shutting down');
   observeLatency(id, sent.latency);
-  // So a clock that is set during the attempt does not end it before it began.
+  // So a wall clock that is set back during the attempt cannot put its end before its start.
   const completedAt = new Date(startedAt.getTime() + Math.round(performance.now() - clockMs));
   return { sent, startedAt, completedAt };
 }

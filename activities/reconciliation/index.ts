@@ -1,5 +1,5 @@
-// The reconciliation, step by step: PostgreSQL says what must go on, Temporal what does. The workflow `reconcile` asks for one step
-// after the other, so each is short and what is left can be seen.
+// The reconciliation, step by step: PostgreSQL knows what must continue, Temporal knows what is running. The workflow `reconcile`
+// runs one step after the other, so each is short and the progress is visible.
 import { setTimeout as delay } from 'node:timers/promises';
 import { eachOf } from '../../core/each-of.ts';
 import {
@@ -16,23 +16,23 @@ import { repairLostWakeups } from './lost-wakeups.ts';
 
 export type ReconcileDeps = RepairDeps;
 
-// All running workflows are listed this often, open deliveries are looked at in every run.
+// All running workflows are listed this often; open deliveries are checked in every run.
 const LIST_EVERY_MS = 600_000;
 const PAGE_SIZE = 200;
 const CONCURRENT_LOOKUPS = 10;
-// Most look-ups in Temporal per second; and fewer when they find that nothing is wrong: deliveries are late because Temporal or
-// the workers are busy, and looking would keep them busier.
+// Most lookups in Temporal per second. It is lower when they find nothing wrong: then deliveries are late because Temporal or the
+// workers are busy, and lookups add load.
 const LOOKUPS_PER_SECOND = 500;
 const VAIN_LOOKUPS_PER_SECOND = 50;
-// How long one step reads where nothing is overdue.
+// How long one step reads while nothing is overdue.
 const READING_MS = 10_000;
 
 /** Ids of what was repaired, by kind. */
 type Repaired = Record<string, string[]>;
 
 /**
- * Makes one step. Every repair may be made again at will: it asks both sides anew, and changes nothing when they agree.
- * @throws when PostgreSQL or Temporal cannot be reached; what was repaired before stays repaired
+ * Runs one step. Every repair is idempotent: it reads both sides again, and changes nothing when they agree.
+ * @throws when PostgreSQL or Temporal cannot be reached; earlier repairs stay
  */
 export async function reconcile(deps: ReconcileDeps, position: ReconcilePosition): Promise<ReconcileStep> {
   const repaired: Repaired = {};
@@ -66,7 +66,7 @@ async function step(
   }
 }
 
-/** @returns the id after which to go on; null at the end */
+/** @returns the id after which to continue; null at the end */
 async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Repaired): Promise<string | null> {
   const { pool } = deps;
   const until = performance.now() + READING_MS;
@@ -93,7 +93,7 @@ function note(repaired: Repaired, kind: DeliveryRepair, deliveryId: string): voi
   repaired[kind] = ids;
 }
 
-/** Says once what was repaired, and adds it to the count. */
+/** Logs the repairs once, and adds them to the count. */
 async function report({ pool, log }: ReconcileDeps, repaired: Repaired): Promise<void> {
   for (const [kind, ids] of Object.entries(repaired)) {
     if (ids.length > 0) log.warn({ count: ids.length, ids }, `repaired: ${kind}`);

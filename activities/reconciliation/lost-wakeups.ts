@@ -1,4 +1,4 @@
-// What waits to be woken and has lost the time at which it would be.
+// Finds and wakes everything whose scheduled wake-up was lost.
 import {
   sleepingCircuits,
   wakeCircuits,
@@ -22,7 +22,7 @@ export async function repairLostWakeups(deps: RepairDeps): Promise<Record<string
   };
 }
 
-/** A half-open circuit waits for the next delivery, and has no time at which it is woken: its workflow has to be there. */
+/** A half-open circuit waits for the next delivery and has no wake-up time, so its workflow must be running. */
 async function wakeLostCircuits({ pool, client }: RepairDeps): Promise<string[]> {
   const woken: string[] = [];
   for (let after: string | undefined = ''; after !== undefined; ) {

@@ -1,5 +1,5 @@
-// Workflows of deliveries that run although nothing is left to do: their delivery was deleted, or replayed, or has ended, and whoever
-// decided that could not tell them.
+// Workflows of deliveries that run although nothing is left to do: their delivery was deleted, replayed or ended, and the signal
+// to them was lost.
 import type { Client } from '@temporalio/client';
 import { type Notice, noticesFor } from '../../db/reconciliation/reconciliation.ts';
 import { deliveryStatusAttribute } from '../../core/search-attributes.ts';
@@ -13,8 +13,8 @@ const QUERY = 'WorkflowType = "delivery" and ExecutionStatus = "Running"';
 
 /**
  * Goes through one page of the running workflows of deliveries.
- * @param page where it begins, as the page before said; null: the first
- * @returns the deliveries whose workflow was told to end, and where the next page begins
+ * @param page token of the page, from the page before; null: the first
+ * @returns the deliveries whose workflow was signalled to end, and the token of the next page
  */
 export async function endNeedless(
   { pool, client }: RepairDeps,
@@ -32,7 +32,7 @@ export async function endNeedless(
   return { told, next };
 }
 
-/** One that has ended is asked to make an attempt: it finds out how it ended, and shows that. */
+/** A workflow whose delivery has ended is signalled to attempt: it then finds out how the delivery ended, and shows that. */
 function send(client: Client, notice: Notice): Promise<boolean> {
   const { deliveryId } = notice;
   if (notice.says === 'gone') return signalWorkflow(client, deliveryId, 'cancel');

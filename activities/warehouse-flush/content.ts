@@ -14,12 +14,12 @@ import type { FlushDeps } from './deps.ts';
 const PAGE_EVENTS = 250;
 const PAGE_BYTES = 2 * 1024 * 1024;
 
-/** The file; or why there is none: nothing is left to write, or it is too large. */
+/** The file, or why there is none: nothing is left to write, or it is too large. */
 export type Content = { kind: 'file'; file: BatchFile } | { kind: 'empty' } | { kind: 'too large' };
 
 /**
  * Makes the file of a batch. Deliveries that cannot be written (the transform fails, the payload is gone) are ended here and
- * are in no later try either.
+ * excluded from later tries.
  * @throws when our own side is away
  */
 export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promise<Content> {
@@ -70,7 +70,7 @@ async function eventsOf(deps: FlushDeps, batch: BatchUnderWay, page: BatchMember
 
 type Row = { event: WarehouseEvent } | ({ deliveryId: string } & Ending);
 
-/** An event as its route sends it on, or how its delivery ends. */
+/** An event after its route's transform, or how its delivery ends. */
 async function rowOf(deps: FlushDeps, context: AttemptContext): Promise<Row> {
   const { deliveryId, eventId, sourceSlug, eventHeaders, body, receivedAt } = context;
   if (sourceSlug === null || eventHeaders === null || receivedAt === null) {

@@ -1,4 +1,4 @@
-// What the activities of warehouses depend on, and a destination as they need it.
+// Dependencies of the warehouse activities, and the loading of a destination.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { Log } from '../../core/log.ts';
@@ -13,7 +13,7 @@ import type { WarehouseTarget, Warehouses } from '../../outbound/warehouses/inde
 export interface FlushDeps {
   /** Loads and records deliveries. */
   hotPool: Pool;
-  /** Runs everything else; a pool of its own, so that commands do not wait behind it. */
+  /** Runs everything else; a separate pool, so that commands do not queue behind it. */
   pool: Pool;
   secretBox: SecretBox;
   configs: Pick<ConfigCache, 'transform'>;

@@ -16,7 +16,7 @@ const GROUP = 250;
 // How long one call records; then the workflow calls again.
 const RECORD_MS = 20_000;
 const TRIES = 5;
-/** What an object store answers to a write that it has kept. */
+/** The status of an object store for a stored write. */
 const WRITTEN = 200;
 
 /** @returns false when there is more to record @throws when our own side is away */
@@ -46,7 +46,7 @@ export async function finishBatch(
   return true;
 }
 
-/** A delivery whose end PostgreSQL does not take as it is, which must not keep the batch. */
+/** A delivery whose result PostgreSQL refuses must not block the batch. */
 async function endRefused(
   { pool, log }: FlushDeps,
   { id, organizationId }: BatchUnderWay,
@@ -112,7 +112,7 @@ function timesOf({ startedAt, uploadedAt, latency }: BatchUnderWay) {
   return { latency: latency ?? 0, startedAt: startedAt ?? completedAt, completedAt };
 }
 
-/** Another group may touch the same events in another order: PostgreSQL then ends one of the two, which is repeated. */
+/** Another group may lock the same events in another order: PostgreSQL then aborts one of the two, which is repeated. */
 async function record({ hotPool }: FlushDeps, results: AttemptResult[]): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

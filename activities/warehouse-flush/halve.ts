@@ -1,4 +1,4 @@
-// What becomes of a batch whose file would be too large: half of it goes to a batch of its own, until every file fits.
+// Splits a batch whose file would be too large: half of it goes to a new batch, until every file fits.
 import { newId } from '../../core/ids.ts';
 import { keyOfHalf } from '../../core/warehouse/object-key.ts';
 import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse/batches.ts';
@@ -7,8 +7,8 @@ import type { FlushDeps } from './deps.ts';
 
 /**
  * Keeps the first half of a batch's events in it, in the order of their rows, and gives the others to a new one. Its key stays:
- * should an earlier upload have written more there, the next one writes over it.
- * @returns false when there is but one event, which is too large by itself
+ * if an earlier upload wrote a larger object there, the next one overwrites it.
+ * @returns false when there is only one event, which alone is too large
  */
 export async function halve(deps: FlushDeps, batch: BatchUnderWay): Promise<boolean> {
   const members = await batchContent(deps.pool, batch);

@@ -31,13 +31,13 @@ import { type FlushDeps, openDestination } from './deps.ts';
 
 const END_STEP = 1000;
 
-/** Looks what waits, and freezes a batch when one is due. */
+/** Checks what waits, and freezes a batch when one is due. */
 export async function prepareBatch(
   deps: FlushDeps,
   { finishing, ...key }: WarehouseKey & { finishing: string | null },
 ): Promise<WarehouseAdvice> {
   const destination = await findWarehouse(deps.pool, key);
-  // Before anything is read by it: a change after this one wakes the workflow again.
+  // Before the record is used: a later change wakes the workflow again.
   await noteSeen(deps.pool, key, destination?.version ?? null);
   const underWay = await findBatchUnderWay(deps.pool, key, finishing ?? undefined);
   if (underWay) return adviceOn(underWay);
@@ -64,7 +64,7 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
     const rows = await waitingDeliveries(deps.pool, key.destinationId, limit);
     const waiting = await withoutEnded(deps, key, rows, { ...form.config, open, nowMs });
     if (rows.length === 0) return idle(deps, key);
-    // Those that ended are out of the way now; there may be others behind them.
+    // The ended ones are removed now; there may be others behind them.
     if (waiting.length < rows.length) return nextBatch(deps, key, form);
     lookedTo = rows.reduce((last, { deliveryId }) => (deliveryId > last ? deliveryId : last), '');
     plan = planBatch(waiting, rule, { nowMs, isAll: rows.length < limit });
@@ -85,7 +85,7 @@ interface Waiting extends WaitingDelivery {
   source: string;
 }
 
-/** A look by the clock of the database, and the batches that filled before it. */
+/** One check, with the time of the database clock, and the batches that were filling before it. */
 interface Look extends Pick<WarehouseConfig, 'partitionBy'> {
   open: Map<string, OpenBatch>;
   nowMs: number;
@@ -125,9 +125,9 @@ async function withoutEnded(
 }
 
 /**
- * When a delivery was made, by the clock of the database: an id tells it by that of the process that made it, and the event, of
- * which both are known, by how much they differ. Should the process have changed its clock in between (a replay), this is wrong
- * by as much; so that nothing waits for longer than a window, a batch that fills is due by the time it was opened.
+ * When a delivery was created, by the clock of the database. Its id has the time of the process that created it; the event, for
+ * which both times are known, gives the difference between the clocks. If the clock of the process was set in between (a replay),
+ * the result is wrong by as much. A batch is therefore due by the time it was opened, so that nothing waits longer than a window.
  */
 function waitsSince({ deliveryId, eventId }: WaitingRow, queuedAt: Date): number {
   return queuedAt.getTime() + idTime(deliveryId) - idTime(eventId);
@@ -195,7 +195,7 @@ async function endThese(
   { ending, reason }: Ending,
 ): Promise<void> {
   await endDeliveries(pool, ending, { organizationId, deliveryIds, reason });
-  // What has no open delivery: the retention dropped it while it waited.
+  // Rows without an open delivery: the retention dropped it while it waited.
   await removeWaiting(pool, destinationId, deliveryIds);
   log.info(
     { destinationId, deliveries: deliveryIds.length, status: ending, reason: reason.summary },

@@ -1,4 +1,4 @@
-// Writes the object of a batch. Every try writes the same key, and the same bytes unless an event of it was deleted or a
+// Writes the object of a batch. Every try writes the same key, and the same bytes unless one of its events was deleted or a
 // transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object is
 // halved.
 // Rules: WH-21, WH-24, WH-26.
@@ -24,13 +24,13 @@ import { halve } from './halve.ts';
 const UPLOAD_MS = 60_000;
 const END_STEP = 1000;
 
-/** @throws when our own side is away; the upload is made again then */
+/** @throws when our own side is away; the upload is retried then */
 export async function uploadBatch(deps: FlushDeps, reference: BatchReference): Promise<UploadOutcome> {
   const destination = await findWarehouse(deps.pool, reference);
   await noteSeen(deps.pool, reference, destination?.version ?? null);
   const opened = openDestination(deps, destination);
   const batch = await beginUpload(deps.pool, reference);
-  // Uploaded by another worker, which this one took for dead.
+  // Uploaded by another worker, which seemed dead.
   if (!batch) return { status: 'ended' };
   if (opened.ok) return upload(deps, batch, opened);
   await endMembers(deps, batch, opened);
@@ -45,7 +45,7 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
     return { status: 'ended' };
   }
   if (content.kind === 'too large') {
-    // What is left of the batch is looked at again, and its half after it.
+    // The rest of the batch is checked again, then its other half.
     if (await halve(deps, batch)) return { status: 'ended' };
     return fail(deps, batch, TOO_LARGE, 'never', 0);
   }

@@ -1,5 +1,5 @@
-// A destination in an export file (EXP-10, EXP-11), with everything that makes it the same destination
-// elsewhere: description, retryPolicy and signingSecret too.
+// A destination in an export file (EXP-10, EXP-11), with every member needed to recreate it: description, retryPolicy and
+// signingSecret too.
 import { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';
 import type { ApiDeps } from '../context.ts';
@@ -20,7 +20,7 @@ import { check } from '../validation.ts';
 import { isObject } from './exchange.ts';
 import { exportWarehouse, readWarehouseItem, type WarehouseItem } from './warehouse-item.ts';
 
-/** A destination as a file holds it. @param includeSensitive whether its credentials are written in clear */
+/** A destination as it stands in a file. @param includeSensitive whether its credentials are written in clear */
 export function exportDestination(deps: ApiDeps, destination: Destination, includeSensitive: boolean) {
   const credentials = {
     authConfig: includeSensitive ? exportAuthConfig(deps, destination) : REDACTED,
@@ -54,7 +54,7 @@ export const importedDestination = z
   ])
   .meta({ id: 'DestinationImportItem' });
 
-// One that was imported without its credentials has still none, and the next import must be told so.
+// A destination that was imported without its credentials still has none, and the next import has to know.
 function exportAuthConfig(deps: ApiDeps, destination: Destination) {
   return openAuthConfig(deps, destination) ?? (destination.authType === 'none' ? {} : REDACTED);
 }
@@ -66,7 +66,7 @@ export interface HttpItem {
   type: 'http';
   /** Without the credentials that the file does not hold. */
   input: DestinationInput;
-  /** Which credentials the file says that there are, without holding them. */
+  /** Credentials that the file marks as REDACTED. */
   redacted: { authConfig: boolean; signingSecret: boolean };
 }
 

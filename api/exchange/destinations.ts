@@ -102,11 +102,11 @@ export const destinationExchangeOperations: Operation[] = [
 
 async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids, includeSensitive = false } = parseQuery(ctx, exportSchema);
-  // A key that may only look is shown secrets nowhere else.
+  // A read-only key never sees secrets elsewhere.
   if (includeSensitive && !callerOf(ctx).key.scopes.includes('write')) {
     throw new ApiError(403, 'FORBIDDEN', 'This API key lacks the scope "write" that includeSensitive=true needs');
   }
-  // Oldest first, so that an import makes them in the same order.
+  // Oldest first, so that an import creates them in the same order.
   const destinations = await entityManager(ctx, deps).find(Destination, ids ? { id: { $in: ids } } : {}, {
     orderBy: { createdAt: 'asc', id: 'asc' },
   });
@@ -129,7 +129,7 @@ async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
     const importer = new Importer(deps, em, organizationId(ctx), conflictStrategy);
     await importer.load(checked);
     await inSlices(checked, (entry) => importer.add(entry));
-    // What was put together is not written when the transaction ends.
+    // A dry run: nothing is flushed at the end of the transaction.
     if (validateOnly) em.clear();
     return importer.result(validateOnly);
   });
@@ -144,13 +144,13 @@ interface Outcome {
   status: Status;
 }
 
-/** Decides, item by item, what becomes of a file, and puts the records together; the transaction's end writes them. */
+/** Decides for each item of a file whether to create, overwrite or skip, and builds the records; the commit writes them. */
 class Importer {
   readonly #deps: ApiDeps;
   readonly #em: EntityManager;
   readonly #organizationId: string;
   readonly #strategy: ConflictStrategy;
-  /** Slugs that are in use: before the import, and by what it has put together so far. */
+  /** Slugs in use: those from before the import, and those of the records built so far. */
   readonly #taken = new Set<string>();
   readonly #stored = new Map<string, Destination>();
   /** Which item of the file took a slug. */
@@ -166,10 +166,10 @@ class Importer {
     this.#strategy = strategy;
   }
 
-  /** Reads what the items may be in conflict with; what may be overwritten is locked in the order of ids. */
+  /** Reads the records that items may conflict with; those that may be overwritten are locked in the order of ids. */
   async load(checked: CheckedItem<DestinationItem>[]): Promise<void> {
     if (this.#strategy === 'rename') {
-      // A new slug must be free, whichever it is.
+      // A new slug must be free, given or generated.
       for (const { slug } of await this.#em.find(Destination, {}, { fields: ['slug'], disableIdentityMap: true })) {
         this.#taken.add(slug);
       }
@@ -250,7 +250,7 @@ class Importer {
     this.#outcomes.push({ id: null, name, slug: null, status: 'failed' });
   }
 
-  /** The answer; records that were only tried have no id. */
+  /** The answer; in a dry run records have no id. */
   result(validateOnly: boolean) {
     const names = (status: Status) =>
       this.#outcomes.flatMap((outcome) => (outcome.status === status ? outcome.name : []));
@@ -278,7 +278,7 @@ class Importer {
   }
 }
 
-// A file that was written by hand may leave the slug out; the name's own makes a second import meet the first.
+// A hand-written file may omit the slug. The slug derived from the name lets a second import find the first one's record.
 function slugOf({ input }: DestinationItem): string {
   return input.slug ?? slugify(input.name, slugRules.kind);
 }
@@ -291,7 +291,7 @@ function newHttp(deps: ApiDeps, organization: string, { input, redacted }: HttpI
   return { record: { ...record, authType }, incomplete: withoutAuth || redacted.signingSecret };
 }
 
-/** What an item makes of a stored destination, which is `incomplete` when it has no credentials yet. @throws ApiError 400 */
+/** The stored destination with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400 */
 function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: HttpItem) {
   const { slug: _same, authType, ...patch } = input;
   if (redacted.authConfig && authType !== undefined && authType !== stored.authType) {

@@ -18,10 +18,10 @@ const MAJOR_VERSION = 1;
 const MAX_ITEMS = 1000;
 const SLICE_MS = 20;
 const MAX_TRIES = 8;
-// Before the second try; before each later one as much more, so that a burst of other requests passes.
+// Wait before the second try, ms; grows by the same amount for each later one, so that a burst of other requests passes.
 const PAUSE_MS = 50;
 
-/** Ids separated by commas; none, or an empty text, means all. */
+/** Ids separated by commas; none, or an empty string, means all. */
 export const idsParam = z
   .string({ error: 'must be given once' })
   .transform((text) => text.split(',').flatMap((id) => id.trim() || []))
@@ -51,7 +51,7 @@ export interface ImportRequest {
   validateOnly: boolean;
 }
 
-/** What an import says beside its items. */
+/** The options of an import. */
 const optionsSchema = z.object({
   conflictStrategy: z
     .enum(['skip', 'rename', 'overwrite'])
@@ -63,19 +63,19 @@ const optionsSchema = z.object({
     .meta({ description: "The file's own; a newer major version is refused.", examples: ['1.0'] }),
 });
 
-/** What surrounds the records of a file. */
+/** The envelope of the records of a file. */
 export const envelope = {
   version: text('1.0'),
   exportedAt: timestamp,
   organizationSlug: text('default'),
 };
 
-// Items are checked one by one, so that a bad one is told by its name in the result; the description says what a good one is.
+// Items are checked one by one, so that the result names an invalid one; the API description shows the schema.
 export const importOf = (member: string, item: z.ZodType) =>
   optionsSchema.extend({ [member]: z.array(item).max(MAX_ITEMS) });
 
 export const messages = z.array(z.string()).meta({ examples: [[]] });
-/** Of a request that is tried out. */
+/** Of a dry run. */
 export const exampleOptions = { conflictStrategy: 'skip', validateOnly: true };
 
 const itemCount = z.array(z.null()).max(MAX_ITEMS);
@@ -92,7 +92,7 @@ const envelopes = {
 export async function readImport(ctx: Context, member: Member): Promise<ImportRequest> {
   const body = await readJson(ctx, MAX_IMPORT_BYTES);
   const items = isObject(body) ? body[member] : undefined;
-  // The items are checked one by one afterwards, so that a bad one is told by its name.
+  // The items are checked one by one afterwards, so that the result names an invalid one.
   const envelope = isObject(body) && Array.isArray(items) ? { ...body, [member]: items.map(() => null) } : body;
   const { conflictStrategy, validateOnly, version } = check(envelopes[member], envelope, 'The body');
   if (Number(/^\s*(\d+)/.exec(String(version))?.[1] ?? 0) > MAJOR_VERSION) {
@@ -107,7 +107,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** One item of an import: what was read from it, or what is wrong with it. */
 export type CheckedItem<T> = {
-  /** How messages call it: its place in the file and its name. */
+  /** Its label in messages: position in the file and name. */
   label: string;
   name: string;
 } & ({ item: T } | { problems: string[] });
@@ -135,8 +135,8 @@ export async function checkItems<T>(
 }
 
 /**
- * Does something with each item in turn. 1,000 of them take long enough for webhooks, which the same process receives, to
- * wait; so it lets them through in between.
+ * Processes items one after the other. 1,000 of them take long enough to delay webhooks, which the same process receives, so it
+ * yields to the event loop in between.
  */
 export async function inSlices<T>(items: T[], each: (item: T) => void): Promise<void> {
   let pauseAt = performance.now() + SLICE_MS;
@@ -148,22 +148,22 @@ export async function inSlices<T>(items: T[], each: (item: T) => void): Promise<
   }
 }
 
-/** What an ApiError says about an item, as sentences that begin with its label. Any other error is thrown on. */
+/** The messages of an ApiError about an item, prefixed with its label. Other errors are rethrown. */
 export function problemsOf(error: unknown, label: string): string[] {
   if (!(error instanceof ApiError)) throw error;
   const problems = error.details?.map(({ path, message }) => (path === '' ? message : `${path} ${message}`));
   return (problems ?? [error.message]).map((problem) => `${label}: ${problem}`);
 }
 
-/** Thrown by the work of an import when something it had read is no longer so: it is done again from the start. */
+/** Thrown by an import when data that it read has changed: the import starts over. */
 export class ChangedMeanwhileError extends Error {}
 
 /**
- * Runs an import in one transaction. Imports of one organization take turns, so that each sees what the one before
- * stored; other changes at the same moment make it start again.
- * @param constraint the unique constraint that another request may violate at the same moment
+ * Runs an import in one transaction. Imports of one organization take turns, so that each sees what the one before stored; other
+ * concurrent changes make it start over.
+ * @param constraint the unique constraint that a concurrent request may violate
  * @param work must not keep anything from an earlier try
- * @throws ApiError 503 when others change the same records again and again
+ * @throws ApiError 503 when concurrent changes conflict in every try
  */
 export async function inImport<T>(
   ctx: Context,

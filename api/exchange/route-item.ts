@@ -1,6 +1,6 @@
-// A route in an export file (EXP-12, EXP-13): what it names is named by slug. Beside the members of
-// the interface it has `destinationSlugs`, because a route may have several destinations, and `description`,
-// `expectedResponse` and (when set) `lane`, without which it would not be the same route.
+// A route in an export file (EXP-12, EXP-13): it refers to other records by slug. Beside the members of the interface it has
+// `destinationSlugs`, because a route may have several destinations, and `description`, `expectedResponse` and (when set) `lane`,
+// without which it would not be the same route.
 import type { z } from 'zod';
 import type { Route } from '../../db/entities.ts';
 import * as field from '../members/fields.ts';
@@ -8,7 +8,7 @@ import { failureThresholdSchema, routeDefaults, routeImportItem, routeMembers } 
 import { toFileItem } from '../members/table.ts';
 import { check, refuse } from '../validation.ts';
 
-/** Slugs of what routes name, by id; ids are unique across the kinds. */
+/** Slugs of referenced records, by id; ids are unique across the kinds. */
 export type Slugs = ReadonlyMap<string, string>;
 
 /** A route as a file holds it. */
@@ -50,7 +50,7 @@ function destinationsOf(
   return item.destinationSlugs ?? (typeof item.destinationSlug === 'string' ? [item.destinationSlug] : []);
 }
 
-/** What a route names, by slug. */
+/** The references of a route, by slug. */
 export interface RouteSlugs {
   source: string;
   destinations: string[];
@@ -63,7 +63,10 @@ export interface RouteSlugs {
 /** A checked item of a file. */
 export type RouteItem = ReturnType<typeof readRouteItem>;
 
-/** Checks an item as the create endpoint checks its body; whether what it names exists is asked later. @throws ApiError 400 */
+/**
+ * Checks an item as the create endpoint checks its body; whether the referenced records exist is checked later.
+ * @throws ApiError 400
+ */
 export function readRouteItem(given: unknown) {
   const item = check(itemSchema, given, 'It');
   const {
@@ -79,7 +82,7 @@ export function readRouteItem(given: unknown) {
     isActive = true,
     ...settings
   } = item;
-  // The other name of the threshold counts where the file has only that one.
+  // The old name of the threshold counts if the file has only that one.
   const circuitFailureThreshold =
     settings.circuitFailureThreshold ??
     check(failureThresholdSchema, { failureThreshold }, 'It').failureThreshold ??
@@ -92,7 +95,7 @@ export function readRouteItem(given: unknown) {
     transform: transformSlug,
     schema: schemaSlug,
   };
-  // All members: a route that is overwritten is replaced, so what the file leaves out goes back to its default.
+  // All members: overwriting replaces a route, so members that the file omits go back to their default.
   const members = { ...routeDefaults, ...field.sent({ ...settings, circuitFailureThreshold }), enabled: isActive };
   return { name, slugs, members };
 }

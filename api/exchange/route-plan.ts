@@ -1,10 +1,10 @@
-// What becomes of each route of an import: a pure function of the file and of the routes that there are.
+// What an import does with each route: a pure function of the file and the existing routes.
 // Rules: EXP-18, EXP-22.
 import type { ConflictStrategy } from './exchange.ts';
 
 const MAX_NAME_LENGTH = 255;
 
-/** A route of the organization, as far as an import can be in conflict with it. */
+/** An existing route of the organization, with the members that can conflict with an import. */
 export interface KnownRoute {
   id: string;
   name: string;
@@ -14,24 +14,24 @@ export interface KnownRoute {
 
 /** A route of the file. */
 export interface NewRoute extends Omit<KnownRoute, 'id'> {
-  /** How messages call it. */
+  /** Its label in messages. */
   label: string;
 }
 
-/** What is done with a route of the file; `id` is that of the route that it meets, if there is one. */
+/** The action for a route of the file; `id` is that of the existing route it conflicts with, if any. */
 export type Step =
   | { status: 'created'; name: string }
   | { status: 'overwritten'; name: string; id: string }
   | { status: 'skipped'; name: string; id: string | null };
 
 export interface Plan {
-  /** One for each route of the file, in its order; to be followed only when there are no errors. */
+  /** One action per route of the file, in its order; only valid when there are no errors. */
   steps: Step[];
   errors: string[];
   warnings: string[];
 }
 
-/** Plans an import. Routes of the file are taken one after the other, so they may be in conflict with each other too. */
+/** Plans an import. Routes of the file are planned one after the other, so they can conflict with each other too. */
 export function planRoutes(routes: NewRoute[], known: KnownRoute[], strategy: ConflictStrategy): Plan {
   const plan: Plan = { steps: [], errors: [], warnings: [] };
   const byName = groupBy(known, ({ name }) => name);
@@ -57,7 +57,7 @@ export function planRoutes(routes: NewRoute[], known: KnownRoute[], strategy: Co
     if (!takenBy.has(used)) takenBy.set(used, label);
   }
   const duplicates = findDuplicates(routes, known, plan.steps);
-  // A renamed import is a copy that someone asked for; otherwise nobody wants every event twice.
+  // A renamed import is a deliberate copy; any other duplicate would deliver every event twice.
   (strategy === 'rename' ? plan.warnings : plan.errors).push(...duplicates);
   return plan;
 }
@@ -74,17 +74,17 @@ function routeToOverwrite(route: NewRoute, sameName: KnownRoute[]): KnownRoute |
   return met;
 }
 
-/** `Orders (2)`: a space and the first number in parentheses that makes the name free. */
+/** `Orders (2)`: the first number in parentheses that makes the name unique. */
 function nextFreeName(name: string, taken: ReadonlySet<string>): string {
   for (let number = 2; ; number += 1) {
     const suffix = ` (${number})`;
-    // Cut where no pair of surrogates is split.
+    // Never cuts inside a surrogate pair.
     const base = name.slice(0, MAX_NAME_LENGTH - suffix.length).replace(/[\uD800-\uDBFF]$/, '');
     if (!taken.has(base + suffix)) return base + suffix;
   }
 }
 
-/** Sentences about routes that would have the source and the destinations of another one when all is done. */
+/** Errors for routes that would end up with the same source and destinations as another one. */
 function findDuplicates(routes: NewRoute[], known: KnownRoute[], steps: Step[]): string[] {
   const overwritten = new Set(steps.flatMap((step) => (step.status === 'overwritten' ? step.id : [])));
   const before = new Map(known.map((route) => [route.id, pathOf(route)]));
@@ -96,7 +96,7 @@ function findDuplicates(routes: NewRoute[], known: KnownRoute[], steps: Step[]):
     const path = pathOf(route);
     const holder = holders.get(path);
     if (holder === undefined) holders.set(path, route.label);
-    // One that was a duplicate before is no worse afterwards.
+    // Routes that were duplicates before are not an error.
     const isNew = step.status === 'created' || before.get(step.id) !== path;
     return holder !== undefined && isNew
       ? [`${route.label}: has the source and destinations of ${holder}, so every event would be delivered twice`]

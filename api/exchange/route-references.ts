@@ -1,4 +1,4 @@
-// Routes name other records by id, export files by slug: from one to the other, for all routes of a file at once.
+// Routes refer to other records by id, export files by slug. Maps between the two for all routes of a file at once.
 // Rules: EXP-19.
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import { Destination, Filter, type Route, Schema, Source, Transform } from '../../db/entities.ts';
@@ -6,12 +6,12 @@ import type { EntityManager } from '../../db/orm.ts';
 import type { CheckedItem } from './exchange.ts';
 import type { RouteItem, RouteSlugs, Slugs } from './route-item.ts';
 
-/** What matters here of a record. The mapper's types do not let an entity pass for one with fewer members, hence the cast. */
+/** The members used here. MikroORM's types do not accept an entity as a type with fewer members, hence the cast. */
 type Slugged = { id: string; slug: string };
 type Named = typeof Destination | typeof Filter | typeof Schema | typeof Source | typeof Transform;
 const slugged = (entity: Named) => entity as unknown as EntityName<Slugged>;
 
-/** The slugs of everything that these routes name, by id. */
+/** The slugs of all records that these routes refer to, by id. */
 export async function slugsNamed(em: EntityManager, routes: Route[]): Promise<Slugs> {
   const slugs = new Map<string, string>();
   const collect = async (entity: Named, ids: (string | null | undefined)[]) => {
@@ -46,12 +46,12 @@ export async function slugsNamed(em: EntityManager, routes: Route[]): Promise<Sl
 type RowLock = LockMode.PESSIMISTIC_WRITE | LockMode.PESSIMISTIC_READ;
 type Kind = 'source' | 'destination' | 'filter' | 'transform' | 'schema';
 
-/** The ids of what the routes of a file name, by kind and slug. */
+/** The ids of all records that the routes of a file refer to, by kind and slug. */
 export type References = Record<Kind, ReadonlyMap<string, string>>;
 
 /**
- * Finds what the routes of a file name, and holds it until the import ends: sources as the create of a route does, so
- * that no other route is stored for them meanwhile; the others against deletion. Rows are locked in the order of ids,
+ * Finds the records that the routes of a file refer to and locks them until the import ends: sources like the create of a route
+ * does, so that no other route is stored for them meanwhile; the others against deletion. Rows are locked in the order of ids,
  * and before any route, so that imports and deletions queue.
  */
 export async function lockReferences(em: EntityManager, items: RouteSlugs[]): Promise<References> {
@@ -95,7 +95,7 @@ export async function lockReferences(em: EntityManager, items: RouteSlugs[]): Pr
   };
 }
 
-/** A sentence for each record that an item names and the organization lacks. */
+/** One message per referenced record that the organization does not have. */
 export function missingReferences(entry: CheckedItem<RouteItem>, references: References): string[] {
   if (!('item' in entry)) return [];
   const { source, destinations, failovers, filter, transform, schema } = entry.item.slugs;
@@ -113,7 +113,7 @@ export function missingReferences(entry: CheckedItem<RouteItem>, references: Ref
   );
 }
 
-/** The members of a route that name other records. None of them may be missing. */
+/** The members of a route that refer to other records. This list must be complete. */
 export function resolve(slugs: RouteSlugs, references: References) {
   const idOf = (kind: Kind, slug: string): string => {
     const id = references[kind].get(slug);

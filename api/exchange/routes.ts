@@ -83,7 +83,7 @@ export const routeExchangeOperations: Operation[] = [
 
 async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids } = parseQuery(ctx, exportSchema);
-  // One snapshot, so that whatever a route names is there.
+  // One snapshot, so that every referenced record is present.
   const items = await entityManager(ctx, deps).transactional(
     async (em) => {
       // Oldest first: routes of the same priority run by age, and an import makes them in the order of the file.
@@ -143,7 +143,7 @@ function valuesOf({ name, members }: RouteItem, named: ReturnType<typeof resolve
   return { ...members, ...named, name };
 }
 
-/** All routes of the organization, as far as an import can be in conflict with them. */
+/** All routes of the organization, with the members that can conflict with an import. */
 async function knownRoutes(em: EntityManager): Promise<KnownRoute[]> {
   const routes = await em.find(
     Route,
@@ -153,7 +153,7 @@ async function knownRoutes(em: EntityManager): Promise<KnownRoute[]> {
   return routes.map(({ id, name, sourceId, destinationIds }) => ({ id, name, sourceId, destinationIds }));
 }
 
-/** Puts the routes together; the transaction's end writes them. @returns the id of each, in the order of the file */
+/** Builds the routes; the commit writes them. @returns the id of each, in the order of the file */
 async function follow(
   em: EntityManager,
   organization: string,
@@ -182,7 +182,7 @@ async function follow(
   });
 }
 
-/** The answer; routes that were only tried have no id. */
+/** The answer; in a dry run routes have no id. */
 function report(steps: Step[], ids: (string | null)[], warnings: string[]): ImportResult {
   const count = (status: Step['status']) => steps.filter((step) => step.status === status).length;
   return {

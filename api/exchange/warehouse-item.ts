@@ -25,10 +25,10 @@ export function exportWarehouse(deps: ApiDeps, stored: Warehouse, includeSensiti
 
 function exportConfig({ secretBox }: ApiDeps, stored: Warehouse, includeSensitive: boolean) {
   const config = openWarehouseConfig(secretBox, stored);
-  // It was imported without one and has still none: the next import must be told so.
+  // It was imported without a secret and still has none; the next import has to know.
   if (config === null) return REDACTED;
   const secret = WAREHOUSE_SECRET_FIELD[stored.type];
-  // r2 may do without a secret of its own.
+  // The secret of r2 is optional.
   const hidden = config[secret] === undefined ? stored.type !== 'r2' : !includeSensitive;
   return hidden ? { ...config, [secret]: REDACTED } : config;
 }
@@ -38,11 +38,11 @@ export interface WarehouseItem {
   type: WarehouseType;
   /** Without the secret that the file does not hold; without `config` when it holds none of it. */
   input: WarehouseInput;
-  /** Whether the file says that there are credentials, without holding them. */
+  /** Whether the file marks credentials as REDACTED. */
   redacted: boolean;
 }
 
-// A file holds them of every type.
+// Files hold the members of every type.
 const httpMembers = new Set(
   Object.keys(createDestinationSchema.shape).filter((name) => !Object.hasOwn(createWarehouseSchema.shape, name)),
 );
@@ -83,7 +83,7 @@ export function newFromItem(deps: ApiDeps, organization: string, { type, input, 
   return { record: newWarehouse(deps, organization, type, input, redacted), incomplete: redacted };
 }
 
-/** What an item makes of a stored warehouse, which is `incomplete` when it has no credentials yet. @throws ApiError 400 */
+/** The stored warehouse with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400 */
 export function changedByItem(deps: ApiDeps, stored: Warehouse, { input, redacted }: WarehouseItem) {
   const { slug: _same, ...patch } = input;
   const secret = openWarehouseConfig(deps.secretBox, stored)?.[WAREHOUSE_SECRET_FIELD[stored.type]];

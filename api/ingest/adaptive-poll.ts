@@ -1,21 +1,21 @@
-// Polls something that costs more the more there is of it: after a while, sooner when asked to, and never so often that polling
-// takes a large part of a core.
+// Polls something whose cost grows with its size: after an interval, or earlier on request, but limited to a small part of a
+// core.
 import { PollLoop, type Rest } from '../../core/poll-loop.ts';
 
 const EVERY_MS = 1000;
-// A look is followed by a rest of this many times as long as it took: a twentieth of a core at most, and a fifth when hurried.
+// Each poll is followed by a rest of this many times its duration: at most a twentieth of a core, or a fifth when hurried.
 const REST = 19;
 const SHORT_REST = 4;
 const SHORTEST_REST_MS = 50;
 
 export interface AdaptivePoll {
-  /** Brings the next look forward, as far as its rest allows. Does nothing while a look is under way. */
+  /** Moves the next poll forward, as far as the minimum rest allows. Does nothing during a poll. */
   hurry(): void;
-  /** Ends it; resolves when no look is under way. */
+  /** Stops polling; resolves when no poll is running. */
   close(): Promise<void>;
 }
 
-/** Looks once, then again and again. @param look never rejects @returns after the first look */
+/** Polls once, then repeatedly. @param look must never reject @returns after the first poll */
 export async function startAdaptivePoll(look: () => Promise<void>): Promise<AdaptivePoll> {
   const first = Promise.withResolvers<void>();
   const loop = new PollLoop({
@@ -33,7 +33,7 @@ export async function startAdaptivePoll(look: () => Promise<void>): Promise<Adap
   await first.promise;
   return {
     hurry() {
-      // What asks for a look goes by what the last one found; the one under way may find something else.
+      // Requests for a poll are based on the last result; the running poll may find something else.
       if (loop.isResting) loop.nudge();
     },
     close: () => loop.stop(),

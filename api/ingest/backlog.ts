@@ -1,5 +1,5 @@
-// The door of ingest: closed while too much waits to be delivered, or the database is too large. Requests ask memory only;
-// what they are told was read from PostgreSQL a moment ago.
+// Backpressure of ingest: webhooks are refused while the backlog is too large, or the database is too large. Requests only check
+// memory; the state in memory was read from PostgreSQL a moment ago.
 import { ALL_OPEN, type Admission, admit } from '../../core/backlog-limit.ts';
 import type { Settings } from '../../core/config.ts';
 import type { Log } from '../../core/log.ts';
@@ -9,13 +9,13 @@ import type { Pool } from '../../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';
 
-// About how long it takes until a look finds that there is room again.
+// About how long it takes until a poll finds free capacity.
 const RETRY_AFTER_SECONDS = '10';
-// The database opens again at this part of its limit; it shrinks by whole days (retention).
+// Ingest reopens when the database falls below this part of its limit; it shrinks by whole days (retention).
 const DATABASE_REOPENS_AT = 0.98;
 const NAMED_IN_LOG = 10;
 
-/** `partly_full`: refused is what goes to a destination that has too much waiting. */
+/** `partly_full`: webhooks to destinations whose backlog is too large are refused. */
 export type DoorState = 'open' | 'partly_full' | 'full';
 
 export interface BacklogDeps {
@@ -25,7 +25,7 @@ export interface BacklogDeps {
 }
 
 /**
- * Begins to watch what waits; resolves after the first look, so that a process that starts beside a full backlog is closed
+ * Starts to poll the backlog; resolves after the first poll, so that a process that starts with a full backlog refuses webhooks
  * from the start.
  */
 export async function watchBacklog(deps: BacklogDeps): Promise<Backlog> {
@@ -38,7 +38,7 @@ export class Backlog {
   readonly #deps: BacklogDeps;
   #admission: Admission = ALL_OPEN;
   #databaseFull = false;
-  /** Deliveries that this process has accepted since the last look began. */
+  /** Deliveries that this process has accepted since the last poll began. */
   #accepted = 0;
   #failing = false;
   #schedule: AdaptivePoll | undefined;
@@ -59,7 +59,7 @@ export class Backlog {
     if (this.#admission.full) throw refused('As many deliveries are waiting as may');
   }
 
-  /** Notes deliveries that are about to be stored. @throws ApiError 503 when one goes to a destination that is full */
+  /** Counts deliveries that are about to be stored. @throws ApiError 503 when one goes to a destination that is full */
   requireRoomFor(deliveries: NewDelivery[]): void {
     const { fullDestinations, margin } = this.#admission;
     for (const { status, destinationId } of deliveries) {
@@ -68,7 +68,7 @@ export class Backlog {
         throw refused(`Too many deliveries to the destination ${destinationId} are waiting`);
       this.#accepted += 1;
     }
-    // Something that is open could be full by now.
+    // An open destination may be full by now.
     if (this.#accepted >= margin) this.#schedule?.hurry();
   }
 
@@ -77,12 +77,12 @@ export class Backlog {
     return this.#admission.fullDestinations.size > 0 ? 'partly_full' : 'open';
   }
 
-  /** Resolves when nothing is asked of PostgreSQL any more. */
+  /** Resolves when no query is running. */
   async close(): Promise<void> {
     await this.#schedule?.close();
   }
 
-  // Failure policy: while PostgreSQL does not answer, what was decided last holds; storing fails by itself then.
+  // Failure policy: while PostgreSQL does not answer, the last state stays valid; storing fails anyway then.
   async #look(): Promise<void> {
     const { settings, log } = this.#deps;
     this.#accepted = 0;
@@ -99,7 +99,7 @@ export class Backlog {
 
   async #lookAtBacklog(limit: number): Promise<void> {
     const atMost = await waitingAtMost(this.#deps.pool);
-    // As long as less than half of the limit waits, no destination can have more than there is room left.
+    // While the backlog is below half of the limit, no destination can exceed the free capacity.
     const counted = atMost * 2 >= limit;
     const before = this.#admission;
     const waiting = counted

@@ -7,14 +7,14 @@ import { type GroupOutcome, type WriteOutcome, writeGroup } from './write-group.
 const MEBIBYTE = 1024 * 1024;
 // Two groups overlap: while one waits for its commit to reach the disk, the next one is being written.
 const CONCURRENT_GROUPS = 2;
-// More commits a second than this lets through would only take the CPU of others, and make all of them wait longer.
+// More commits per second would only take CPU from other work and make all of them slower.
 const SPACING_MS = 5;
 const GROUP = { maxItems: 256, maxWeight: 16 * MEBIBYTE };
-// What may wait when PostgreSQL is slower than the senders; beyond it, ingest answers 503.
+// Maximum queue when PostgreSQL is slower than the senders; beyond it, ingest answers 503.
 const QUEUE = { maxQueued: 2000, maxQueuedWeight: 128 * MEBIBYTE };
 
 export interface EventWriter {
-  /** @throws BatcherFullError when too much is waiting; a database error when it was not stored */
+  /** @throws BatcherFullError when the queue is full; a database error when it was not stored */
   write(event: NewEvent): Promise<WriteOutcome>;
   /** Waits for everything that was submitted. */
   idle(): Promise<void>;
@@ -29,7 +29,7 @@ export function createEventWriter(pool: Pool): EventWriter {
     ...GROUP,
     ...QUEUE,
   });
-  // Requests with the same idempotency key go one after the other: a group must hold each key once.
+  // Requests with the same idempotency key are serialized: a group must not hold a key twice.
   const keysInFlight = new Map<string, Promise<WriteOutcome>>();
 
   async function writeOne(event: NewEvent): Promise<WriteOutcome> {

@@ -6,7 +6,7 @@ import { type CompiledFilter, compileFilter, type FilterLogic } from '../../core
 import { type StoredSchema, validatorOf } from '../../core/schemas/cached.ts';
 import { describeErrors } from '../../core/schemas/errors.ts';
 
-/** A route takes an event, its filter refuses it, or its schema does (`error` says where). */
+/** A route accepts an event, or its filter or schema refuses it (`error` says where). */
 export type Passage = { kind: 'taken' } | { kind: 'filtered' } | { kind: 'schema_failed'; error: string };
 
 export interface GatedRequest extends FilteredRequest {
@@ -19,7 +19,7 @@ export type RouteGate = (request: GatedRequest) => Passage;
 const TAKEN: Passage = { kind: 'taken' };
 const FILTERED: Passage = { kind: 'filtered' };
 
-/** Compiles the schema and the filter of a route; null when it has neither, so that asking costs nothing. */
+/** Compiles the schema and the filter of a route; null when it has neither, so that the check is free. */
 export function compileGate(
   schema: StoredSchema | null,
   filter: { conditions: FilterCondition[]; logic: FilterLogic } | null,
@@ -36,8 +36,8 @@ export function compileGate(
   };
 }
 
-// Failure policy: conditions are checked when they are stored; should one not be understood all the same, the route
-// takes nothing. Its events are stored, counted as filtered, and can be replayed.
+// Failure policy: conditions are checked when they are stored; if one is still invalid, the route accepts nothing. Its events are
+// stored, counted as filtered, and can be replayed.
 function compileStored(conditions: FilterCondition[], logic: FilterLogic): CompiledFilter {
   try {
     return compileFilter(conditions, logic);

@@ -19,7 +19,7 @@ import { createRoutingCache, type RoutingCache, type SourceRouting } from './rou
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
 export const INGEST_METHODS: readonly string[] = METHODS;
-// A configuration may change again while an event is routed anew; after this many changes in a row the sender retries.
+// A configuration may change again while an event is being rerouted; after this many changes in a row the sender has to retry.
 const MAX_ROUTINGS = 5;
 
 export interface IngestDeps {
@@ -52,7 +52,7 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
     const receivedAt = new Date();
     const [, organizationSlug = '', sourceSlug = ''] = match;
     await requireOpenSource(routing, organizationSlug, sourceSlug);
-    // Before the body is read: a refusal must cost little, it is what there is most of in an overload.
+    // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
     const room: BodyMemoryBudget = ctx.state.room;
     if (!room.enter(`${organizationSlug}/${sourceSlug}`)) {
@@ -114,7 +114,7 @@ function requireOpen(
     throw new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
 }
 
-/** The source, once the request proved to come from its provider. A refusal is never based on an outdated secret. */
+/** The source, after the request was verified. A request is never refused because of an outdated secret in the cache. */
 async function verifiedSource(routing: RoutingCache, received: Received): Promise<SourceRouting> {
   const { organizationSlug, sourceSlug } = received;
   const known = await routing.get(organizationSlug, sourceSlug);
@@ -153,7 +153,7 @@ async function readBody(request: IncomingMessage, limit: number, room: BodyMemor
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }
-    // More may still be coming, so the connection cannot be used again.
+    // The client may still be sending, so the connection cannot be reused.
     throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${limit} bytes`, undefined, {
       Connection: 'close',
     });

@@ -10,7 +10,7 @@ import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Received } from './received.ts';
 import type { RoutedDestination, RoutedRoute, SourceRouting } from './routing.ts';
 
-/** @param validatedAt when its signature was found to be right */
+/** @param validatedAt when its signature was verified */
 export function newEvent(source: SourceRouting, received: Received, validatedAt: Date): NewEvent {
   const { body } = received;
   return {
@@ -22,7 +22,7 @@ export function newEvent(source: SourceRouting, received: Received, validatedAt:
     query: received.queryText,
     headers: received.headers,
     body,
-    // PostgreSQL text cannot hold NUL, so a body with one is no text to it.
+    // PostgreSQL text cannot hold NUL, so a body with NUL is stored as binary.
     isText: isUtf8(body) && !body.includes(0),
     payloadHash: hashPayload(body),
     receivedAt: received.receivedAt,
@@ -32,7 +32,7 @@ export function newEvent(source: SourceRouting, received: Received, validatedAt:
   };
 }
 
-/** Asks every route, in the order in which they run. */
+/** Checks every route, in the order in which they run. */
 function routed(routes: RoutedRoute[], received: Received): Pick<NewEvent, 'deliveries' | 'routed' | 'filtered'> {
   const result: Pick<NewEvent, 'deliveries' | 'routed' | 'filtered'> = { deliveries: [], routed: [], filtered: [] };
   for (const route of routes) {
@@ -67,7 +67,7 @@ function stateOf(destination: RoutedDestination, mismatch: string | null): Pick<
   return { status: 'pending', error: null };
 }
 
-// A request without the key is no repeat of anything: it is stored like any other.
+// A request without the key is never a duplicate.
 function idempotencyOf(rule: IdempotencyKeyRule | null, received: Received): NewEvent['idempotency'] {
   if (!rule) return null;
   const text = rule.header
@@ -77,12 +77,12 @@ function idempotencyOf(rule: IdempotencyKeyRule | null, received: Received): New
   return { keyHash: createHash('sha256').update(text).digest(), windowSeconds: rule.windowSeconds };
 }
 
-// What the JSON of anything but a text could be, or that of a text.
+// Matches the JSON of anything but a string, or the JSON of a string.
 const LIKE_JSON = /^(?:["[{]|true$|false$|-?\d[\d.eE+-]*$)/;
 
 /**
- * Different values have different texts. An ordinary text stands for itself, as do the keys that earlier versions stored; one
- * that could be taken for another value's JSON (`"1"` and `1`) or that UTF-8 cannot hold is its own JSON.
+ * Different values map to different strings. An ordinary string maps to itself, like the keys that earlier versions stored. A
+ * string that could be confused with another value's JSON (`"1"` and `1`), or that UTF-8 cannot hold, maps to its JSON.
  */
 function keyText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;

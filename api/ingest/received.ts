@@ -17,8 +17,8 @@ export interface ReceivedParts {
 
 export class Received implements GatedRequest {
   /**
-   * The id of its event: one for the webhook, however often it is routed and stored anew. When nobody knows whether it was
-   * stored, the primary key does.
+   * The id of its event: the same one however often the webhook is routed and stored again. When it is unknown whether an attempt
+   * to store it succeeded, the primary key decides.
    */
   readonly eventId: string;
   readonly organizationSlug: string;

@@ -1,5 +1,5 @@
-// What an ingest request needs to know of a source, cached in the process. A cached copy is used to accept only in the
-// statement that checks its version (db/hot-path/store-events.ts), and to refuse only after its version was looked up.
+// The routing data of a source, cached in the process. A cached copy may accept a request only through the statement that checks
+// its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
 // Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
 import type { VerificationConfig } from '../../core/signatures/index.ts';
@@ -12,7 +12,7 @@ import { compileGate, type RouteGate } from './gate.ts';
 export type RoutedDestination = RouteRow['destinations'][number];
 
 export interface RoutedRoute extends Pick<RouteRow, 'id' | 'priority' | 'destinations'> {
-  /** Its schema and filter; null when it has neither and takes every event. */
+  /** Its schema and filter; null when it has neither and accepts every event. */
   gate: RouteGate | null;
 }
 
@@ -34,13 +34,13 @@ export interface RoutingCache {
   get(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
   /** The source as of now: the cached copy when its version is still current, else loaded again. */
   getCurrent(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
-  /** Forgets a copy that turned out to be out of date. */
+  /** Drops an outdated copy. */
   forget(organizationSlug: string, sourceSlug: string): void;
 }
 
 /**
  * Makes the cache; concurrent loads of one source share a query.
- * @param maxSources how many are kept; the one used longest ago goes first
+ * @param maxSources how many are kept; the least recently used is dropped first
  */
 export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources: number = MAX_CACHED): RoutingCache {
   const cached = new LRUCache<string, SourceRouting>({ max: maxSources });

@@ -1,4 +1,4 @@
-// Stores a group of events and says what became of each, also when PostgreSQL or the way to it fails on the way.
+// Stores a group of events and returns the outcome of each, even when PostgreSQL or the connection fails in between.
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   isConnectionLost,
@@ -15,15 +15,15 @@ import {
 } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 
-/** What became of an event: stored, a repeat of an earlier one, or routed by a configuration that has changed since. */
+/** Outcome of an event: stored, a duplicate of an earlier one, or routed by a configuration that has changed since. */
 export type WriteOutcome = { kind: 'stored' } | { kind: 'duplicate'; eventId: string } | { kind: 'stale' };
-/** `refused`: this event alone; the others of its group have an outcome of their own. */
+/** `refused`: concerns this event alone; the others of its group have their own outcomes. */
 export type GroupOutcome = WriteOutcome | { kind: 'refused'; error: unknown };
 
-// No repeat begins later than this after the first try. Senders wait for their answer, the most impatient 3 s (Slack, "Events
-// API"), and so do the groups behind this one.
+// No retry starts later than this after the first try. Senders wait for their answer, some only 3 s (Slack, "Events API"), and
+// the groups behind this one wait too.
 const REPEAT_FOR_MS = 2000;
-// The first repeat follows at once; then this long, and twice as long each time.
+// The first retry is immediate; the next waits this long, then the wait doubles.
 const REPEAT_PAUSE_MS = 20;
 
 /** @throws a database error when none of the group is known to be stored */
@@ -33,7 +33,7 @@ export async function writeGroup(pool: Pool, events: NewEvent[]): Promise<GroupO
     return await Promise.all(events.map((event) => outcomeOf(pool, event, result)));
   } catch (error) {
     if (isTransientDatabaseError(error) || events.length === 1) throw error;
-    // One event that PostgreSQL cannot take must not refuse the others of its group.
+    // One event that PostgreSQL refuses must not fail the others of its group.
     return Promise.all(events.map((event) => writeAlone(pool, event)));
   }
 }
@@ -47,9 +47,9 @@ async function writeAlone(pool: Pool, event: NewEvent): Promise<GroupOutcome> {
 }
 
 /**
- * Stores a group. When nobody knows whether it was stored (the connection was lost), it is stored again: what is there
- * already is found by its id, or refused by the primary key, which also waits for a statement that is still running. So an
- * event is stored and counted once.
+ * Stores a group. When the outcome is unknown (the connection was lost), the group is stored again: events that are already there
+ * are found by their id, or refused by the primary key, which also waits for a statement that is still running. So each event is
+ * stored and counted once.
  */
 async function storeSurely(pool: Pool, events: NewEvent[]): Promise<StoreResult> {
   const mayRepeat = repeats();
@@ -79,7 +79,8 @@ function repeats(): (error: unknown, mayBeStored: boolean) => Promise<boolean> {
       conflicts += 1;
       return conflicts === 1;
     }
-    // What was certainly not stored is left to the sender: it may come back to a process that reaches PostgreSQL.
+    // If the events were certainly not stored, the sender has to retry: it may reach a process that has a connection to
+    // PostgreSQL.
     if (!mayBeStored || !(isTransientDatabaseError(error) || isUniqueViolation(error))) return false;
     if (performance.now() + pauseMs > giveUpAt) return false;
     await pause(pauseMs);
@@ -95,7 +96,7 @@ async function outcomeOf(pool: Pool, event: NewEvent, { stored, stale }: StoreRe
     const first = await findFirstEvent(pool, event.sourceId, event.idempotency.keyHash);
     // The first one expired or was deleted between the two statements: try again.
     if (first === null) return { kind: 'stale' };
-    // A try whose answer was lost has taken the key for this very event.
+    // An earlier try, whose answer was lost, stored the key for this same event.
     return first === event.id ? { kind: 'stored' } : { kind: 'duplicate', eventId: first };
   } catch (error) {
     return { kind: 'refused', error };

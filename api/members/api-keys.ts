@@ -25,7 +25,7 @@ const expiresAt = z
   .nullable()
   .optional();
 
-/** Clients may send `name`, `scopes` and `expiresAt`; the others are only shown. */
+/** Clients may send `name`, `scopes` and `expiresAt`; the others are read-only. */
 export const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
   id: readOnly(idOf('key')),
   name: required(field.name.meta({ examples: ['Deployment'] })),

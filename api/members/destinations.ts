@@ -28,7 +28,7 @@ const MAX_RATE_PER_MINUTE = 1_000_000;
 /** Of a type other than the stored one. */
 export const UNCHANGEABLE = 'cannot be changed after creation';
 
-// Its shape depends on authType, which an update may leave out: checked when the record is at hand (destination-record.ts).
+// Its shape depends on authType, which an update may omit: checked once the record is loaded (destination-record.ts).
 const authConfig = z.record(z.string(), z.unknown()).nullable();
 const shownAuthConfig = z
   .record(z.string(), z.string())
@@ -43,7 +43,7 @@ const shownSigningSecret = text(
   'Of Standard Webhooks signatures; null: deliveries are not signed.',
 ).nullable();
 
-/** The type of an HTTP destination may be sent, and says nothing. */
+/** The type of an HTTP destination may be sent; it has no effect. */
 const httpType = {
   create: z.literal('http', 'must be http; a warehouse is made at /api/destinations').optional(),
   update: z.literal('http', UNCHANGEABLE).optional(),
@@ -53,12 +53,12 @@ const httpType = {
   isStored: true,
 } as const;
 
-/** Clients may send what is `required` or `optional`, with its default, or `converted`; the others are only shown. */
+/** Clients may send what is `required` or `optional`, with its default, or `converted`; the others are read-only. */
 export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldMapping'>>()({
   id: readOnly(idOf('dst')),
   name: required(field.name.meta({ examples: ['CRM'] })),
   type: httpType,
-  // A warehouse has none, and stands in the same files.
+  // Warehouses have none, and are in the same files.
   url: required(field.url, { answer: field.shownUrl }),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),
   successRate: computed(recentTotals.successRate),
@@ -97,7 +97,7 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   updatedAt: readOnly(timestamp),
 });
 
-/** What a new destination has where nothing is sent. */
+/** Defaults of a new destination. */
 export const destinationDefaults = defaultsOf(destinationMembers);
 
 export const createDestinationSchema = z.object(createShape(destinationMembers));
@@ -122,7 +122,7 @@ export const summaryMembers = only(
 );
 export const httpSummary = z.object(answerShape(summaryMembers)).meta({ id: 'HttpDestinationSummary' });
 
-/** The member by which the create endpoint tells which other members there are. */
+/** The discriminator of the create body. */
 export const typeSchema = z.looseObject({ type: z.enum(DESTINATION_TYPES).default('http') });
 
 /** The body of a create, its credentials described by their type. */

@@ -21,7 +21,7 @@ export const enabled = z.boolean().meta({ examples: [true] });
 
 const MAX_URL_LENGTH = 2048;
 
-/** What is wrong with the address of a destination, or null. */
+/** Why the URL of a destination is invalid, or null. */
 function urlProblem(text: string): string | null {
   const example = 'for example https://example.com/hooks';
   if (text.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
@@ -45,7 +45,7 @@ export const url = z
     examples: ['https://example.com/hooks'],
   });
 
-/** Answers may show one that is no URI by the letter, with an umlaut for example. */
+/** Answers may hold a URL that is not strictly a URI, for example with an umlaut. */
 export const shownUrl = z
   .string()
   .max(MAX_URL_LENGTH)
@@ -102,7 +102,7 @@ const policyMembers = {
 };
 export const shownRetryPolicy = z.object(policyMembers).meta({ id: 'RetryPolicy' });
 
-/** Any part of a retry policy; what is missing comes from the defaults (create) or the stored policy (update). */
+/** Any part of a retry policy; missing members come from the defaults (create) or the stored policy (update). */
 export const retryPolicy = z
   .object(policyMembers)
   .partial()

@@ -32,7 +32,7 @@ export const conditionMembers = {
     .meta({ examples: ['order.paid'] }),
 };
 
-/** As clients send them; what cannot work is 400 INVALID_FILTER. */
+/** As clients send them; invalid conditions are 400 INVALID_FILTER. */
 export const conditions = z
   .array(z.object(conditionMembers).meta({ id: 'FilterConditionInput' }))
   .max(MAX_CONDITIONS)
@@ -48,7 +48,7 @@ export const conditions = z
     }
   });
 
-/** As answers and files show them. */
+/** As answers and files hold them. */
 export const shownConditions = z
   .array(z.object(conditionMembers).meta({ id: 'FilterCondition' }))
   .max(MAX_CONDITIONS)
@@ -56,7 +56,7 @@ export const shownConditions = z
 
 export const logic = z.enum(FILTER_LOGICS).meta({ description: 'Whether all conditions must be met, or one.' });
 
-/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are only shown. */
+/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
 export const filterMembers = membersOf<Filter>()({
   ...namedRows('flt', 'Paid orders'),
   conditions: required(conditions.min(1), { answer: shownConditions }),

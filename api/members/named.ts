@@ -1,4 +1,4 @@
-// What filters, transforms and schemas have in common: a name, a slug, and routes that name them.
+// Members that filters, transforms and schemas share: a name, a slug, and routes that refer to them.
 import * as field from './fields.ts';
 import { computed, converted, optional, readOnly, required } from './table.ts';
 import { count, idOf, timestamp } from './values.ts';
@@ -7,7 +7,7 @@ import { count, idOf, timestamp } from './values.ts';
 export const namedRows = (prefix: string, example: string) => ({
   id: readOnly(idOf(prefix)),
   name: required(field.name.meta({ examples: [example] })),
-  // Made of the name when none is sent.
+  // Derived from the name when none is sent.
   slug: converted(field.slug),
   description: optional(field.description.meta({ examples: ['For the CRM'] }), null),
 });

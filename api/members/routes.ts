@@ -63,8 +63,8 @@ const primaries = destinations.max(MAX_DESTINATIONS);
 const failovers = destinations.max(MAX_FAILOVERS);
 const shownDestination = idOf('dst', 'dst_wh');
 
-// What names another record has its id in the API and its slug in files. Whether there is such a record is asked when the route
-// is stored (route-references.ts).
+// References hold an id in the API and a slug in files. Whether the record exists is checked when the route is stored
+// (route-references.ts).
 const reference = z.string().nullable();
 const slug = (example: string | null) =>
   z
@@ -79,7 +79,7 @@ const whole = (least: number, most: number, example: number) =>
     .max(most)
     .meta({ examples: [example] });
 
-/** Clients may send what is `required` or `optional`, with its default; the others are only shown. */
+/** Clients may send what is `required` or `optional`, with its default; the others are read-only. */
 export const routeMembers = membersOf<Route>()({
   id: readOnly(idOf('rte')),
   name: required(field.name.meta({ examples: ['Orders to the CRM'] })),
@@ -133,7 +133,7 @@ export const routeMembers = membersOf<Route>()({
   updatedAt: readOnly(timestamp),
 });
 
-/** What a new route has where nothing is sent. */
+/** Defaults of a new route. */
 export const routeDefaults = defaultsOf(routeMembers);
 
 export const createRouteSchema = z.object(createShape(routeMembers)).superRefine(checkFilter);
@@ -147,7 +147,7 @@ const circuitMembers = { circuitCooldownSeconds, circuitFailureThreshold, circui
 export const circuitConfigSchema = z.object(updateShape(circuitMembers));
 export const circuitConfigAnswer = answerShape(circuitMembers);
 
-// A route had one destination once, and files of then name it so. The circuit status calls circuitFailureThreshold so.
+// Names in older files, from when a route had one destination, and in the circuit status.
 const firstDestination = slug('crm').meta({ description: 'The first of `destinationSlugs`.', examples: ['crm'] });
 const failureThreshold = z.int().meta({ description: 'The same as `circuitFailureThreshold`.', examples: [5] });
 
@@ -156,7 +156,7 @@ export const routeFileItem = z
   .object({ ...fileShape(routeMembers), destinationSlug: firstDestination, failureThreshold })
   .meta({ id: 'RouteExportItem' });
 
-/** A route in an import; `failureThreshold` counts, and is checked, where the other name of it is missing. */
+/** A route in an import; `failureThreshold` is used, and checked, when the other name is missing. */
 export const routeImportItem = z.object({
   ...importShape(routeMembers),
   destinationSlug: slug('crm').optional(),
@@ -176,7 +176,7 @@ function checkFilter(
   refuse(context, undefined, 'must not be given together with filterConditions', ['filterId']);
 }
 
-/** The filter of a patch: the kind that is sent takes the place of the other one, which may be stored. */
+/** The filter of a patch: the kind that is sent replaces a stored one of the other kind. */
 export function oneFilter<Patch extends Pick<Partial<RouteInput>, 'filterId' | 'filterConditions'>>(
   patch: Patch,
 ): Patch {

@@ -7,7 +7,7 @@ import { namedRows, usedRows } from './named.ts';
 import { answerShape, createShape, membersOf, readOnly, required, updateShape } from './table.ts';
 import { version } from './values.ts';
 
-// Taken as it was sent: a copy by members would lose one called __proto__.
+// Kept as sent: copying by members would lose one called __proto__.
 const isJsonSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 
@@ -31,7 +31,7 @@ const shownSchema = z
   .union([z.record(z.string(), z.unknown()), z.boolean()])
   .meta({ description: 'A JSON Schema.', examples: [{ type: 'object', required: ['id'] }] });
 
-/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are only shown. */
+/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
 export const schemaMembers = membersOf<Schema>()({
   ...namedRows('sch', 'Order'),
   schema: required(jsonSchema, { answer: shownSchema }),

@@ -47,7 +47,7 @@ const idempotencyKey = z
     examples: [{ header: 'X-Request-Id', windowSeconds: 3600 }],
   });
 
-// Checked in full when the record is at hand: an update may leave the secret out (resources/sources.ts).
+// Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
 const verificationConfig = z.looseObject({ type: z.string() }).nullable().optional();
 
 // The members of every scheme but its secret.
@@ -65,11 +65,11 @@ const shownVerificationConfig = z
     examples: [{ type: 'github' }],
   });
 
-/** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are only shown. */
+/** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
 export const sourceMembers = membersOf<Omit<Source, 'verification' | 'verificationSecret'>>()({
   id: readOnly(idOf('src')),
   name: required(field.name),
-  // Of the address that the provider sends to, so an update may only repeat it.
+  // Part of the URL that the provider sends to, so an update may not change it.
   slug: { ...required(field.slug), update: z.string().optional() },
   description: optional(field.description, null),
   webhookUrl: computed(text('http://localhost:3000/ingest/default/orders', 'Where the provider sends its webhooks.')),
@@ -88,7 +88,7 @@ export const sourceMembers = membersOf<Omit<Source, 'verification' | 'verificati
   updatedAt: readOnly(timestamp),
 });
 
-/** What a new source has where nothing is sent. */
+/** Defaults of a new source. */
 export const sourceDefaults = defaultsOf(sourceMembers);
 
 export const createSourceSchema = z.object(createShape(sourceMembers));

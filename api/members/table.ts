@@ -1,6 +1,6 @@
-// How the tables of members beside this file are written. A table has a row for each member of a resource; a row says what clients
-// may send, what answers and export files show, and what a new record has when nothing is sent. Everything that speaks of the
-// members follows from it: the schemas of requests, answers and files, the description of the API, and the views of a record.
+// How the tables of members beside this file are written. A table has a row for each member of a resource; a row says what
+// clients may send, what answers and export files show, and the default of a new record. Everything else is derived from it: the
+// schemas of requests, answers and files, the description of the API, and the views of a record.
 import { z } from 'zod';
 
 /** The type of a member in each place where it stands. */
@@ -15,11 +15,11 @@ export interface Row {
   fileName?: string | undefined;
   /** Of a new record for which nothing is sent. */
   default?: unknown;
-  /** Whether it is a column of the record; the others are found out when somebody asks. */
+  /** Whether it is a column of the record; the others are computed for each answer. */
   isStored: boolean;
-  /** Whether the column holds something else than what is sent, made of it. */
+  /** Whether the stored value differs from the sent one and is derived from it. */
   isConverted?: boolean;
-  /** Whether the column is encrypted: it is never shown as it is. */
+  /** Whether the column is encrypted: its value is never shown directly. */
   isSealed?: boolean;
 }
 
@@ -45,7 +45,7 @@ export function required<Type extends z.ZodType, const FileName extends string |
   };
 }
 
-/** A create and an update may have it; a new record without it has the default. */
+/** Optional in create and update; a new record without it gets the default. */
 export function optional<
   Type extends z.ZodType,
   const Default extends z.output<Type>,
@@ -62,7 +62,7 @@ export function optional<
   };
 }
 
-/** A create and an update may have it; what is stored is made of it, or of something else when it is not sent. */
+/** Optional in create and update; the stored value is derived from it, or from something else when it is not sent. */
 export function converted<Type extends z.ZodType, const FileName extends string | undefined = undefined>(
   type: Type,
   { answer = type, file = answer, fileName }: Differences<FileName> = {},
@@ -78,17 +78,17 @@ export function converted<Type extends z.ZodType, const FileName extends string 
   };
 }
 
-/** Like `converted`; the column is encrypted, so that a view must be given what to show instead. */
+/** Like `converted`; the column is encrypted, so a view must be given the value to show. */
 export function sealed<Type extends z.ZodType>(type: Type, differences: Differences<undefined> = {}) {
   return { ...converted(type, differences), isSealed: true as const };
 }
 
-/** A column that clients cannot set; only a type for files lets it stand in them. */
+/** A column that clients cannot set; it is in files only if it has a type for files. */
 export function readOnly(answer: z.ZodType, file?: z.ZodType) {
   return { answer, ...(file && { file }), isStored: true as const };
 }
 
-/** No column: found out when somebody asks. */
+/** Not a column: computed for each answer. */
 export function computed(answer: z.ZodType) {
   return { answer, isStored: false as const };
 }
@@ -100,11 +100,11 @@ export function withoutDefault(type: z.ZodType): z.ZodType {
 
 export type Table = Readonly<Record<string, Row>>;
 
-// These every record has, and no answer shows them unless its table says so.
+// Every record has these; answers show them only if the table has a row for them.
 type Internal = 'organizationId' | 'version';
 type Column<Entity> = Exclude<keyof Entity & string, Internal>;
 
-/** Rows that are columns of the entity and hold what the column holds, and a row for each of its columns. */
+/** Every column of the entity needs a row, and rows that are columns have the type of the column. */
 type RowsOf<Entity, Rows> = { [Name in Column<Entity>]-?: { isStored: true } } & {
   [Name in keyof Rows]: Name extends keyof Entity
     ? Omit<Row, 'fileName'> & ({ create?: z.ZodType<Entity[Name] | undefined> } | { isConverted: true })
@@ -140,7 +140,7 @@ export function answerShape(rows: Table): z.ZodRawShape {
   return typesIn(rows, 'answer');
 }
 
-// Of several faults the message names the first: a missing member before one that is wrong.
+// The message names the first of several errors: a missing member before an invalid one.
 function requiredFirst(shape: z.ZodRawShape): z.ZodRawShape {
   const isOptional = (type: unknown): number => (type instanceof z.ZodOptional ? 1 : 0);
   return Object.fromEntries(
@@ -165,7 +165,7 @@ type ImportShape<Rows> = {
     : never]: Rows[Name] extends { create: infer Type } ? Type : never;
 };
 
-/** What an import takes: what a create takes, under the names that files have for it. */
+/** Schema of an import: the create schema, under the names used in files. */
 export function importShape<Rows extends Table>(rows: Rows): ImportShape<Rows> {
   const types = inFiles(rows).flatMap(([name, { create, fileName = name }]) => (create ? [[fileName, create]] : []));
   return requiredFirst(Object.fromEntries(types)) as ImportShape<Rows>;
@@ -183,7 +183,7 @@ type Defaults<Rows> = {
     : never;
 };
 
-/** What a new record has where nothing is sent. */
+/** Defaults of a new record. */
 export function defaultsOf<Rows extends Table>(rows: Rows): Defaults<Rows> {
   const defaults = Object.entries(rows).flatMap(([name, row]) => ('default' in row ? [[name, row.default]] : []));
   return Object.fromEntries(defaults) as Defaults<Rows>;
@@ -198,13 +198,13 @@ export function only<Rows extends Table, Name extends keyof Rows & string>(
   return Object.fromEntries(Object.entries(rows).filter(([name]) => wanted.includes(name))) as Pick<Rows, Name>;
 }
 
-// The members whose columns cannot be shown as they are: there is none, or it is encrypted.
+// The members that cannot be read from a column: they have none, or it is encrypted.
 type Sealed<Rows> = { [Name in keyof Rows]: Rows[Name] extends { isSealed: true } ? Name : never }[keyof Rows];
 type Computed<Rows> = { [Name in keyof Rows]: Rows[Name] extends { isStored: false } ? Name : never }[keyof Rows];
 
 /**
  * A record as answers show it.
- * @param others what is no column, and columns that are shown as something else
+ * @param others members that are not columns, and columns that are shown differently
  */
 export function toAnswer<Rows extends Table>(
   rows: Rows,
@@ -220,7 +220,7 @@ export function toAnswer<Rows extends Table>(
 
 /**
  * A record as export files hold it.
- * @param others what a file holds instead of the column, by its name in files
+ * @param others values that replace the column, by their name in files
  */
 export function toFileItem<Rows extends Table>(
   rows: Rows,

@@ -20,7 +20,7 @@ const outputContentType = z
   .nullable()
   .meta({ examples: ['application/json'] });
 
-/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are only shown. */
+/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
 export const transformMembers = membersOf<Transform>()({
   ...namedRows('tfm', 'To the CRM'),
   type: required(z.enum(TRANSFORM_TYPES)),
@@ -36,6 +36,6 @@ export const createTransformSchema = z.object(createShape(transformMembers));
 export const updateTransformSchema = z.object(updateShape(transformMembers));
 export const transformAnswer = z.object(answerShape(transformMembers)).meta({ id: 'Transform' });
 
-/** What can be tried out without being stored. */
+/** Input of the test endpoint; nothing is stored. */
 const { type, code: codeRow, outputContentType: outputRow } = transformMembers;
 export const codeShape = createShape({ type, code: codeRow, outputContentType: outputRow });

@@ -54,7 +54,7 @@ export const version = z
   .min(1)
   .meta({ description: 'Grows with every change.', examples: [1] });
 
-/** What deliveries of the last time were like (HOOKYARD_HEALTH_WINDOW_HOURS). */
+/** Statistics of recent deliveries (HOOKYARD_HEALTH_WINDOW_HOURS). */
 export const recentTotals = {
   successRate: percent.nullable().meta({ description: 'percent; null without a recent delivery' }),
   avgLatency: latency.nullable().meta({ description: 'ms; null without a recent attempt that was answered' }),
@@ -88,5 +88,5 @@ export function listOf(item: z.ZodType) {
 /** Header names and values. */
 export const headers = z.record(z.string(), z.string()).meta({ examples: [{ 'content-type': 'application/json' }] });
 
-/** A webhook on which filters and transforms are tried, in examples. */
+/** An example webhook for the test endpoints of filters and transforms. */
 export const exampleSample = { payload: { kind: 'order.paid', order: { id: 42 } }, headers: { 'x-shop': 'main' } };

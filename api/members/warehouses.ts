@@ -1,5 +1,5 @@
-// What a warehouse destination holds (WH-01 to WH-04). It stands in the same lists and files as HTTP
-// destinations, so it shows their members, too, which have their defaults.
+// What a warehouse destination holds (WH-01 to WH-04). It is in the same lists and files as HTTP destinations, so it has their
+// members too, with their defaults.
 import { z } from 'zod';
 import {
   WAREHOUSE_SECRET_FIELD,
@@ -69,8 +69,9 @@ const configInFile = z.union([shownConfig, z.literal(REDACTED)]).meta({ descript
 const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
 
 /**
- * Clients may send what is `required`, `optional` with its default, `converted` or `sealed`; the others are only shown. `config` and
- * `fieldMapping` are checked by destination-warehouse.ts: by the type, over what is stored, and with errors that carry no code.
+ * Clients may send what is `required`, `optional` with its default, `converted` or `sealed`; the others are read-only. `config`
+ * and `fieldMapping` are checked by destination-warehouse.ts: by type, merged over the stored values, and with errors that have
+ * no code.
  */
 export const warehouseMembers = membersOf<Destination>()({
   id: readOnly(idOf('dst_wh')),

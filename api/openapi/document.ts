@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 description of the API: what the files beside this one say, put together. docs/openapi.json is what
-// comes out; `npm run openapi` renews it.
+// The OpenAPI 3.1 description of the API: assembled from the files beside this one. docs/openapi.json is the result; `npm run
+// openapi` updates it.
 // Rules: HTTP-02.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -24,7 +24,7 @@ const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each
 * An error has \`error\`, \`message\` and, mostly, a \`code\`. Records of other organizations are answered like ones that
   do not exist.`;
 
-/** Puts the document together. It takes some tens of milliseconds of CPU: whoever needs it often keeps it. */
+/** Builds the document. It takes tens of milliseconds of CPU: callers that need it often should cache it. */
 export function apiDocument(): ApiDocument {
   const document = createDocument(
     {
@@ -46,7 +46,7 @@ export function apiDocument(): ApiDocument {
       },
     },
     {
-      // What they are is said beside them.
+      // Their descriptions say what they are.
       allowEmptySchema: { custom: true },
       override: ({ jsonSchema, io }) => {
         // Answers may get more members (see the introduction).

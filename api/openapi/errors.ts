@@ -81,7 +81,7 @@ function exampleMessage(status: number): string {
   return messages[status] ?? DESCRIPTIONS[status] ?? 'It does not work';
 }
 
-// Each answer is written once, under a name: one of these, or its status and codes.
+// Each answer is written once, as a component: named by one of these, or by its status and codes.
 const shared = new Map<string, ZodOpenApiResponseObject>();
 const SHARED_NAMES: Record<string, string> = {
   '400 VALIDATION_ERROR': 'InvalidQuery',
@@ -122,7 +122,7 @@ export function isRepeatable({ method, family = 'management' }: Pick<Described, 
   return method === 'post' && family === 'management';
 }
 
-/** The errors of an operation of the management API: its own, and those that follow from what it takes. */
+/** The errors of an operation of the management API: its own, and those that follow from its input. */
 export function managementErrors({ method, path, query, body, errors = {} }: Described): ErrorCodes {
   const merged: ErrorCodes = {
     401: ['UNAUTHORIZED'],

@@ -1,4 +1,4 @@
-// Examples of answers, made of the examples of their members, so that none can be forgotten or differ from its schema.
+// Examples of answers, built from the examples of their members, so that none is missing or contradicts its schema.
 import type { ApiDocument } from './document.ts';
 
 interface JsonSchema {
@@ -44,6 +44,6 @@ function exampleOf(schema: JsonSchema, schemas: Record<string, JsonSchema>): unk
     return Object.fromEntries(members.filter(([, example]) => example !== undefined));
   }
   if (schema.type === 'array') return schema.items ? [exampleOf(schema.items, schemas)] : [];
-  // Members without an example that may be left out are.
+  // Optional members without an example are omitted.
   return undefined;
 }

@@ -8,7 +8,7 @@ export const requestId = text(
   'The id under which the log knows the request: the one it came with, or a new one.',
 ).meta({ header: { id: 'RequestId' } });
 
-/** Lets a POST be repeated without being done twice. */
+/** Makes a POST safe to repeat. */
 export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/)

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { type ApiRouter, type Context, param } from '../context.ts';
 import { notFound } from '../errors.ts';
 
-/** What of the package swagger-ui-dist the page needs; nothing else is served. */
+/** Files of the package swagger-ui-dist that the page needs; nothing else is served. */
 const PAGE_FILES: Record<string, string> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url);
 const folder = dirname(require.resolve('swagger-ui-dist/package.json'));
 const { version } = require('swagger-ui-dist/package.json') as { version: string };
 
-// Everything comes from here, nothing may be framed or submitted elsewhere. The style sheet has its icons in itself (data:).
+// Everything is loaded from this server, nothing may be framed or submitted elsewhere. The style sheet embeds its icons (data:).
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,8 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-// Addresses are relative, so that the page works behind a proxy that adds a path. The version makes them last for ever.
+// Addresses are relative, so that the page works behind a proxy that adds a path. The version in the address lets browsers cache
+// them for ever.
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -49,7 +50,8 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// validatorUrl: the page would ask a server of others to validate the description. The API key is not kept in the browser.
+// validatorUrl: off, because the page would send the description to a third-party validator. The browser does not store the API
+// key.
 const START = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
@@ -128,7 +130,9 @@ interface Description {
 }
 let description: Promise<Description> | undefined;
 
-/** The description as bytes; what makes it is loaded at the first request, so that a service nobody asks pays nothing. */
+/**
+ * The description as bytes; its generator is loaded at the first request, so that services that never serve it do not pay for it.
+ */
 function loadDescription(): Promise<Description> {
   description ??= import('./document.ts').then(({ apiDocument }) => {
     const bytes = Buffer.from(JSON.stringify(apiDocument()));

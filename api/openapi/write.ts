@@ -5,7 +5,7 @@ import { apiDocument } from './document.ts';
 
 export const CHECKED_IN = join(import.meta.dirname, '..', '..', 'docs', 'openapi.json');
 
-/** The checked-in form: indented, so that a change is seen line by line. */
+/** The checked-in form: indented, so that diffs are readable. */
 export function checkedInText(): string {
   return `${JSON.stringify(apiDocument(), null, 2)}\n`;
 }

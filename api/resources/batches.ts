@@ -1,4 +1,4 @@
-// Batches of a warehouse destination: which files were written, which are on their way, and why one is not.
+// Batches of a warehouse destination: written files, files in progress, and the errors of failed ones.
 // Rules: WH-25.
 import { z } from 'zod';
 import { type BatchRecord, listBatches } from '../../db/history/warehouse-batches.ts';
@@ -16,7 +16,7 @@ const BATCH_STATUSES = ['open', 'frozen', 'uploading', 'written', 'failed'] as c
 
 const batchListSchema = z.object({ ...pageParams, status: choiceParam(BATCH_STATUSES) });
 
-// An HTTP destination has no batches: there is nothing to be found.
+// An HTTP destination has no batches, so this is 404.
 const warehouses: DestinationIds = ['dst_wh'];
 
 const batch = z

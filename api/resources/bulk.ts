@@ -1,5 +1,5 @@
-// Many destinations or routes in one request. Each request is one transaction and counts what existed; ids of nothing, and of other
-// organizations, are passed over.
+// Many destinations or routes in one request. Each request is one transaction and counts the existing records; unknown ids, and
+// ids of other organizations, are ignored.
 // Rules: DEST-33, ROUTE-37, ROUTE-38, ROUTE-46, ROUTE-47.
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/ids.ts';
@@ -90,7 +90,7 @@ async function removeRoutes(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = { deleted: routes.length, routes };
 }
 
-/** The ids that could exist: other texts cannot be in the database. */
+/** The valid ids: other strings cannot be in the database. */
 function wellFormed(texts: string[], ...prefixes: IdPrefix[]): string[] {
   return texts.filter((text) => prefixes.some((prefix) => isId(prefix, text)));
 }

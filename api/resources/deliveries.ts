@@ -1,4 +1,4 @@
-// Deliveries: what happened to an event on its way to one destination, and what people do about it.
+// Deliveries of events to destinations: their history, and the actions retry, cancel and replay.
 // Rules: DLV-13 to DLV-17, ERR-27.
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
@@ -153,7 +153,7 @@ async function signalRetry(
   }
 }
 
-/** Ends a delivery that is under way. PostgreSQL decides; its workflow is told afterwards. */
+/** Cancels an open delivery. PostgreSQL decides; the workflow is signalled afterwards. */
 async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
   const delivery = await requireDelivery(ctx, deps);
   const cancelled = await cancelDeliveries(deps.pool, {

@@ -76,17 +76,17 @@ export const deliveryWithAttempts = z
   .object({ ...deliveryMembers, attempts: z.array(attempt) })
   .meta({ id: 'DeliveryWithAttempts' });
 
-// These ended before they began, or wait for their route's circuit to close.
+// Deliveries that ended before their first attempt, or wait for their route's circuit to close.
 const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'circuit_open', 'failed_over'];
 
-/** Whether there is a workflow to look at. In the express lane only what the first attempt left to do has one. */
+/** Whether the delivery has a workflow. In the express lane it has one only if the first attempt did not finish it. */
 function hasWorkflow({ status, attemptCount, lane }: DeliveryRecord): boolean {
   if (attemptCount === 0) return !WITHOUT_WORKFLOW.includes(status);
   if (lane === 'express' && attemptCount === 1) return ['retrying', 'failed'].includes(status);
   return true;
 }
 
-/** The workflow to look at: its own, or that of its warehouse while it waits for a file; null when there is none. */
+/** Its workflow: its own, or that of its warehouse while it waits for a file; null when there is none. */
 function workflowOf(delivery: DeliveryRecord): string | null {
   if (!isId('dst_wh', delivery.destinationId)) return hasWorkflow(delivery) ? delivery.id : null;
   return delivery.status === 'pending' ? warehouseWorkflowId(delivery.destinationId) : null;

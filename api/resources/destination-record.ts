@@ -1,4 +1,4 @@
-// What both destination families do to the one store behind them.
+// Shared code of both destination families, which use the same table.
 // Rules: DEST-21, DEST-28, DEST-32, DEST-35.
 
 import { z } from 'zod';
@@ -56,7 +56,7 @@ interface Auth {
   authConfig: Record<string, string>;
 }
 
-/** A destination that is complete but for its slug. */
+/** A destination without its slug. */
 export type NewDestination = ReturnType<typeof newDestination> | ReturnType<typeof newWarehouse>;
 
 /** Stores a new destination; its slug is the given one or made of its name. @throws ApiError 409 DUPLICATE_SLUG */
@@ -78,7 +78,7 @@ export async function storeDestination(
   );
 }
 
-/** A new HTTP destination as it is stored, all but its slug. @throws ApiError 400 when its credentials cannot be used */
+/** The columns of a new HTTP destination, without its slug. @throws ApiError 400 when its credentials cannot be used */
 export function newDestination(deps: ApiDeps, organizationId: string, input: DestinationInput) {
   const id = newId('dst');
   const { retryPolicy, authType = 'none', authConfig, signingSecret, slug: _slug, ...rest } = input;
@@ -97,8 +97,8 @@ export function newDestination(deps: ApiDeps, organizationId: string, input: Des
 
 /**
  * Changes the stored destination of the path.
- * @param ids those that the family of the path knows
- * @param change what is to be stored anew, given the record as it is
+ * @param ids the kinds of ids that the family of the path accepts
+ * @param change returns the columns to change, given the current record
  * @throws ApiError 404, 409 DUPLICATE_SLUG, and what `change` throws
  */
 export async function updateDestination(
@@ -119,7 +119,7 @@ export async function updateDestination(
 
 export type DestinationChange = ReturnType<typeof changedDestination> | ReturnType<typeof changedWarehouse>;
 
-/** What a patch makes of a stored HTTP destination. @throws ApiError 400 when its credentials cannot be used */
+/** The columns that a patch of an HTTP destination changes. @throws ApiError 400 when its credentials cannot be used */
 export function changedDestination(deps: ApiDeps, stored: Destination, patch: Partial<DestinationInput>) {
   const { retryPolicy, authType, authConfig, signingSecret, ...rest } = patch;
   const { id } = stored;
@@ -134,7 +134,7 @@ export function changedDestination(deps: ApiDeps, stored: Destination, patch: Pa
   };
 }
 
-/** Deletes the destination of the path and tells the workflows of its open deliveries. */
+/** Deletes the destination of the path and signals the workflows of its open deliveries. */
 export async function removeDestination(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
   const id = param(ctx, 'id');
   requireId('destination', ids, id);
@@ -144,7 +144,7 @@ export async function removeDestination(ctx: Context, deps: ApiDeps, ids: Destin
   ctx.status = 204;
 }
 
-/** Answers one page of the destinations that the family of the path knows, newest first. */
+/** Answers one page of the destinations of the path's family, newest first. */
 export async function listDestinations(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
   const query = parseQuery(ctx, listSchema);
   const pattern = query.search && containsPattern(query.search);
@@ -194,7 +194,7 @@ export function openSigningSecret(deps: Pick<ApiDeps, 'secretBox'>, destination:
   return signingSecret === null || signingSecret === undefined ? null : deps.secretBox.decrypt(signingSecret, id);
 }
 
-// A masked secret is kept only while the type stays: with another type there is nothing it could stand for.
+// A masked secret keeps the stored one only if the type is unchanged.
 function changedAuth(
   deps: ApiDeps,
   stored: Destination,
@@ -210,7 +210,7 @@ function checkAuth(
   authConfig: Record<string, unknown>,
   stored: Record<string, string> | null,
 ): Auth {
-  // The masked secret is put back first: it would not pass as a header value itself.
+  // The masked secret is replaced first: the mask itself is not a valid header value.
   const texts = z.record(z.string(), z.string()).safeParse(authConfig);
   const kept = texts.success
     ? keepRedactedAuthConfig(authType, texts.data, stored)

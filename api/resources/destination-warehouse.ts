@@ -1,4 +1,5 @@
-// Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked, stored encrypted, shown redacted.
+// Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked on input, stored encrypted, redacted in
+// answers.
 // Rules: WH-01 to WH-04, DEST-36, ERR-09.
 
 import { z } from 'zod';
@@ -31,7 +32,7 @@ export function isWarehouse(destination: Destination): destination is Warehouse 
 }
 
 /**
- * A new warehouse as it is stored, all but its slug.
+ * The columns of a new warehouse, without its slug.
  * @param incomplete whether its config may lack the secret, or be missing altogether (imports)
  * @throws ApiError 400
  */
@@ -64,7 +65,7 @@ export function newWarehouse(
 }
 
 /**
- * What a patch makes of a stored warehouse: members of `config` that are not sent stay as they are, null removes one (RFC
+ * The columns that a patch of a warehouse changes: members of `config` that are not sent stay as they are, null removes one (RFC
  * 7396), and a secret that is sent back redacted is kept. `fieldMapping` is replaced as a whole.
  * @param incomplete whether its config may still lack its secret (imports)
  * @throws ApiError 400
@@ -78,7 +79,7 @@ export function changedWarehouse(
   const { config, fieldMapping, ...rest } = patch;
   const known = openWarehouseConfig(secretBox, stored);
   const changed = config === undefined ? undefined : checkConfig(stored.type, config, known, incomplete);
-  // One that was imported without its credentials is not set to work before it has them.
+  // A warehouse that was imported without its credentials cannot be enabled before it has them.
   if (patch.enabled === true && changed === undefined && !incomplete) checkConfig(stored.type, {}, known);
   return {
     ...rest,
@@ -95,7 +96,7 @@ export function showWarehouse({ secretBox }: Deps, stored: Warehouse) {
   };
 }
 
-/** Uploads a test file; whatever goes wrong is in the result. */
+/** Uploads a test file; errors are part of the result. */
 export function testWarehouse(
   deps: Pick<ApiDeps, 'secretBox' | 'testUploader'>,
   stored: Warehouse,
@@ -107,7 +108,7 @@ export function testWarehouse(
 }
 
 /**
- * Refuses a config that would be dropped silently: that of a destination whose type was forgotten.
+ * Refuses a config without a type, which would otherwise be dropped silently.
  * @throws ApiError 400
  */
 export function refuseConfig(body: unknown): void {
@@ -120,8 +121,8 @@ export function refuseConfig(body: unknown): void {
 }
 
 /**
- * Checks a config as it was sent, put over the stored one.
- * @returns what is to be stored, defaults filled in, secret in clear
+ * Checks a config, merged over the stored one.
+ * @returns the config to store, with defaults, secret in clear
  * @throws ApiError 400 without a code (ERR-09)
  */
 export function checkConfig(
@@ -141,7 +142,7 @@ export function checkConfig(
   return checkMember('config', incomplete ? withoutSecret : schema, Object.fromEntries(present));
 }
 
-/** Checks a mapping as it was sent; none, and one without rules, is null. @throws ApiError 400 without a code */
+/** Checks a mapping; a missing one, and one without rules, is null. @throws ApiError 400 without a code */
 export function checkFieldMapping(given: unknown): FieldMappingRule[] | null {
   const rules = checkMember('fieldMapping', fieldMappingSchema.nullable().default(null), given);
   return rules === null || rules.length === 0 ? null : rules;

@@ -56,7 +56,7 @@ const destinationAnswer = z
 const createBody = z.union([createHttpBody, ...createWarehouseBodies]);
 const updateBody = z.union([updateDestinationSchema, updateWarehouseBody]);
 
-/** What becomes of a test upload. */
+/** The result of a test upload. */
 const uploadResults = [
   z.object({
     success: z.literal(true),

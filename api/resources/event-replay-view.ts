@@ -95,7 +95,7 @@ interface ShownFilter {
   search?: string | null;
 }
 
-/** The filters as they were given, so that one whose name was mistyped is seen to be missing. */
+/** The filters as they were understood, so that the user notices a mistyped name. */
 export function showFilter({ sourceId, status, routed, from, to, search }: ShownFilter) {
   return {
     ...(sourceId && { sourceId }),

@@ -1,4 +1,4 @@
-// Replays of events chosen by the filters of the event list: counted in advance, started, watched and cancelled.
+// Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
 // Rules: RPL-05 to RPL-13, ERR-17, ERR-28.
 import { z } from 'zod';
 import { MAX_OPEN_REPLAYS, REPLAY_RATE } from '../../core/event-replay.ts';
@@ -106,7 +106,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = showReplay(await findReplay(em, id), deps);
 }
 
-/** Nobody replays everything by an empty body, or by a filter of which only the name was mistyped. */
+/** An empty body, or a filter with a mistyped name, must not replay everything. */
 function requireChoice({ all, ...body }: Body): void {
   const filters = Object.keys(eventFilterParams) as (keyof typeof eventFilterParams)[];
   const filtered = filters.some((name) => body[name] !== undefined);
@@ -115,7 +115,7 @@ function requireChoice({ all, ...body }: Body): void {
   if (filtered && all === true) throw invalid('all', 'must not be given together with filters');
 }
 
-/** Whether an event goes to them is found out when it is its turn. */
+/** Whether an event goes to them is checked when the replay reaches it. */
 async function requireDestinations(em: EntityManager, ids: string[]): Promise<void> {
   const found = new Set((await em.find(Destination, { id: { $in: ids } }, { fields: ['id'] })).map(({ id }) => id));
   const unknown = ids.filter((id) => !found.has(id));
@@ -160,7 +160,7 @@ async function store({ pool }: ApiDeps, body: Body, selection: EventSelection): 
   }
 }
 
-/** A replay needs no count: its pages find their events step by step. */
+/** A replay does not need the count: each page finds its own events. */
 async function countIfPossible(pool: ApiDeps['pool'], selection: EventSelection): Promise<number | null> {
   try {
     return await countMatching(pool, selection);
@@ -188,7 +188,7 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = showReplay(await findReplay(entityManager(ctx, deps), param(ctx, 'id')), deps);
 }
 
-/** Ends a replay after the page that is being made. PostgreSQL decides; its workflow is told afterwards. */
+/** Cancels a replay after the current page. PostgreSQL decides; the workflow is signalled afterwards. */
 async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
   const { id } = await findReplay(entityManager(ctx, deps), param(ctx, 'id'));
   const ended = await endEventReplay(deps.pool, { organizationId: organizationId(ctx), replayId: id }, 'cancelled');

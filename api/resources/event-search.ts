@@ -1,9 +1,9 @@
-// Searches of payloads: how many run at once, and what is answered when one cannot be finished.
+// Payload searches: limits how many run at once, and answers when one cannot be finished.
 // Rules: ERR-16.
 import { SEARCH_MS, SearchTooBroadError } from '../../db/history/search.ts';
 import { invalid, unavailable } from '../errors.ts';
 
-// They hold connections for seconds that other requests need as well.
+// They hold connections for seconds that other requests need too.
 const MAX_AT_ONCE = 2;
 
 /** Runs a search. @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process */

@@ -19,12 +19,12 @@ import { parseQuery } from '../validation.ts';
 import { attemptMembers, deliveryAnswer, showDelivery, timelineAttempt } from './delivery-view.ts';
 import { boundedSearches } from './event-search.ts';
 
-// Deliveries whose workflow may be open: those under way, and failed ones, which wait for a replay.
+// Deliveries whose workflow may be open: open ones, and failed ones, which wait for a replay.
 const WITH_WORKFLOW: string[] = [...OPEN_STATUSES, 'failed'];
 
 const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 
-/** Which events: the query of the list, and the body of a replay. */
+/** Filters of events, in the query of the list and the body of a replay. */
 export const eventFilterParams = {
   sourceId: textParam,
   status: choiceParam(EVENT_STATUSES),
@@ -169,7 +169,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = listAnswer(events.map(show), total, query);
 }
 
-/** The filter that parsed `eventFilterParams` ask for. */
+/** Turns parsed `eventFilterParams` into a filter. */
 export function eventFilter(params: Omit<EventFilter, 'payloadPattern'> & { search?: string }): EventFilter {
   const { sourceId, status, routed, from, to, search } = params;
   return { sourceId, status, routed, from, to, payloadPattern: search && containsPattern(search) };
@@ -197,7 +197,7 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.status = 204;
 }
 
-// The bytes come from anyone: no browser may take them for a page of this service.
+// The bytes are untrusted: no browser may render them as a page of this service.
 async function payload(ctx: Context, deps: ApiDeps): Promise<void> {
   const event = await requireEvent(ctx, deps);
   const bytes = await requirePayload(deps, event.id);
@@ -251,7 +251,7 @@ async function requirePayload(deps: ApiDeps, eventId: string): Promise<Buffer> {
   return bytes;
 }
 
-/** 410: what the retention removed. */
+/** 410: removed by the retention. */
 export function payloadExpired(eventId: string): ApiError {
   return new ApiError(
     410,

@@ -104,7 +104,7 @@ async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = tryOut(filter.conditions, filter.logic, body);
 }
 
-/** Tries conditions that are not stored. */
+/** Tests conditions that are not stored. */
 async function testConditions(ctx: Context): Promise<void> {
   const { conditions: given, logic: how, ...body } = await parseBody(ctx, testConditionsSchema);
   ctx.body = tryOut(given, how ?? filterDefaults.logic, body);

@@ -1,4 +1,4 @@
-// Probes for whoever runs the service: `/healthz` says that this process answers, `/readyz` that webhooks should be sent to it.
+// Health probes: `/healthz` says that this process is alive, `/readyz` that it should get webhooks.
 // Rules: HTTP-33, HTTP-34.
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { CachedProbe } from '../cached-probe.ts';
 import { parseQuery } from '../validation.ts';
 
 const DEADLINE_MS = 2000;
-// Temporal is only mentioned by the plain probe, which balancers give little time: half a second is usual.
+// The plain probe only reports Temporal: load balancers give probes little time, often half a second.
 const PATIENCE_MS = 100;
 
 export const readySchema = z.object({
@@ -26,7 +26,7 @@ export const readySchema = z.object({
 });
 
 export interface HealthDeps {
-  /** Whether the process was told to end and takes its leave of the balancer. */
+  /** Whether the process is shutting down and drains the load balancer. */
   ending: () => boolean;
   /** Whether ingest accepts webhooks. */
   ingestState: () => DoorState;
@@ -35,9 +35,8 @@ export interface HealthDeps {
 }
 
 /**
- * Ready is a process that can store a webhook. Failure policy: neither Temporal, which ingest does without, nor a full backlog,
- * of which another process would have no more room, takes a process out of service; the answer tells both, and with `deep`
- * both count.
+ * A process is ready when it can store a webhook. Failure policy: neither an unreachable Temporal, which ingest does not need,
+ * nor a full backlog, which every other process shares, makes a process unready. The answer reports both; with `deep` both count.
  */
 export function mountHealth(router: ApiRouter, { ending, ingestState, database, temporal }: HealthDeps): void {
   router.get('/healthz', (ctx) => {
@@ -55,13 +54,13 @@ export function mountHealth(router: ApiRouter, { ending, ingestState, database, 
     if (deep) problems.push(problemOf('Temporal', delivers), ingest === 'full' ? 'ingest is full' : null);
     const told = problems.filter((problem) => problem !== null);
     if (told.length > 0) throw notReady(told.join('; '));
-    // No answer yet: what the last look found holds until there is one.
+    // No answer yet: the last result is used.
     const last = delivers === undefined ? temporal.last : delivers;
     ctx.body = { status: 'ok', ingest, temporal: last === null ? 'ok' : 'away' };
   });
 }
 
-/** Asks the pool that ingest stores with: what else uses the database may keep its own connections busy. */
+/** Uses the pool of ingest: other pools may be busy without ingest being affected. */
 export function lookAtDatabase(ingestPool: Pool): CachedProbe {
   return new CachedProbe(async () => {
     return (await takesWrites(ingestPool, DEADLINE_MS)) ? null : 'takes no writes';

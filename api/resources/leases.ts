@@ -1,5 +1,5 @@
-// Leases: a request that lets sources, destinations and routes live for some time only, unless it is repeated. For what is made for
-// as long as a program runs, like the destination and the route of `hookyard listen`: a program that is killed removes nothing.
+// Leases: a request that gives sources, destinations and routes a limited lifetime, unless it is repeated. For records that a
+// program needs only while it runs, like the destination and the route of `hookyard listen`: a killed program cannot clean up.
 // Rules: LEASE-01 to LEASE-03.
 import { z } from 'zod';
 import { endLeases, renewLeases } from '../../db/management/leases.ts';

@@ -1,5 +1,5 @@
-// Filters, schemas and transforms have a name and a slug, and routes name them by id: what their endpoints share. The
-// file of each states what is its own: its members, and what can be tried out.
+// Shared endpoints of filters, schemas and transforms, which have a name and a slug, and to which routes refer by id. The file of
+// each kind adds its members and its test endpoint.
 import { type EntityName, LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, newId } from '../../core/ids.ts';
@@ -29,19 +29,19 @@ const listSchema = z.object({
 /** The members that all three have. */
 type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;
 
-/** What tells one kind from the others. */
+/** What differs between the kinds. */
 export interface NamedKind extends SlugRules {
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
-  /** The member by which routes name it. */
+  /** The member of routes that refers to it. */
   usedAs: RouteReference;
   /** Its members. */
   members: Table & typeof usedRows;
-  /** The schema of answers that show one. */
+  /** The schema of answers with one record. */
   answer: z.ZodType;
 }
 
-/** What the description says of the paths of a kind, and what is its own in them. */
+/** The API description of the paths of a kind. */
 interface NamedPaths {
   tag: Tag;
   /** In operation ids and in sentences: `Filter`, `filter`. */
@@ -64,11 +64,11 @@ export class NamedRecords<Own extends object> {
 
   constructor(kind: NamedKind) {
     this.#kind = kind;
-    // The kind's entity has these members, which the mapper's types cannot tell.
+    // The kind's entity has these members, which MikroORM's types cannot express.
     this.#entity = kind.entity as unknown as EntityName<Named>;
   }
 
-  /** List, create, get, update and delete; creating and updating are the kind's own. */
+  /** List, create, get, update and delete; each kind has its own create and update. */
   operations({ tag, name, base, create, update, refusal, alsoLeadsTo }: NamedPaths): Operation[] {
     const { answer, prefix } = this.#kind;
     const common = { tag, idOf: [prefix] };
@@ -174,8 +174,8 @@ export class NamedRecords<Own extends object> {
   }
 
   /**
-   * Applies what was sent to the record of the path, under its lock, and answers with it.
-   * @param still whether the patch may be applied to what is stored now
+   * Applies the patch to the record of the path, under its lock, and answers with it.
+   * @param still whether the patch may be applied to the current record
    * @returns false when it may not; nothing is changed or answered then
    * @throws ApiError 404, 409 DUPLICATE_SLUG
    */

@@ -1,5 +1,5 @@
-// Destinations, organization-scoped family: the http destinations of the same store, with the same members. A warehouse has no
-// place in it: its id is unknown here.
+// Destinations, organization-scoped family: the http destinations of the same store, with the same members. Warehouses are not
+// part of this family: their ids are unknown here.
 // Rules: DEST-38 to DEST-43.
 import type { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';

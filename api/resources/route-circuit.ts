@@ -126,7 +126,7 @@ async function circuitStatus(ctx: Context, deps: ApiDeps): Promise<void> {
   };
 }
 
-/** Closes the circuit at once; its workflow hears of it and releases what was held. */
+/** Closes the circuit at once; its workflow is signalled and releases the held deliveries. */
 async function resetCircuit(ctx: Context, deps: ApiDeps): Promise<void> {
   const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
   await closeCircuit(deps.pool, id);

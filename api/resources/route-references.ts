@@ -1,4 +1,5 @@
-// Filters, schemas and transforms are used by routes: how many use one, and that none does when it is deleted.
+// Filters, schemas and transforms are used by routes: counts the routes of a record, and prevents the deletion of one that is in
+// use.
 // Rules: FLT-14, SCH-07, TFM-12, ERR-26.
 import { LockMode } from '@mikro-orm/core';
 import { isId } from '../../core/ids.ts';
@@ -6,12 +7,12 @@ import { Filter, Route, Schema, Transform } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { ApiError, invalid } from '../errors.ts';
 
-/** The members by which a route names a record. */
+/** The members of a route that refer to a record. */
 export type RouteReference = 'filterId' | 'schemaId' | 'transformId';
 
 const SHOWN_ROUTES = 10;
 
-/** How many routes name each of the records, in one query; `get` of an id that none names gives 0. */
+/** How many routes refer to each of the records, in one query; `get` of an unused id gives 0. */
 export async function routeCounts(
   em: EntityManager,
   member: RouteReference,
@@ -24,9 +25,9 @@ export async function routeCounts(
 }
 
 /**
- * Refuses to delete a record that routes use. Call it with the record's row locked for update, in the transaction that
- * deletes it: a route that is being stored holds a shared lock on what it names (`requireReferences`), so it is either
- * seen here or finds the record gone.
+ * Refuses to delete a record that routes use. Call it with the record's row locked for update, in the transaction that deletes
+ * it: a route that is being stored holds a shared lock on its references (`requireReferences`), so either it is seen here, or it
+ * finds that the record is gone.
  * @throws ApiError 409 IN_USE naming the routes
  */
 export async function requireUnused(
@@ -49,7 +50,7 @@ export async function requireUnused(
 type References = Partial<Record<RouteReference, string | null>>;
 
 /**
- * Requires that what a route names exists in its organization, and locks it against deletion until the route is stored.
+ * Requires that the references of a route exist in its organization, and locks them against deletion until the route is stored.
  * @throws ApiError 400 about the member
  */
 export async function requireReferences(em: EntityManager, route: References): Promise<void> {
@@ -73,7 +74,7 @@ function missing(member: RouteReference, kind: string): ApiError {
   return invalid(member, `must be the id of a ${kind} of this organization`);
 }
 
-/** Names of everything that these routes name, by id, in at most three queries. */
+/** Names of all records that these routes refer to, by id, in at most three queries. */
 export async function referenceNames(em: EntityManager, routes: References[]): Promise<Map<string, string>> {
   const ids = (member: RouteReference) => [...new Set(routes.flatMap((route) => route[member] ?? []))];
   const find = { fields: ['id', 'name'] } as const;

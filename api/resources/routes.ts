@@ -106,7 +106,7 @@ export const routeOperations: Operation[] = [
       examples: { pause: { enabled: false }, 'take the transform out': { transformId: null } },
     },
     answer: { status: 200, description: 'The route as it is now.', schema: routeAnswer },
-    // INVALID_SOURCE: the source was deleted at the same moment.
+    // INVALID_SOURCE: the source was deleted concurrently.
     errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
   },
   {
@@ -199,7 +199,7 @@ async function lockSource(em: EntityManager, sourceId: string): Promise<void> {
   if (!found) throw invalid('sourceId', 'must be the id of a source of this organization', 'INVALID_SOURCE');
 }
 
-// Locked against deletion until the route is stored, so that no route names a destination that has just gone.
+// Locked against deletion until the route is stored, so that no route refers to a destination that was just deleted.
 async function checkDestinations(em: EntityManager, route: Route): Promise<void> {
   const both = route.failoverDestinationIds.find((id) => route.destinationIds.includes(id));
   if (both !== undefined) throw invalid('failoverDestinationIds', `must not name ${both}, which is in destinationIds`);
@@ -242,7 +242,7 @@ async function showOne(em: EntityManager, deps: ApiDeps, route: Route) {
   return shown;
 }
 
-/** Routes with what they refer to, for a whole page at once. */
+/** Routes with their references, for a whole page at once. */
 async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
   const sourceIds = [...new Set(routes.map((route) => route.sourceId))];
   const destinationIds = [...new Set(routes.flatMap((route) => route.destinationIds))];

@@ -80,12 +80,12 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   await schemas.update(ctx, deps, await parseBody(ctx, updateSchemaSchema));
 }
 
-/** Tries the schema on a payload. */
+/** Tests the schema on a payload. */
 async function validate(ctx: Context, deps: ApiDeps): Promise<void> {
   const schema = await schemas.find(ctx, deps);
   const { payload } = await parseBody(ctx, validateSchema);
   const json = Buffer.from(JSON.stringify(payload) ?? 'null');
-  // Seen as an event with this body would be.
+  // Evaluated like an event with this body.
   const errors = validatorOf(schema).validate(viewPayload(json).payload, json.length);
   ctx.body = { valid: errors.length === 0, errors };
 }

@@ -196,7 +196,7 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.status = 204;
 }
 
-/** Checks a verificationConfig. Of the same type as the stored one, it may leave its secret out or send it back masked. */
+/** Checks a verificationConfig. If the type is unchanged, the secret may be omitted or sent back masked. */
 function withStoredSecret(config: Record<string, unknown>, stored: VerificationConfig | null): VerificationConfig {
   const { secret } = config;
   const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
@@ -216,7 +216,7 @@ function openStored(deps: ApiDeps, source: Source): VerificationConfig | null {
   return verificationConfigSchema.parse({ ...source.verification, secret });
 }
 
-/** The columns of a verificationConfig: what is public in clear, the secret encrypted. */
+/** The columns of a verificationConfig: the public members in clear, the secret encrypted. */
 function seal(deps: ApiDeps, id: string, config: VerificationConfig) {
   return {
     verification: publicVerificationConfig(config),

@@ -1,4 +1,4 @@
-// Transforms: code that makes of an event what is sent.
+// Transforms: code that turns an event into the request that is sent.
 // Rules: TFM-02, TFM-03, TFM-07, TFM-10, TFM-11, ERR-15.
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
@@ -134,7 +134,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 /**
- * Applies a patch. The code is checked before the record is locked: that may take a second.
+ * Applies a patch. The code is checked before the record is locked, because the check may take a second.
  * @returns false when the code was changed by another request meanwhile
  */
 async function tryUpdate(ctx: Context, deps: ApiDeps, patch: z.output<typeof updateTransformSchema>): Promise<boolean> {
@@ -152,7 +152,7 @@ async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = await tryOut(ctx, deps, transform, sample);
 }
 
-/** Tries code that is not stored. */
+/** Tests code that is not stored. */
 async function testCode(ctx: Context, deps: ApiDeps): Promise<void> {
   const { type, code, outputContentType, ...sample } = await parseBody(ctx, testCodeSchema);
   const transform = { key: null, type, code, outputContentType: outputContentType ?? null };

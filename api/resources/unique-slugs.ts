@@ -1,4 +1,4 @@
-// Slugs of records that get one from their name when none is given.
+// Slugs of records, derived from the name when none is given.
 // Rules: HTTP-13, ERR-24.
 import type { EntityName } from '@mikro-orm/core';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';
@@ -7,25 +7,25 @@ import type { EntityManager } from '../../db/orm.ts';
 import { ApiError } from '../errors.ts';
 import { violates } from '../records.ts';
 
-/** What the slugs of a kind of record need to be told apart. */
+/** What makes slugs of a kind of record unique. */
 export interface SlugRules {
-  /** For messages, and the slug of a name without a Latin letter: `filter`. */
+  /** For messages, and as the slug of a name without Latin letters: `filter`. */
   kind: string;
   entity: typeof Destination | typeof Filter | typeof Schema | typeof Transform;
   /** Name of the unique constraint. */
   constraint: string;
 }
 
-/** What matters here of a record. The mapper's types do not let an entity pass for one with fewer members, hence the cast. */
+/** The members used here. MikroORM's types do not accept an entity as a type with fewer members, hence the cast. */
 type Slugged = { id: string; slug: string };
 
-// Slugs that share this many characters may differ in the numeric suffix only.
+// Slugs that share this many characters may differ only in the numeric suffix.
 const COMPARED_LENGTH = 50;
 
 /**
- * Stores a new record under the slug that was given, or one made of its name with a numeric suffix on conflict.
+ * Stores a new record under the given slug, or one derived from its name, with a numeric suffix on conflict.
  * @param fork makes a fresh unit of work for each try
- * @throws ApiError 409 DUPLICATE_SLUG when the slug that was given is taken
+ * @throws ApiError 409 DUPLICATE_SLUG when the given slug is taken
  */
 export async function storeWithSlug<T>(
   rules: SlugRules,
@@ -40,7 +40,7 @@ export async function storeWithSlug<T>(
       return await store(em, slug);
     } catch (error) {
       if (!violates(error, rules.constraint)) throw error;
-      // Another request took the slug of this name at the same moment: the next one is free.
+      // A concurrent request took the slug of this name: try the next one.
       if (input.slug !== undefined) throw duplicateSlug(rules, slug);
     }
   }

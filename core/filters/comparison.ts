@@ -23,7 +23,7 @@ import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber, jsonNumber 
 /** Whether a value of the webhook meets a condition. */
 export type ValueTest = (actual: unknown) => boolean;
 
-// RFC 8259, section 6. Longer ones are no numbers anyone means.
+// RFC 8259, section 6. Longer texts are not treated as numbers.
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const MAX_NUMBER_LENGTH = 40;
 
@@ -45,7 +45,7 @@ export function textOf(value: unknown): string | null {
   return isJsonNumber(value) || typeof value === 'boolean' ? String(value) : null;
 }
 
-/** Equal to one of these; a look-up, however long the list is. */
+/** Equal to one of these; one lookup for a list of any length. */
 export function equalsAny(wanted: readonly unknown[]): ValueTest {
   const scalars = new Set(wanted.filter((value) => typeof value !== 'object' || value === null));
   const numbers = new Set(wanted.filter(isJsonNumber).map(keyOf));

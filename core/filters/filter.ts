@@ -1,4 +1,4 @@
-// Filters: which webhooks a route takes. Conditions are compiled once and evaluated for every event.
+// Filters: which webhooks a route accepts. Conditions are compiled once and evaluated for every event.
 import {
   type CompiledCondition,
   compileCondition,
@@ -16,7 +16,7 @@ export const MAX_CONDITIONS = 50;
 export const MAX_PATTERNS = 10;
 
 export interface CompiledFilter {
-  /** Whether the route takes this webhook. A filter without conditions takes every one. */
+  /** Whether the route accepts this webhook. A filter without conditions accepts all. */
   takes(request: FilteredRequest): boolean;
   /** Whether each condition is met, in their order. */
   explain(request: FilteredRequest): boolean[];

@@ -29,7 +29,7 @@ function readDecimal(text: string): Decimal | null {
   };
 }
 
-// A pattern with `0+$` would look at every zero of a long number as often as there are zeros.
+// A pattern with `0+$` would take quadratic time for a long number of zeros.
 function withoutZerosAtEnd(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
@@ -59,7 +59,7 @@ export function isWhole(text: string): boolean {
   return decimal !== null && decimal.digits.length - 1 <= Math.max(decimal.magnitude, -1);
 }
 
-// A quotient of so many digits is surely none that anyone means, and costs nothing to find.
+// Limit of the digits of a quotient: beyond realistic input, and still cheap.
 const MAX_SPREAD = 5000;
 
 /** Whether a is a whole multiple of b. False when they are too many orders of magnitude apart to tell. */

@@ -87,7 +87,7 @@ export function parseExact(text: string): unknown {
   const numbers: ExactNumber[] = [];
   const marked = markInexact(text, mark, numbers);
   if (numbers.length === 0) return value;
-  // Or else it would be in memory beside the other one.
+  // Frees the first one, so that both are not in memory together.
   value = null;
   value = unmark(JSON.parse(marked), mark, numbers);
   if (typeof value === 'object' && value !== null) withExactNumbers.add(value);
@@ -96,7 +96,7 @@ export function parseExact(text: string): unknown {
 
 const withExactNumbers = new WeakSet();
 
-/** Whether `parseExact` has found such a number in what it gave; at once, however large that is. */
+/** Whether the result of `parseExact` holds such a number; constant time. */
 export function holdsExactNumbers(parsed: unknown): boolean {
   return (
     parsed instanceof ExactNumber || (typeof parsed === 'object' && parsed !== null && withExactNumbers.has(parsed))

@@ -35,7 +35,7 @@ export function evaluationCost(schema: unknown): number {
   try {
     return costOf(schema);
   } catch (error) {
-    // A chain of references as long as the stack is deep.
+    // A chain of references that overflows the stack.
     if (error instanceof RangeError) return Infinity;
     throw error;
   }

@@ -7,7 +7,7 @@ export interface SchemaError {
   message: string;
 }
 
-/** Most errors that are told, and the longest text about one, in characters. */
+/** Maximum number of reported errors, and of characters per error. */
 const MAX_ERRORS = 10;
 const MAX_ERROR_LENGTH = 300;
 /** Longest text about all of them, in bytes. */

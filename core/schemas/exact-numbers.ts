@@ -1,5 +1,5 @@
 // Schemas and payloads with numbers that a double does not hold. The validator's own code sees a payload with the nearest
-// doubles, which tells types; the keywords about values of numbers are replaced by ones that see the exact payload.
+// doubles, which is enough for types; the keywords about values of numbers are replaced by ones that see the exact payload.
 import type { Ajv, ErrorObject } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import { deepEqual, keyOf } from '../filters/comparison.ts';

@@ -1,4 +1,4 @@
-// A source without signature verification: whoever knows its address may send to it.
+// A source without signature verification: anyone who knows its URL may send to it.
 import { z } from 'zod';
 import { VALID, type Verification } from './scheme.ts';
 

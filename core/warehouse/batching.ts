@@ -5,8 +5,8 @@
 /** Payloads of a file, bytes; a single larger one is a file of its own. */
 export const MAX_BATCH_BYTES = 5 * 1024 * 1024;
 
-// With many partitions, none of which is full, so many files' worth may wait; then the fullest is written as it is. This
-// bounds what one look reads.
+// With many partitions, none of which is full, this many files' worth may wait; then the fullest one is written. This limits how
+// much one check reads.
 const FILES_THAT_WAIT = 10;
 const MOST_LOOKED_AT = 20_000;
 
@@ -41,17 +41,17 @@ export type BatchPlan<Delivery extends WaitingDelivery = WaitingDelivery> =
   /** Nothing is full before so much has come, or so much time has passed. */
   | { kind: 'filling'; batches: FillingBatch[]; waitMs: number; neededEvents: number; neededBytes: number };
 
-/** How many deliveries are looked at: the oldest, which is enough while nothing but one partition waits. */
+/** How many of the oldest deliveries are checked; enough while only one partition waits. */
 export const quickLook = ({ batchSize }: BatchRule): number => batchSize;
-/** How many deliveries are looked at when that is not enough. */
+/** How many deliveries are checked when that is not enough. */
 export const fullLook = ({ batchSize }: BatchRule): number =>
   Math.max(Math.min(FILES_THAT_WAIT * batchSize, MOST_LOOKED_AT), 2 * batchSize);
 
 /**
- * Decides what is written next.
+ * Decides which file is written next.
  * @param waiting in the order in which files take them; not empty
  * @param isAll whether nothing else waits
- * @returns null when more has to be looked at before that can be said
+ * @returns null when more deliveries must be checked to decide
  */
 export function planBatch<Delivery extends WaitingDelivery>(
   waiting: readonly Delivery[],
@@ -86,7 +86,7 @@ function fullest<Group extends { members: unknown[] }>(groups: Group[]): Group |
   return groups.toSorted((a, b) => b.members.length - a.members.length)[0];
 }
 
-/** As many as a file takes, at least one. */
+/** As many as fit in a file, at least one. */
 function firstOf<Delivery extends WaitingDelivery>(members: Delivery[], { batchSize }: BatchRule): Delivery[] {
   let bytes = 0;
   const end = members.findIndex((member, index) => {

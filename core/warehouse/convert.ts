@@ -14,7 +14,7 @@ const done = (value: unknown): Converted => ({ ok: true, value });
 
 // More than JSON takes: a plus sign, zeros that lead, a point without digits on one side.
 const NUMBER = /^([+-]?)0*(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$/;
-// Longer texts are no numbers anyone means.
+// Longer texts are not treated as numbers.
 const MAX_NUMBER_LENGTH = 1000;
 const TRUE = new Set(['true', 'yes', '1']);
 const FALSE = new Set(['false', 'no', '0']);
@@ -43,7 +43,7 @@ function toText(value: unknown): Converted {
   return done(typeof value === 'string' ? value : wellFormed(JSON.stringify(value)));
 }
 
-/** With all its digits; not one beyond the range of a double, which a reader of the file could not take. */
+/** With all its digits; but not beyond the range of a double, which a reader of the file could not parse. */
 function toNumber(value: unknown): Converted {
   const number = typeof value === 'string' ? readNumber(value.trim()) : value;
   return isJsonNumber(number) && Number.isFinite(Number(number)) ? done(number) : CANNOT;

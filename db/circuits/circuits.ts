@@ -77,8 +77,8 @@ function stored(row: CircuitRow): StoredCircuit {
   };
 }
 
-// Of two writers that read the same version, one finds it changed and reads again. A circuit that opens is noted as a
-// failing destination of a route that tells of recoveries, so that the first success after it has closed is told.
+// Of two writers that read the same version, one fails and reads again. A circuit that opens is recorded as a failing destination
+// if the route notifies of recoveries, so that the first success after it has closed is notified.
 const WRITE = `
 with input as (
   select * from json_to_recordset($1::json) as i(route_id text, organization_id text, state text, failure_count int, probe_success_count int,
@@ -106,15 +106,15 @@ select route_id as "routeId",
        case when (select bool_or(wake) from input) then ${WAKE_CIRCUITS} end
 from written`;
 
-// Each turn of the loop loses only to a writer that succeeded, so this is far beyond what workers do to each other.
+// Each iteration loses only to a writer that succeeded, so this is far more than contention between workers needs.
 const MAX_TURNS = 50;
 
 /** An event of a circuit, with the destination it came from. */
 export type RouteEvent = CircuitEvent & { destinationId?: string };
 
 /**
- * Applies events to the circuits of routes, each in its order, whoever else changes them meanwhile.
- * @param choose returns the events for a circuit as it is now; none: it stays as it is
+ * Applies events to the circuits of routes, in their order, safe under concurrent changes.
+ * @param choose returns the events for the current circuit; none: it stays unchanged
  * @returns the circuits afterwards; a route that does not exist is missing
  */
 export async function changeCircuits(
@@ -188,13 +188,13 @@ export interface CountedAttempt {
   destinationId: string;
   deliveryId: string;
   success: boolean;
-  /** By the clock of the process that made it: orders the attempts of a call, and nothing else. */
+  /** By the clock of the process that made it: only orders the attempts of one call. */
   completedAt: Date;
 }
 
 /**
  * Counts attempts in the circuits of their routes, in the order in which they ended.
- * @returns the routes that admit no delivery any more but a probe
+ * @returns the routes that now admit only a probe
  */
 export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): Promise<Set<string>> {
   const byRoute = Map.groupBy(
@@ -233,7 +233,7 @@ export async function resetCircuit(db: Queryable, routeId: string): Promise<void
   );
 }
 
-/** Whether the circuit of a delivery's route keeps it from being attempted, read anew. */
+/** Whether the circuit of a delivery's route blocks it, read from the database. */
 export async function isBlocked(db: Queryable, routeId: string, deliveryId: string): Promise<boolean> {
   const found = (await loadCircuits(db, [routeId])).get(routeId);
   return found !== undefined && !admits(found.circuit, deliveryId);
@@ -256,7 +256,7 @@ export interface DueCircuit {
   routeName: string | null;
 }
 
-// A claim moves the time ahead, like a lease: should this worker die before it has woken the workflow, another does.
+// A claim moves the time ahead, like a lease: if this worker dies before it has woken the workflow, another worker does.
 const CLAIM_DUE = `
 with due as (
   select route_id from circuits where wake_at <= now() order by wake_at limit $1 for update skip locked
@@ -273,7 +273,7 @@ export async function claimDueCircuits(db: Queryable, limit: number): Promise<Du
 }
 
 /**
- * Sets when the workflow is woken next unless it hears of something before; no change since `version` is slept over.
+ * Sets the next wake-up of the workflow, unless a signal comes first; it has no effect if the circuit changed since `version`.
  * @param wakeAt null: only an event wakes it
  */
 export async function setWakeTime(db: Queryable, routeId: string, version: number, wakeAt: Date | null): Promise<void> {

@@ -1,4 +1,4 @@
-// Deliveries that a circuit keeps from being attempted: handed to a failover destination, or held until it closes.
+// Deliveries that a circuit blocks: handed to a failover destination, or held until it closes.
 // Rules: ROUTE-52, CIRC-02, CIRC-07.
 import { newId, shardOf } from '../../core/ids.ts';
 import { electProbe } from './circuits.ts';
@@ -21,19 +21,19 @@ import {
 export interface BlockedDelivery {
   deliveryId: string;
   routeId: string;
-  /** Whether its workflow runs, and will wait for the signal `release`. */
+  /** Whether its workflow runs and waits for the signal `release`. */
   hasWorkflow: boolean;
 }
 
-/** What became of a blocked delivery. */
+/** The outcome of a blocked delivery. */
 export type Diversion = { status: 'held' } | { status: 'failed_over'; takenOverBy: string };
 
 const REASON = "The circuit of the delivery's route is open";
 
-// The lock on the circuit orders this against its change: either this sees it closed and diverts nothing, or whoever closes
-// it waits, and finds the held delivery afterwards. A delivery changes only while it is open, as everywhere; one that
-// went to a failover destination stops counting in its event and its successor counts instead. No attempt was made, so
-// nothing is added to the statistics.
+// The lock on the circuit orders this against its change: either this sees it closed and diverts nothing, or the transaction that
+// closes it waits, and then finds the held delivery. A delivery changes only while it is open, as everywhere; one that went to a
+// failover destination stops counting in its event and its successor counts instead. No attempt was made, so nothing is added to
+// the statistics.
 const DIVERT = `
 with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, has_workflow bool, shard int, next_id text, next_shard int)
@@ -76,8 +76,8 @@ select id, route_id as "routeId", unprobed, case when target is not null then ne
 from changed`;
 
 /**
- * Takes blocked deliveries out of the way of those that may be attempted.
- * @returns what became of each; one that is missing may be attempted, or has ended
+ * Holds blocked deliveries, or hands them to a failover destination.
+ * @returns the outcome of each; a missing one may be attempted, or has ended
  */
 export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): Promise<Map<string, Diversion>> {
   const rows = blocked.map(({ deliveryId, routeId, hasWorkflow }) => {
@@ -108,15 +108,15 @@ export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): 
 }
 
 /**
- * Sees to it that a half-open circuit has a probe. Without that, what is held there would wait for ever: whoever looked for
- * the next probe, when the circuit became half-open or the last probe ended, may have done so right before it was held.
+ * Ensures that a half-open circuit has a probe. Otherwise its held deliveries could wait for ever: the search for the next probe,
+ * when the circuit became half-open or the last probe ended, may have run right before they were held.
  */
 async function electOldest(db: Queryable, routeId: string): Promise<void> {
   const [oldest] = await oldestHeld(db, routeId, { limit: 1 });
   if (oldest) await electProbe(db, routeId, oldest.deliveryId);
 }
 
-/** Whether there is a destination that takes over what the circuit of a route keeps from being attempted. */
+/** Whether a failover destination is available for deliveries that the circuit of a route blocks. */
 export async function hasFailover(db: Queryable, organizationId: string, routeId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from routes r cross join lateral (${firstEnabled('r.failover_destination_ids', 'r.organization_id')}
@@ -186,7 +186,7 @@ select count(*), ${WAKE_RELAYS} from freed`;
 
 /**
  * Ends the hold of deliveries.
- * @param released `queue`: goes (back) to the outbox; the others have been told by a signal
+ * @param released `queue`: goes (back) to the outbox; the others were signalled
  */
 export async function endHold(
   db: Queryable,
@@ -209,7 +209,7 @@ select exists (select from circuits where route_id = $1 and state <> 'closed') a
           limit $2) o) as "onTheWay"`;
 
 /**
- * How a release goes: whether the circuit has opened again, and how many released deliveries have no first result yet.
+ * Progress of a release: whether the circuit has opened again, and how many released deliveries have no first result yet.
  * @param most where counting ends
  */
 export async function releaseState(

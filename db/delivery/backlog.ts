@@ -1,14 +1,14 @@
-// How much waits to be delivered, and how large the database is: asked now and then by every API process, never by a request.
+// The size of the backlog and of the database: read periodically by every API process, never per request.
 import type { Waiting } from '../../core/backlog-limit.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 
 const PAGE_BYTES = 8192;
-// What a page can hold at most: a row of either table has 23 bytes of header, 4 of its pointer and five ids of 31 bytes.
+// Upper bound of the rows on a page: a row of either table has 23 bytes of header, 4 of its pointer and five ids of 31 bytes.
 const MAX_ROWS_PER_PAGE = 44;
 
 /**
- * More than this cannot wait. Read from the sizes of the files, so it costs nothing however much waits; dead rows count until
- * their pages are given back.
+ * An upper bound of the backlog. It uses the sizes of the files, so it is cheap at any size; dead rows count until their pages
+ * are freed.
  */
 export async function waitingAtMost(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ bytes: number }>(
@@ -17,7 +17,7 @@ export async function waitingAtMost(db: Queryable): Promise<number> {
   return ((rows[0]?.bytes ?? 0) / PAGE_BYTES) * MAX_ROWS_PER_PAGE;
 }
 
-// Destinations beyond these have less than a thousandth of all that waits.
+// Destinations beyond these have less than a thousandth of the backlog.
 const WAITING = `
 select destination_id as id, sum(waiting)::bigint as waiting, (sum(sum(waiting)) over ())::bigint as total
 from (
@@ -28,12 +28,12 @@ from (
 group by destination_id order by 2 desc limit 1000`;
 
 /**
- * Counts what waits: deliveries without a result of their first attempt, and those that a circuit holds. About 50 ms for
- * 100,000 of them and 350 ms for a million, of one core.
+ * Counts the backlog: deliveries without a result of their first attempt, and those that a circuit holds. About 50 ms for 100,000
+ * of them and 350 ms for a million, of one core.
  */
 export function countWaiting(pool: Pool): Promise<Waiting> {
   return inSnapshot(pool, async (db) => {
-    // It may take its time, and is not to take the cores of others.
+    // It may be slow, but must not take more than one core.
     await db.query('set local max_parallel_workers_per_gather = 0');
     const { rows } = await db.query<{ id: string; waiting: number; total: number }>(WAITING);
     return { total: rows[0]?.total ?? 0, destinations: rows.map(({ id, waiting }) => ({ id, waiting })) };

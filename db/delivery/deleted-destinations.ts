@@ -1,6 +1,6 @@
-// What is left to be cancelled of deleted destinations: the request that deletes one cancels some of its open deliveries
-// (delivery-commands.ts), the others that wait for a first attempt or for a circuit are cancelled here. One that waits for a
-// retry finds out at its next attempt.
+// Cancels the remaining deliveries of deleted destinations. The request that deletes one cancels some of its open deliveries
+// (delivery-commands.ts); the others that wait for a first attempt or for a circuit are cancelled here. One that waits for a
+// retry is cancelled at its next attempt.
 import { cancelDeliveries, DESTINATION_DELETED } from './delivery-commands.ts';
 import type { Queryable } from '../pool.ts';
 import { heldRow, hops, outboxRow } from '../sql-rules.ts';
@@ -26,7 +26,7 @@ with recursive ${hops('destination', 'outbox', 'destination_id')}, gone as (
 )
 select ${COLUMNS} from gone g join outbox w on w.destination_id = g.id limit $1`;
 
-// No index leads from a destination to what is held for it.
+// Held deliveries have no index by destination.
 const HELD = `
 select ${COLUMNS} from held_deliveries w
 where ctid >= $2::tid and ctid < $3::tid and not exists (select from destinations t where t.id = w.destination_id) limit $1`;
@@ -43,7 +43,7 @@ async function waiting(db: Queryable, most: number): Promise<Waiting[]> {
   return found;
 }
 
-/** Cancels one step of what waits for a deleted destination. @returns null when there is none */
+/** Cancels one step of the deliveries that wait for a deleted destination. @returns null when there is none */
 export function cancelOfDeletedDestination(
   db: Queryable,
 ): Promise<{ destinationIds: string[]; cancelled: number } | null> {
@@ -61,7 +61,7 @@ async function cancelThese(
     const ended = await cancelDeliveries(db, { organizationId, deliveryIds, reason: DESTINATION_DELETED });
     cancelled += ended.length;
   }
-  // What has no open delivery any more must not be found again.
+  // Rows without an open delivery are removed, so that they are not found again.
   const ids = rows.map(({ deliveryId }) => deliveryId);
   const destinationIds = [...new Set(rows.map(({ destinationId }) => destinationId))];
   await db.query(

@@ -1,5 +1,5 @@
-// What people and workflows do to deliveries and events besides attempting them. PostgreSQL is the record: these
-// statements decide, and the workflows are told afterwards (they also find out by themselves at their next attempt).
+// Commands of users and workflows on deliveries and events. PostgreSQL is the record: these statements decide, and the workflows
+// are signalled afterwards (a workflow that misses the signal notices at its next attempt).
 // Rules: DEST-37.
 import { errorText } from '../../core/clean-text.ts';
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
@@ -30,8 +30,8 @@ export interface EndSelection {
   notInBatch?: boolean;
 }
 
-// A delivery is ended once: its status is checked again under the row lock, so of a cancel and a result that meet,
-// exactly one counts in the event's totals. A skipped delivery stops counting at all (EVT-10).
+// A delivery is ended once: its status is checked again under the row lock, so if a cancel and a result race, exactly one counts
+// in the event's totals. A skipped delivery stops counting at all (EVT-10).
 const END = `
 with ended as (
   update deliveries d
@@ -44,7 +44,7 @@ with ended as (
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
     ${PRIMARY_DESTINATION} as primary_id, d.attempt_count, d.status_code, d.finished_at
 ), ${noLongerWaiting('ended')}, unprobed as (
-  -- a probe that ended without an attempt makes room for the next one
+  -- a probe that ended without an attempt is cleared, so that the next one can be elected
   update circuits c set probe_delivery_id = null, probe_until = null, version = c.version + 1, wake_at = now()
   from ended e where c.probe_delivery_id = e.id
   returning c.route_id
@@ -104,7 +104,7 @@ with postponed as (
 delete from outbox o using postponed p
 where ${outboxRow('p')} and o.resume = 'waiting'`;
 
-/** Notes when the next attempt of an open delivery may be made, for people to read. It waits for its turn no more. */
+/** Stores the time of the next attempt of an open delivery, for display only. The delivery no longer waits for its turn. */
 export async function postponeDelivery(db: Queryable, deliveryId: string, forMs: number): Promise<void> {
   await db.query(POSTPONE, [deliveryId, forMs]);
 }
@@ -122,7 +122,7 @@ export async function deleteEvent(pool: Pool, organizationId: string, eventId: s
   });
 }
 
-// None of their deliveries is older than the oldest event, but for the clocks of processes, and nothing is said of the youngest.
+// No delivery is older than the oldest event, apart from clock differences of processes; there is no upper bound.
 const REMOVE_CHILDREN = `
 with payloads as (
   delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3
@@ -137,7 +137,7 @@ export async function removeEventsChildren(db: Queryable, eventIds: string[]): P
   const first = idFloor('dlv', Math.max(0, idTime(low) - CLOCK_SKEW_MS));
   const { rows } = await db.query<{ id: string }>(REMOVE_CHILDREN, [eventIds, low, high, first]);
   if (rows.length === 0) return;
-  // By themselves: joined with what the statement above returns, PostgreSQL may well read all attempts.
+  // A separate statement: joined with the result of the one above, PostgreSQL may read all attempts.
   await removeAttempts(
     db,
     rows.map(({ id }) => id),
@@ -155,9 +155,9 @@ export async function removeAttempts(db: Queryable, deliveryIds: string[]): Prom
 }
 
 /**
- * Deletes a source with its routes. Its events and deliveries are invisible from then on (every read joins the
- * source), open deliveries are ended by their workflows, and the rows go in the background (source-purges.ts): this takes
- * the same time however many events there are.
+ * Deletes a source with its routes. Its events and deliveries are invisible from then on (every read joins the source), open
+ * deliveries are ended by their workflows, and the rows are removed in the background (source-purges.ts), so the time does not
+ * depend on the number of events.
  */
 export function deleteSource(pool: Pool, organizationId: string, sourceId: string): Promise<boolean> {
   return inTransaction(pool, (db) => removeSource(db, organizationId, sourceId));
@@ -176,8 +176,8 @@ export async function removeSource(db: Queryable, organizationId: string, source
 
 /**
  * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history is kept
- * (DEST-37). Of very many open deliveries, and when the database is busy, some are left
- * to the background; those in a file that is being written end with that.
+ * (DEST-37). If there are very many open deliveries, or the database is busy, the rest is cancelled in the background; deliveries
+ * in a file that is being written end with it.
  * @returns the ids that existed, and the deliveries that were cancelled
  */
 export async function deleteDestinations(
@@ -195,7 +195,7 @@ export async function removeDestinations(
   organizationId: string,
   destinationIds: string[],
 ): Promise<string[]> {
-  // In the order of their ids, so that two that delete the same ones queue instead of waiting for each other.
+  // In the order of ids, so that two concurrent deletions queue instead of deadlocking.
   const { rows } = await db.query<{ id: string }>(
     `with doomed as materialized (
        select id from destinations where id = any($2::text[]) and organization_id = $1 order by id for update
@@ -218,7 +218,7 @@ export async function removeDestinations(
   return ids;
 }
 
-/** Failure policy: while the database does not go along, all of it is left to the background. */
+/** Failure policy: when the database fails, all of it is left to the background. */
 async function cancelSome(pool: Pool, organizationId: string, destinationIds: string[]): Promise<string[]> {
   const cancelled: string[] = [];
   if (destinationIds.length === 0) return cancelled;
@@ -227,7 +227,7 @@ async function cancelSome(pool: Pool, organizationId: string, destinationIds: st
     for await (const open of findOpen(pool, { destinationIds }, CANCELLED_AT_ONCE)) {
       const deliveryIds = open.map(({ id }) => id);
       cancelled.push(...(await cancelDeliveries(pool, { organizationId, deliveryIds, reason: DESTINATION_DELETED })));
-      // Counted is what was tried: of a full step one may have ended meanwhile.
+      // Counts tried deliveries: one of a full step may have ended meanwhile.
       tried += deliveryIds.length;
       if (tried >= CANCELLED_AT_ONCE) break;
     }

@@ -1,17 +1,17 @@
-// Notifications of routes: noted where deliveries end, claimed when due, frozen while they are sent (migration 0006).
+// Notifications of routes: recorded where deliveries end, claimed when due, frozen while they are sent (migration 0006).
 // Rules: NOTE-01 to NOTE-04.
 import { type ErrorSummary, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import type { Queryable } from '../pool.ts';
 
 export type NotificationKind = 'failure' | 'recovery' | 'success';
 
-/** A notification is known by its route and kind. */
+/** The key of a notification: its route and kind. */
 export interface NotificationKey {
   routeId: string;
   kind: NotificationKind;
 }
 
-/** What the mail tells of the latest delivery. */
+/** Facts of the latest delivery in the mail. */
 export interface NotificationFacts {
   source_id: string;
   destination_id: string;
@@ -21,7 +21,7 @@ export interface NotificationFacts {
   status_code: number | null;
   /** Its detail. */
   error: string | null;
-  /** Absent when an earlier release has noted it. */
+  /** Absent when an earlier release recorded it. */
   error_summary?: ErrorSummary | null;
   /** When the delivery ended, ISO 8601. */
   at: string;
@@ -30,13 +30,13 @@ export interface NotificationFacts {
   failing_since?: string;
 }
 
-/** The error of these facts, as a mail may have it. */
+/** The error of these facts, reduced to what a mail may contain. */
 export const summaryOf = ({ error, error_summary }: NotificationFacts): ErrorSummary | null =>
   error === null ? null : (error_summary ?? UNKNOWN_ERROR);
 
 /** A mail's content, the same for every try to send it. */
 export interface FrozenMail {
-  /** Deliveries it tells of. */
+  /** Number of deliveries in it. */
   count: number;
   /** When the first of them ended, ISO 8601. */
   since: string;
@@ -44,11 +44,11 @@ export interface FrozenMail {
 }
 
 /**
- * The common table expressions that note ended deliveries in the statement that ends them.
+ * The common table expressions that record notifications in the statement that ends deliveries.
  * @param ended the expression that holds them: organization_id, route_id, source_id, destination_id, primary_id (the
  *   destination the event was to go to first), event_id, delivery_id, status, attempts, status_code, error,
  *   error_summary, at
- * @returns SQL that defines `noted`, which the main query must read: PostgreSQL does not run what nobody reads
+ * @returns SQL that defines `noted`, which the main query must read: PostgreSQL does not run a CTE that nobody reads
  */
 export function noteOutcomes(ended: string): string {
   return `telling as (
@@ -90,13 +90,16 @@ set mail = case when mail is null and count > 0 then jsonb_build_object('count',
 where route_id = $1 and kind = $2
 returning mail`;
 
-/** Fixes what the next mail says; deliveries noted from now on go into the one after it. @returns null: nothing to tell */
+/**
+ * Freezes the content of the next mail; deliveries recorded from now on go into the one after it.
+ * @returns null: nothing to send
+ */
 export async function freezeMail(db: Queryable, { routeId, kind }: NotificationKey): Promise<FrozenMail | null> {
   const { rows } = await db.query<{ mail: FrozenMail | null }>(FREEZE, [routeId, kind]);
   return rows[0]?.mail ?? null;
 }
 
-/** Who is told, and the names the mail uses; a name is null when its record was deleted. */
+/** The recipients, and the names in the mail; a name is null when its record was deleted. */
 export interface MailContext {
   routeName: string;
   emails: string;
@@ -104,7 +107,7 @@ export interface MailContext {
   destinationName: string | null;
 }
 
-/** @returns null when the route was deleted or does not want this kind of notification any more */
+/** @returns null when the route was deleted or has this kind of notification off */
 export async function mailContext(
   db: Queryable,
   { routeId, kind }: NotificationKey,
@@ -123,8 +126,8 @@ export async function mailContext(
 }
 
 /**
- * Ends the frozen mail: it was sent, logged or given up. What came in meanwhile is due when the route may be told again.
- * No two mails of a route and kind end with the same delivery, so ending one twice changes nothing.
+ * Ends the frozen mail: it was sent, logged or given up. Notifications recorded meanwhile are due when the route may get the next
+ * mail. No two mails of a route and kind have the same last delivery, so ending one twice is harmless.
  */
 export async function finishMail(db: Queryable, { routeId, kind }: NotificationKey, mail: FrozenMail): Promise<void> {
   await db.query(
@@ -135,7 +138,7 @@ export async function finishMail(db: Queryable, { routeId, kind }: NotificationK
   );
 }
 
-/** Forgets a notification that nobody wants. */
+/** Removes a notification that is off. */
 export async function forgetNotification(db: Queryable, { routeId, kind }: NotificationKey): Promise<void> {
   await db.query('delete from route_notifications where route_id = $1 and kind = $2', [routeId, kind]);
 }

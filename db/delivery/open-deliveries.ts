@@ -6,7 +6,7 @@ import { OPEN } from '../sql-rules.ts';
 import { openTimesOfDestinations, type Span } from './open-times.ts';
 
 const HOUR_MS = 3_600_000;
-// Places that one statement reads, and of how much time: among a million that have ended, one open delivery is far to read to.
+// Limits per statement, in places and in time: finding one open delivery among a million ended ones takes long.
 const PLACES = 200;
 const LOOKING = new Stride(PLACES * HOUR_MS);
 
@@ -24,11 +24,11 @@ async function openPlaces(db: Queryable, destinationIds: string[] | null): Promi
   return [...hours, ...anywhere];
 }
 
-/** Splits off the first places, of so much time in all. */
+/** Splits off the first places, up to this total time. */
 function cutPlaces(places: Place[], ms: number): { first: Place[]; rest: Place[] } {
   let left = ms;
   for (const [at, place] of places.entries()) {
-    // There are few after now, however much time that is.
+    // Ranges in the future hold few rows, so their length does not count.
     const width = place.to === Infinity ? 0 : place.to - place.from;
     if (at === PLACES || left <= 0) return { first: places.slice(0, at), rest: places.slice(at) };
     if (width > left) {
@@ -58,7 +58,7 @@ export interface OpenDelivery {
   organizationId: string;
 }
 
-/** Which open deliveries: those in a file that is being written, and those of a deleted source, are never among them. */
+/** Selects open deliveries; those in a file that is being written, and those of a deleted source, are excluded. */
 export interface OpenFilter {
   destinationIds?: string[];
   /** Only of events with smaller ids. */
@@ -66,9 +66,9 @@ export interface OpenFilter {
 }
 
 /**
- * Finds open deliveries, in no order. The same are found again as long as they are open.
+ * Finds open deliveries, in no order. The same ones are found again while they are open.
  * @param limit of one step
- * @returns steps, none of them empty; whoever ends what is in one is given the others
+ * @returns steps, none of them empty; ending the deliveries of one step makes the next ones visible
  */
 export async function* findOpen(db: Queryable, filter: OpenFilter, limit: number): AsyncGenerator<OpenDelivery[]> {
   const places = await openPlaces(db, filter.destinationIds ?? null);
@@ -81,7 +81,7 @@ export async function* findOpen(db: Queryable, filter: OpenFilter, limit: number
       });
       const rows = found.filter(({ id }) => !known.has(id));
       if (rows.length > 0) yield rows;
-      // Full of what is open still: nobody ends it, so there is no use in asking again.
+      // The step is still full of open deliveries: the caller does not end them, so another query is useless.
       const hasMore = found.length === limit && rows.length > 0;
       known = hasMore ? new Set(found.map(({ id }) => id)) : new Set();
       if (!hasMore) left = rest;

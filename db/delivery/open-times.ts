@@ -1,6 +1,7 @@
-// When open deliveries were made, among millions that have ended. No index knows it: that would make every recorded attempt
-// dearer. The counts of the lists say exactly in which hours, and to which destinations, there are some (migration 0010): counts
-// and late changes are exact together. What is not counted yet, the last half hour or so, may hold any.
+// When open deliveries were made, among millions that have ended. There is no index for it, because it would make recording every
+// attempt more expensive. The counts of the lists say exactly in which hours, and to which destinations, there are some
+// (migration 0010): counts and late changes are exact together. The uncounted part, about the last half hour, may hold some
+// anywhere.
 import { databaseTime } from '../clock.ts';
 import { settledBefore } from '../history/settle.ts';
 import type { Queryable } from '../pool.ts';
@@ -17,7 +18,7 @@ export interface Span {
 }
 
 export interface OpenTimes {
-  /** Of what is counted, oldest first. */
+  /** The counted part, oldest first. */
   hours: (Span & { destinationId: string | null })[];
   /** Since then, in slices. */
   newest: Span[];
@@ -46,7 +47,7 @@ export function openTimesOfDestinations(db: Queryable, destinationIds: string[] 
 }
 
 async function times(db: Queryable, statement: string, destinationIds: string[] | null): Promise<OpenTimes> {
-  // In this order: what is settled in between is read twice, and not left out.
+  // In this order: rows that are settled in between are read twice instead of missed.
   const settled = (await settledBefore(db)).getTime();
   const { rows } = await db.query<{ start: Date; destinationId?: string }>(statement, [destinationIds]);
   const now = Math.max(settled, await databaseTime(db));
@@ -57,7 +58,7 @@ async function times(db: Queryable, statement: string, destinationIds: string[] 
   return { hours, newest: [...slices({ from: settled, to: now }), { from: now, to: Number.POSITIVE_INFINITY }] };
 }
 
-/** Cuts a span, so that one statement reads no more than ten minutes; what is ahead is one slice. */
+/** Cuts a span, so that one statement reads no more than ten minutes; the future is one slice. */
 export function slices({ from, to }: Span): Span[] {
   if (to === Number.POSITIVE_INFINITY) return [{ from, to }];
   const cut: Span[] = [];

@@ -46,7 +46,7 @@ export async function reserveSlot(
   const reserve = () => db.query<Slot>(RESERVE, [destinationId, slotInterval(perMinute), withinMs]);
   const { rows } = await reserve();
   if (rows[0]) return rows[0];
-  // No near slot, or no row yet: of several that make it at once one does, and all of them ask again.
+  // No slot soon, or no row yet: of several concurrent callers one creates it, and all of them try again.
   await db.query(
     `insert into rate_limits (destination_id, next_at) select id, clock_timestamp() from destinations where id = $1
      on conflict do nothing`,
@@ -55,8 +55,8 @@ export async function reserveSlot(
   return (await reserve()).rows[0] ?? null;
 }
 
-// Locks the delivery before its row in the outbox, as whatever ends deliveries does. `next_attempt_at` is for people to read: not
-// before that.
+// Locks the delivery before its row in the outbox, like all statements that end deliveries. `next_attempt_at` is for display
+// only: the earliest time.
 const QUEUE = `
 with waiting as (
   update deliveries d
@@ -70,20 +70,20 @@ from waiting w
 on conflict (destination_id, priority, delivery_id) do update set resume = 'waiting'`;
 
 /**
- * Puts a delivery, whose workflow waits, into the outbox, among those of its destination that have not begun. A relay tells the
- * workflow when its turn has come; the row leaves the outbox when the attempt has its slot. So what waits costs nothing, goes in
- * order, and hears of a new limit at once; and one that is cancelled takes no slot.
+ * Puts a delivery, whose workflow waits, into the outbox, among the new deliveries of its destination. A relay signals the
+ * workflow when its turn has come; the row leaves the outbox when the attempt has its slot. So waiting is free, the order is
+ * kept, a new limit applies at once, and a cancelled delivery takes no slot.
  */
 export async function queueForTurn(db: Queryable, deliveryId: string): Promise<void> {
   await db.query(QUEUE, [deliveryId, shardOf(deliveryId)]);
 }
 
-/** How far a slot is that was reserved before, maybe by another process. @param at as it was reserved */
+/** Time until a slot that was reserved before, maybe by another process. @param at as it was reserved */
 export async function lookAtSlot(db: Queryable, at: number): Promise<Slot> {
   return { at, inMs: at - (await databaseTime(db)) };
 }
 
-/** When the next slot of each destination is, ms from now; one without a reservation yet is missing: its slot is now. */
+/** When the next slot of each destination is, ms from now; a destination without a reservation is missing: its slot is now. */
 export async function nextSlots(db: Queryable, destinationIds: string[]): Promise<Map<string, number>> {
   const { rows } = await db.query<{ id: string; inMs: number }>(
     `select destination_id as id, greatest(0, extract(epoch from next_at - clock_timestamp()) * 1000)::float8 as "inMs"

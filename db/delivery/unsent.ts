@@ -1,5 +1,5 @@
-// Deliveries that end as failures without their destination having been asked (migration 0010): in the statistics of their
-// route, and not in the health of their destination. Part of the statements that end deliveries this way.
+// Deliveries that fail without a request to their destination (migration 0010): in the statistics of their route, and not in the
+// health of their destination. Part of the statements that end deliveries this way.
 import { addedUp, bucketsOf } from '../sql-rules.ts';
 
 /**

@@ -1,4 +1,4 @@
-// Where the encryption keys come from: HOOKYARD_ENCRYPTION_KEYS, or a generated owner-only file on one machine.
+// Loads the encryption keys: from HOOKYARD_ENCRYPTION_KEYS, or from a generated owner-only file on a single machine.
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -72,7 +72,7 @@ function readOrGenerate(file: string): string {
 }
 
 /**
- * Refuses to start on data that the keys cannot open: tries one record of every key in use.
+ * Refuses to start when the keys cannot decrypt the data: tries one record of every key in use.
  * @throws ConfigError naming the key that is missing or wrong, and what needs it
  */
 export async function checkKeysOpenData(db: Queryable, box: SecretBox): Promise<void> {

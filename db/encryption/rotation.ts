@@ -1,15 +1,15 @@
-// Rotation of encryption keys: which of them stored secrets still need, and encrypting those anew with the first one.
+// Rotation of encryption keys: finds the keys in use, and re-encrypts values with the first one.
 import type { SecretBox } from './secret-box.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 
 interface SealedColumn {
-  /** As operators read it. */
+  /** A name for operators. */
   what: string;
   table: string;
   column: string;
   /** SQL of the id that the cipher text is bound to. */
   recordId: string;
-  /** Whether the service cannot do without: of the others, what cannot be opened is told when it is asked for. */
+  /** Whether the service needs it to start; for the others, a decryption error is reported when the value is used. */
   vital: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface KeyUse {
 
 const EXAMPLES = 3;
 
-/** Which keys are in use, read from all cipher texts. @param vitalOnly leaves out what the service can do without */
+/** Which keys are in use, read from all cipher texts. @param vitalOnly skips columns that the service does not need to start */
 export async function keyUse(db: Queryable, vitalOnly: boolean): Promise<KeyUse[]> {
   const used: KeyUse[] = [];
   for (const { what, table, column, recordId, vital } of SEALED_COLUMNS) {
@@ -55,7 +55,7 @@ export async function keyUse(db: Queryable, vitalOnly: boolean): Promise<KeyUse[
 }
 
 const PAGE = 200;
-// Bounds one call; housekeeping asks again at once while there is more.
+// Bounds one call; housekeeping calls again at once while there is more.
 const MAX_PAGES = 10;
 
 export interface Rotated {
@@ -63,13 +63,13 @@ export interface Rotated {
   encrypted: number;
   /** Ids of records that could not be opened: they were encrypted with other keys of the same names. */
   failed: string[];
-  /** Whether this call ended before it had seen everything. */
+  /** Whether this call ended before it had read everything. */
   more: boolean;
 }
 
 /**
- * Encrypts with the first key what was encrypted with another one that is at hand. Changes no version of a record: its
- * content stays the same. What another transaction holds at the moment is left to the next call.
+ * Re-encrypts with the first key values that were encrypted with another available key. Record versions do not change, because
+ * the content stays the same. Rows locked by another transaction are left to the next call.
  */
 export async function encryptAnew(pool: Pool, box: SecretBox): Promise<Rotated> {
   const rotated: Rotated = { encrypted: 0, failed: [], more: false };
@@ -108,7 +108,7 @@ async function rotatePage(
         rotated.failed.push(row.recordId);
       }
     }
-    // One statement a page: the caches of ingest look at records again once, not once for each.
+    // One statement a page: the caches of ingest reload once, not once per record.
     const { rowCount } = await db.query(
       `update ${table} set ${column} = renewed.sealed from unnest($1::text[], $2::text[]) as renewed (record_id, sealed)
        where ${recordId} = renewed.record_id`,

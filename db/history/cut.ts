@@ -1,5 +1,5 @@
-// How a list's time range is cut: into whole days and hours that are settled, whose counts are known, and what is left at the
-// edges and after the settled part, which is counted row by row (migration 0010). Pure; all times in ms since 1970, UTC.
+// Splits a list's time range into settled whole days and hours, whose counts are known, and the rest (the edges and the unsettled
+// part), which is counted row by row (migration 0010). Pure; all times in ms since 1970, UTC.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -11,7 +11,7 @@ export interface Range {
 }
 
 export interface Cut {
-  /** What is counted row by row; at most an hour at each edge, and everything that is not settled yet. */
+  /** Ranges counted row by row: at most an hour at each edge, and everything unsettled. */
   rows: Range[];
   days: Range[];
   hours: Range[];
@@ -39,7 +39,7 @@ function ranges(...pairs: [from: number, to: number][]): Range[] {
   return pairs.filter(([from, to]) => from < to).map(([from, to]) => ({ from, to }));
 }
 
-/** A stretch of a list with the number of rows that match in it. */
+/** A part of a list with the number of its matching rows. */
 export interface Stretch extends Range {
   total: number;
 }

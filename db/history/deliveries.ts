@@ -28,7 +28,7 @@ export interface DeliveryRecord {
   replayOf: string | null;
   /** In which lane the first attempt was made; null before that. */
   lane: Lane | null;
-  /** The file it is in, or is about to be; null to an HTTP destination, and while it waits for a file. */
+  /** The file it is in, or will be in; null for an HTTP destination, and while it waits for a file. */
   batchId: string | null;
 }
 
@@ -107,7 +107,7 @@ export async function deliveriesOfEvent(
   eventId: string,
 ): Promise<DeliveryRecord[]> {
   if (!isId('evt', eventId)) return [];
-  // None is older than its event, which leaves the partitions of earlier days alone.
+  // No delivery is older than its event, so partitions of earlier days are pruned.
   const first = idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
   const { rows } = await db.query<DeliveryRecord>(
     `select ${COLUMNS} ${FROM} and d.event_id = $2 and d.id >= $3 order by d.id`,

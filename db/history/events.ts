@@ -1,5 +1,5 @@
-// Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while
-// its rows are removed in the background. Statements name the id range, so that only the partitions of those days open.
+// Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while its rows
+// are removed in the background. Statements bound the ids, so that PostgreSQL opens only the partitions of those days.
 import { idFloor } from '../../core/ids.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
@@ -34,7 +34,7 @@ e.received_at as "receivedAt", e.validated_at as "validatedAt", e.queued_at as "
 export interface EventFilter {
   sourceId?: string;
   status?: string;
-  /** Whether a route took it. */
+  /** Whether a route accepted it. */
   routed?: boolean;
   /** Received at or after. */
   from?: Date;
@@ -44,8 +44,8 @@ export interface EventFilter {
   payloadPattern?: string;
 }
 
-// `case` keeps convert_from away from bytes that are no text, whatever order the planner chooses. Its result takes the
-// collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit one.
+// `case` keeps convert_from away from bytes that are not text, in any order that the planner chooses. Its result has the
+// collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit collation.
 /** Which events `e` a filter selects: `from` and `where`, with the parameters $1 to $7 of `matchingValues`. */
 export const MATCHING = `
 from events e join sources s on s.id = e.source_id

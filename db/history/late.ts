@@ -1,17 +1,17 @@
-// Which rows are young: the hot path changes rows that were made moments ago, and these need no note of their changes, because
-// they are not settled before the grace period has passed (migration 0010).
+// Which rows are young: the hot path mostly changes new rows. Changes of these need not be recorded, because they are not settled
+// before the grace period has passed (migration 0010).
 import { idFloor } from '../../core/ids.ts';
 
-/** Rows of this age and older note their changes, ms. */
+/** Changes of rows of at least this age are recorded, ms. */
 const LATE_AFTER_MS = 15 * 60_000;
-/** What a process's clock may be behind PostgreSQL's; one that is further behind notes every change. */
+/** How far a process's clock may be behind PostgreSQL's; if it is further behind, every change is recorded. */
 const CLOCK_SKEW = '4 minutes';
 /** Settling stays this far behind PostgreSQL's clock: late, and a clock that is behind, and a minute. */
 export const GRACE_MS = LATE_AFTER_MS + 5 * 60_000;
 
 /**
- * A CTE `late` for a statement that changes events or deliveries; it holds one row, not null. What feeds the changes must
- * depend on it, so that the setting is made before the first row is changed. It lasts as long as the transaction.
+ * A CTE `late` for a statement that changes events or deliveries; it holds one row, not null. The CTE with the changes must
+ * depend on it, so that the setting is made before the first row is changed. It lasts until the end of the transaction.
  * @param bound the `$n` of the first value of `lateBound`
  * @param at the `$n` of the second
  */
@@ -22,7 +22,7 @@ export function settingLate(bound: string, at: string): string {
 )`;
 }
 
-/** The values of a statement with `settingLate`: from which time in an id on a row is young, and by which clock. */
+/** The values of a statement with `settingLate`: from which id time on a row is young, and by which clock. */
 export function lateBound(nowMs: number = Date.now()): [bound: string, at: Date] {
   return [idFloor('evt', nowMs - LATE_AFTER_MS).slice('evt_'.length), new Date(nowMs)];
 }

@@ -1,6 +1,6 @@
-// Statistics are written in buckets of 5 minutes (migration 0003). A day later that is finer than anyone asks: the buckets of
-// an hour become one, which bears the time of the first. So a month is summed from hundreds of rows and not from tens of
-// thousands, and the statement that sums does not know the difference. A window of more than a day begins at a whole hour.
+// Statistics are written in buckets of 5 minutes (migration 0003). After a day nobody needs that resolution: the buckets of an
+// hour are merged into the first one. So a month is summed from hundreds of rows and not from tens of thousands, and the
+// statement that sums does not know the difference. A window of more than a day begins at a whole hour.
 import { databaseTime } from '../clock.ts';
 import type { Pool } from '../pool.ts';
 import { type Pages, Stride, throughPages } from '../ranges.ts';
@@ -9,11 +9,11 @@ import { addedUp, ALL_TIME } from '../sql-rules.ts';
 const HOUR_MS = 3_600_000;
 // Windows of up to a day are summed from buckets of 5 minutes.
 const AFTER_MS = 25 * HOUR_MS;
-// Nobody asks for more than 30 days: neither the window of health, nor the statistics of a route.
+// No query covers more than 30 days: neither the window of health, nor the statistics of a route.
 const KEPT_MS = 31 * 24 * HOUR_MS;
 
-// What is merged is deleted and added to the first bucket of its hour in one statement. A result that comes for a bucket that is
-// gone makes a new row, which is summed like any other. The bucket 'epoch' holds the totals of all time.
+// One statement deletes the merged buckets and adds them to the first bucket of their hour. A later result for a deleted bucket
+// creates a new row, which is summed like any other. The bucket 'epoch' holds the totals of all time.
 const merging = (table: string, into: string) => `
 with merged as (
   delete from ${table}
@@ -58,8 +58,8 @@ const MERGE: [table: string, statement: string][] = [
 const MERGING = new Stride(2000);
 
 /**
- * Merges the hours that are old enough, and removes what is too old, page by page. After an hour was merged there is nothing to do
- * until the next one is old enough.
+ * Merges the hours that are old enough, and removes expired buckets, page by page. After an hour was merged there is nothing to
+ * do until the next one is old enough.
  * @param forMs stops after this time, ms, when something was merged
  * @returns true when there is more to merge right now
  * @throws a database error; everything that was merged before it stays merged

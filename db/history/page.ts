@@ -1,14 +1,14 @@
 // Lists over millions of rows: exact totals, and any page, from the counts of migration 0010.
 //
-// The total is the sum of the counts of whole days and hours, of the changes since, and of the rows that are not settled. For
-// a page the same counts tell in which hours its rows are, and for which sources or destinations: only those are read, so a
-// page far down, or one of a rare status, costs what the first one costs.
+// The total is the sum of the counts of whole days and hours, of the changes since, and of the rows that are not settled. The
+// same counts show in which hours the rows of a page are, and of which sources or destinations. Only those are read, so a distant
+// page, or one of a rare status, costs as much as the first one.
 import { type IdPrefix, idFloor } from '../../core/ids.ts';
 import type { Queryable } from '../pool.ts';
 import { cutRange, type Range, type Stretch, stretchesOfPage } from './cut.ts';
 import { settledBefore } from './settle.ts';
 
-/** What a list shows: a kind of row of one organization, made inside a range of time, with these columns. */
+/** Selection of a list: a kind of row of one organization, made inside a range of time, with these columns. */
 export interface Selection {
   kind: 'event' | 'delivery';
   organizationId: string;
@@ -46,12 +46,12 @@ export async function findPage(
   return { ids: await readIds(db, selection, fine.within, { limit: page.limit, offset: fine.skip }), total };
 }
 
-/** A stretch whose rows are counted by hours and days, or one by one. */
+/** A range whose rows are counted by hours and days, or row by row. */
 export interface CountedStretch extends Stretch {
   settled: boolean;
 }
 
-/** Where a selection has rows, and how many, newest first. */
+/** Ranges with rows of a selection, and their counts, newest first. */
 export async function countStretches(db: Queryable, selection: Selection): Promise<CountedStretch[]> {
   const end = (await settledBefore(db)).getTime();
   const range = { from: selection.from?.getTime() ?? 0, to: selection.to ? selection.to.getTime() + 1 : Infinity };
@@ -111,7 +111,7 @@ export interface Piece extends Stretch {
   subjects?: string[];
 }
 
-/** Splits settled stretches into hours, and tells whose rows match in each; newest first. */
+/** Splits settled ranges into hours, with the subjects whose rows match in each; newest first. */
 export async function refine(db: Queryable, selection: Selection, stretches: CountedStretch[]): Promise<Piece[]> {
   const settled = stretches.filter((stretch) => stretch.settled);
   if (settled.length === 0) return stretches;
@@ -176,7 +176,7 @@ function idsIn(query: Parameters, selection: Selection, range: Range): string {
 
 // `offset 0` keeps the inner query as it is: PostgreSQL would rather read the whole range from the first to the last piece
 // once, because it cannot know that most of it does not match.
-/** Rows of some sources or destinations, each in a range of its own, by the index that starts with them. */
+/** Rows of some sources or destinations, each in its own range, by the index that starts with them. */
 function idsOf(query: Parameters, selection: Selection, pieces: (Range & { subject: string })[]): string {
   const { prefix, subject } = KINDS[selection.kind];
   const subjects = query.add(pieces.map((piece) => piece.subject));
@@ -222,7 +222,7 @@ export function matches(query: Parameters, alias: string, { organizationId, wher
     .join(' and ');
 }
 
-/** Collects the values of a statement whose conditions depend on the filters, so that each is planned for what is asked. */
+/** Collects the values of a statement whose conditions depend on the filters, so that each is planned for its filters. */
 export class Parameters {
   readonly values: unknown[] = [];
   /** @returns the `$n` that stands for it */

@@ -1,20 +1,20 @@
-// Search in payloads. There is no index of texts: it would make every webhook dearer to store. So payloads are read, newest
-// first, for a bounded time. The answer is exact, or it is an error that says how far the search came.
+// Search in payloads. There is no text index, because it would make storing every webhook more expensive. So payloads are read,
+// newest first, for a limited time. The answer is exact, or it is an error that says how far the search came.
 import type { Queryable } from '../pool.ts';
 import type { Range } from './cut.ts';
 import { countStretches, madeIn, matches, Parameters, refine, type Selection } from './page.ts';
 
-/** How long a search may read, ms; a step that was begun is finished. */
+/** How long a search may read, ms; a running step is completed. */
 export const SEARCH_MS = 5000;
 /** Events that one statement reads. */
 const EVENTS_PER_STEP = 10_000;
 
-/** A search that would have to read more payloads than fit into its time. */
+/** Thrown when a search cannot read all payloads in its time. */
 export class SearchTooBroadError extends Error {
   override readonly name = 'SearchTooBroadError';
-  /** Everything from here on was searched. */
+  /** Everything from this time on was searched. */
   readonly searchedFrom: Date;
-  /** What it found there. */
+  /** Matches found so far. */
   readonly found: number;
   constructor(searchedFrom: Date, found: number) {
     super(`The search came no further back than ${searchedFrom.toISOString()}`);
@@ -27,7 +27,7 @@ export class SearchTooBroadError extends Error {
  * Counts the events of a selection whose payload matches, and finds the ids of one page, newest first.
  * @param db one snapshot
  * @param pattern LIKE pattern; letter case is ignored
- * @param forMs begins no further step after this time
+ * @param forMs starts no further step after this time
  * @throws SearchTooBroadError
  */
 export async function searchPage(
@@ -44,7 +44,7 @@ export async function searchPage(
   const pieces = await refine(db, selection, await countStretches(db, selection));
   for (const step of stepsOf(pieces)) {
     if (searchedFrom && performance.now() > giveUpAt) throw new SearchTooBroadError(searchedFrom, total);
-    // Of what this step finds, newest first: where the page begins and ends.
+    // Start and end of the page within the matches of this step, newest first.
     const wanted = { first: place(offset - total), end: place(offset + limit - total) };
     const found = await search(db, selection, pattern, step, wanted);
     ids.push(...found.ids);
@@ -70,8 +70,8 @@ function stepsOf(pieces: (Range & { total: number })[]): Range[] {
   return steps;
 }
 
-// `case` keeps convert_from away from bytes that are no text, whatever order the planner chooses. Its result takes the
-// collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit one.
+// `case` keeps convert_from away from bytes that are not text, in any order that the planner chooses. Its result has the
+// collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit collation.
 async function search(
   db: Queryable,
   selection: Selection,

@@ -1,5 +1,5 @@
-// Settling: counts what is old enough once, so that lists need not count it again at each request (migration 0010). Only the
-// speed of the lists depends on it: whatever is not settled is counted row by row, and the numbers are the same.
+// Settling: counts rows that are old enough once, so that lists need not count them at each request (migration 0010). Only the
+// speed of the lists depends on it: unsettled rows are counted row by row, with the same result.
 import { idFloor } from '../../core/ids.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { type Pages, Stride, sweep, throughPages } from '../ranges.ts';
@@ -8,11 +8,11 @@ import { GRACE_MS } from './late.ts';
 
 const HOUR_MS = 3_600_000;
 
-// How long settling waits for transactions that began inside the grace period. When one takes longer, it is tried again
-// with the next round.
+// How long settling waits for transactions that began inside the grace period. If one takes longer, settling is retried in the
+// next round.
 const WAIT_MS = 5000;
 const LOOK_AGAIN_MS = 50;
-// Of time, ms, and of pages that one statement takes.
+// Size of one statement: in time, ms, and in pages.
 const COUNTING = new Stride(HOUR_MS);
 const FOLDING = new Stride(1000);
 
@@ -29,9 +29,9 @@ group by 1, 2, 3, 4, 5, 6, 7, 8, 9 having sum(m.total) <> 0
 on conflict (organization_id, kind, span, start, source_id, route_id, destination_id, status, routed) do update
   set total = c.total + excluded.total`;
 
-// One statement, so one snapshot: the rows that are counted, the changes that are dropped and the cut between settled and
-// not settled agree. A change that commits later than that stays in history_changes and is added by whoever reads.
-// Changes of rows of this very step are part of what is counted, so they are dropped.
+// One statement, so one snapshot: the rows that are counted, the changes that are dropped and the cut between settled and not
+// settled agree. A change that commits later stays in history_changes and is added by readers. Changes of rows of this step are
+// part of the count, so they are dropped.
 const SETTLE = `
 with step as (
   update history_progress set settled_before = $2 where settled_before = $1 returning 1
@@ -47,8 +47,8 @@ with step as (
 )
 ${ADD}`;
 
-// Changes of rows that are settled, some pages at a time: it makes no difference to the sum where each of them stands. By pages,
-// because by an index each piece would first pass all the dead entries of those before it.
+// Changes of rows that are settled, some pages at a time: the sum is the same in any order. By pages, because with an index each
+// piece would first skip the dead entries of the earlier pieces.
 const FOLD = `
 with late as (
   delete from history_changes
@@ -62,7 +62,7 @@ with late as (
 )
 select count(*)::int as folded from late`;
 
-/** How far settling came. */
+/** Progress of settling. */
 export interface Settled {
   /** Rows made before this are settled. */
   before: Date;
@@ -72,7 +72,7 @@ export interface Settled {
 
 /**
  * Settles what is old enough, hour by hour, oldest first.
- * @param forMs begins no further hour after this time, ms
+ * @param forMs starts no further hour after this time, ms
  * @param waitMs how long to wait for running transactions
  * @returns null when another process settles, or a transaction of the grace period is still running
  * @throws a database error; every hour that was settled before it stays settled
@@ -93,14 +93,14 @@ export async function settleHistory(pool: Pool, forMs: number, waitMs: number = 
   });
 }
 
-/** Rows made before this are in history_counts, but for what history_changes says. */
+/** Rows created before this are in history_counts, except for the changes in history_changes. */
 export async function settledBefore(db: Queryable): Promise<Date> {
   const { rows } = await db.query<{ settled_before: Date }>('select settled_before from history_progress');
   if (!rows[0]) throw new Error('history_progress has no row; migration 0010 puts one in');
   return rows[0].settled_before;
 }
 
-/** Forgets what was settled of a range of whole days whose rows are removed in the same transaction. */
+/** Removes the counts of a range of whole days whose rows are removed in the same transaction. */
 export async function forgetCounts(
   db: Queryable,
   kind: 'event' | 'delivery',
@@ -120,14 +120,14 @@ export async function forgetCounts(
   ]);
 }
 
-/** Forgets what was settled of a deleted source, when its last row is gone. Not for a transaction: it is many statements. */
+/** Removes the counts of a deleted source, when its last row is gone. Not inside a transaction: it runs many statements. */
 export async function forgetCountsOfSource(pool: Pool, sourceId: string): Promise<void> {
   await sweep(pool, 'history_counts', 'source_id = $3', [sourceId]);
   await sweep(pool, 'history_changes', 'source_id = $3', [sourceId]);
 }
 
-// A change that a row's age kept from being noted was written before `at`, by a transaction that has a lower id than `xid`.
-// When all of those have ended, what they did is in every later snapshot.
+// A change that was not recorded because of the row's age was written before `at`, by a transaction with a lower id than `xid`.
+// When all of those have ended, their changes are in every later snapshot.
 async function reachable(pool: Pool, waitMs: number): Promise<number | null> {
   const { rows } = await pool.query<{ at: Date; xid: string }>(
     'select clock_timestamp() as at, pg_current_xact_id()::text as xid',

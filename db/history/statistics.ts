@@ -1,6 +1,6 @@
 // Reads the roll-ups of migration 0003: totals of all time are in the bucket 'epoch', windows are sums of buckets: of 5 minutes
-// inside the last day, of an hour before (merge-buckets.ts). What a destination never saw (`unsent`, migration 0010) is a
-// failure of the route alone. What people cancelled is neither a success nor a failure.
+// inside the last day, of an hour before (merge-buckets.ts). Deliveries that were never sent (`unsent`, migration 0010) count as
+// failures of the route only. Cancelled deliveries are neither successes nor failures.
 // Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
 import type { Queryable } from '../pool.ts';
 import { ALL_TIME } from '../sql-rules.ts';
@@ -69,7 +69,7 @@ interface TotalsRow {
   last_delivery_at: Date | null;
 }
 
-/** Figures of destinations by id, in one query. @param windowHours what counts as recent */
+/** Statistics of destinations by id, in one query. @param windowHours length of the recent window */
 export async function destinationTotals(
   db: Queryable,
   destinationIds: string[],

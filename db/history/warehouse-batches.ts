@@ -1,4 +1,4 @@
-// Reads the batches of a warehouse destination, for people.
+// Reads the batches of a warehouse destination for the API.
 import type { BatchStatus } from '../warehouse/batches.ts';
 import type { WarehouseKey } from '../warehouse/flushes.ts';
 import { inSnapshot, type Pool } from '../pool.ts';

@@ -1,4 +1,4 @@
-// What attempts need of destinations, routes and transforms. Credentials come as they are stored: encrypted.
+// Reads destinations, routes and transforms for attempts. Credentials are returned encrypted, as stored.
 import type { AuthType } from '../../core/auth-config.ts';
 import type { FailoverRule } from '../../core/failover.ts';
 import type { ExpectedResponse } from '../../core/response-check.ts';
@@ -29,7 +29,7 @@ export interface RouteConfig extends FailoverRule {
   circuitFailureThreshold: number;
 }
 
-/** A transform as attempts run it. */
+/** A transform for attempts. */
 export interface TransformConfig {
   id: string;
   version: number;

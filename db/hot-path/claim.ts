@@ -1,4 +1,4 @@
-// Claiming: which deliveries a relay starts next, and which shards are its own.
+// Claiming: which deliveries a relay starts next, and which shards it owns.
 import type { Queryable } from '../pool.ts';
 import { circuitBlocks, FIRST_WAREHOUSE, hops, OPEN } from '../sql-rules.ts';
 
@@ -11,7 +11,7 @@ export interface OutboxRow {
   sourceId: string;
   routeId: string | null;
   priority: number;
-  /** The delivery this one takes over from. */
+  /** The delivery that this one replaces (failover). */
   failoverOf: string | null;
   /** The state of its route's circuit when that does not admit it; null: it may be attempted. */
   blockedBy: 'open' | 'half_open' | null;
@@ -19,25 +19,26 @@ export interface OutboxRow {
 }
 
 /**
- * `lost`, `ended`: the delivery's workflow is gone, and it goes on from its recorded attempts; with `ended` the workflow's id may be
- * used again. `waiting`: its workflow runs, and waits for its turn.
+ * `lost`, `ended`: the delivery's workflow is gone, and it continues from its recorded attempts; with `ended` the workflow's id
+ * may be reused. `waiting`: its workflow runs, and waits for its turn.
  */
 export type Resume = 'lost' | 'ended' | 'waiting';
 
-// A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of
-// its first attempt. Two relays never read the same row, because a shard has one leaseholder, and the claim itself asks
-// whose lease it is: a relay that was stopped for longer than its lease reads nothing. Should a lease change hands after a
-// claim, both start the same workflow id and the second is told that it exists already; or, in the express lane, both make
-// the attempt and one of them is recorded.
-// The recursive part hops from destination to destination through the index (one probe each), so the cost follows the
-// number of destinations with work, not the length of the backlog; and no destination can hide another. Callers go round:
-// each claim begins behind the last destination that the one before has examined, whether that had something to start or
-// not. It ends when as much is found as may be started, so nothing is fetched in vain and whoever comes next has its turn.
-// It ends before the warehouses, whose ids come after all others: what waits for these is taken in files (db/warehouse/batches.ts).
-// What is in flight is a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than all else.
-// The circuits are few rows, looked up by key for each claimed row; only primary deliveries have one to obey.
-// The row without a delivery, which a claim has when it did not find as much as it may, tells where it stopped looking: null
-// when no destination is left. PostgreSQL reads a CTE as far as it is asked to, so a claim that is full has not walked further.
+// A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of its first
+// attempt. Two relays never read the same row, because a shard has one leaseholder, and the claim itself checks the lease: a
+// relay that was paused for longer than its lease reads nothing. If a lease changes its owner after a claim, both start the same
+// workflow id and the second start is refused; or, in the express lane, both make the attempt and one of them is recorded.
+// The recursive part hops from destination to destination through the index (one probe each), so the cost follows the number of
+// destinations with work, not the length of the backlog; and no destination can starve another. Callers go round-robin: each
+// claim starts behind the last destination that the one before has examined, whether that had something to start or not. It ends
+// when enough is found, so nothing is fetched needlessly and the next destination gets its turn.
+// It ends before the warehouses, whose ids come after all others: their deliveries are written in files
+// (db/warehouse/batches.ts).
+// Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than the
+// rest of the statement.
+// The circuits are few rows, looked up by key for each claimed row; only primary deliveries are subject to one.
+// A claim that found less than its limit has a row without a delivery, which says where it stopped: null when no destination is
+// left. PostgreSQL reads a CTE only as far as needed, so a full claim has not gone further.
 const CLAIM = `
 with recursive ${hops('destination', 'outbox', 'destination_id', { above: '$1', below: FIRST_WAREHOUSE })}, examined as materialized (
   select id from destination where id is not null limit $3
@@ -65,18 +66,18 @@ union all
 select null, case when count(*) = $3 then max(id) end, null, null, null, null, null, null, null, null
 from examined having (select count(*) from found) < $7`;
 
-/** What a claim has found. */
+/** Result of a claim. */
 export interface Claimed {
   rows: OutboxRow[];
-  /** The last destination that was examined, behind which the next claim goes on; '' when none is left behind it. */
+  /** The last examined destination, behind which the next claim continues; '' when none is left behind it. */
   examinedTo: string;
 }
 
 /**
  * Reads deliveries to start, per destination the most urgent and oldest first.
  * @param claim.afterDestination destinations sort after this id ('' = from the first)
- * @param claim.fullDestinations destinations that already have as much in flight as they may
- * @param claim.maxDestinations how many destinations to look at, full ones too
+ * @param claim.fullDestinations destinations at their in-flight limit
+ * @param claim.maxDestinations how many destinations to examine, full ones included
  * @param claim.owner the relay, whose shards are claimed from
  * @param claim.inFlight deliveries this relay has started and whose result is not recorded yet
  * @param claim.perDestination most rows of one destination
@@ -121,7 +122,7 @@ interface Stopped {
 
 const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId === null;
 
-// That workflow may have come to its next attempt meanwhile, and wait for its turn: then the row is what it will be told by.
+// The workflow may have reached its next attempt meanwhile, and wait for its turn: then its signal depends on the row.
 const REMOVE = `
 delete from outbox o where destination_id = $1 and priority = $2 and delivery_id = $3
   and (resume is distinct from 'waiting'
@@ -132,11 +133,11 @@ export async function removeQueued(db: Queryable, row: OutboxRow): Promise<void>
   await db.query(REMOVE, [row.destinationId, row.priority, row.deliveryId]);
 }
 
-// Small indexes too are cleaned, which PostgreSQL skips when few pages are concerned; the file is not cut, for which claims
-// would have to stand still; and it goes without when another process is at it (PostgreSQL manual, VACUUM).
+// Options: clean small indexes too, which PostgreSQL skips when few pages have dead rows; do not truncate the file, which would
+// block claims; skip when another process vacuums (PostgreSQL manual, VACUUM).
 const VACUUM = 'vacuum (index_cleanup on, truncate off, process_toast off, skip_locked) outbox';
 
-/** Removes from the index of the outbox what has left the outbox. Not inside a transaction. */
+/** Vacuums the dead rows of the outbox and its index. Not inside a transaction. */
 export async function vacuumOutbox(db: Queryable): Promise<void> {
   await db.query(VACUUM);
 }
@@ -145,12 +146,12 @@ export async function vacuumOutbox(db: Queryable): Promise<void> {
 export const LEASE_MS = 6000;
 
 // One statement renews, gives up and takes shards. A relay's fair share is 64 divided by the relays seen lately.
-// `for update skip locked` keeps two relays that renew at the same instant from waiting for each other or taking the
-// same shard; whatever is skipped is tried again at the next renewal.
-// When the clock of the database was set back, leases end long after anyone could have taken them. Those of others are cut
-// to the usual length: who is alive has renewed them before that, and a dead relay's shards do not wait for the clock.
-// A relay that could not renew for a while takes no lease that another has let run out: that one may have been kept from it by the
-// same outage, and remember attempts that it could not record. Who is alive renews first.
+// `for update skip locked` keeps two relays that renew at the same instant from waiting for each other or taking the same shard;
+// skipped rows are retried at the next renewal.
+// When the clock of the database is set back, leases end much too late. Those of other relays are cut to the usual length: a live
+// relay renews before that, and a dead relay's shards do not wait for the clock.
+// A relay that could not renew for a while takes no expired leases: the same outage may have kept their owner from renewing, and
+// the owner may remember unrecorded attempts. A live owner renews first.
 const RENEW = `
 with me as (
   insert into relays (owner, seen_at) values ($1, now())
@@ -180,7 +181,7 @@ returning s.shard`;
 
 /**
  * Renews a relay's leases and takes its fair share of free ones; the result is every shard it holds for LEASE_MS from now.
- * @param mayTakeOver whether leases that have run out count as free
+ * @param mayTakeOver whether expired leases count as free
  */
 export async function renewShards(db: Queryable, owner: string, mayTakeOver = true): Promise<number[]> {
   const { rows } = await db.query<{ shard: number }>(RENEW, [owner, LEASE_MS / 1000, mayTakeOver]);
@@ -196,7 +197,7 @@ export async function releaseShards(db: Queryable, owner: string): Promise<void>
   );
 }
 
-/** Which of these rows are still in the outbox, and how they go on by now. */
+/** Which of these rows are still in the outbox, and how they continue. */
 export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Map<string, Resume | null>> {
   const found = await db.query<{ delivery_id: string; resume: Resume | null }>(
     `select o.delivery_id, o.resume

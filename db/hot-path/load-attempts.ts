@@ -1,5 +1,5 @@
-// Loading what an attempt needs: one statement for many deliveries. Configuration is not read here but by version
-// through a cache (activities/config-cache.ts), so an unchanged destination costs two integers.
+// Loads the inputs of attempts: one statement for many deliveries. Configuration is not read here but by version through a cache
+// (activities/config-cache.ts), so an unchanged destination costs two integers.
 import type { ErrorSummary } from '../../core/error-summary.ts';
 import { errorSummary } from '../sql-rules.ts';
 import { bounds } from '../parameters.ts';
@@ -21,10 +21,10 @@ export interface AttemptContext {
   error: ErrorSummary | null;
   /** Until its next attempt, ms, negative when that is overdue; null when it waits for none. */
   retryInMs: number | null;
-  /** Set on a delivery to a failover destination: where the event was to go first, and why it did not get there. */
+  /** Set on a delivery to a failover destination: the original destination, and why it did not get the event. */
   originalDestinationId: string | null;
   failoverReason: string | null;
-  /** Whether the circuit of its route keeps it from being attempted. */
+  /** Whether the circuit of its route blocks it. */
   blocked: boolean;
   /** Null when the event is gone. */
   eventHeaders: Record<string, string> | null;
@@ -37,7 +37,7 @@ export interface AttemptContext {
   /** Null when the route has no transform; the version is null when the transform has been deleted. */
   transformId: string | null;
   transformVersion: number | null;
-  /** What a transform is told of the event; null when the event is gone. */
+  /** The event's metadata for transforms; null when the event is gone. */
   eventMethod: string | null;
   eventQuery: string | null;
   receivedAt: Date | null;

@@ -1,4 +1,4 @@
-// Hears of new deliveries the moment they are committed (PostgreSQL LISTEN), so that a quiet relay need not poll often.
+// Listens for new deliveries (PostgreSQL LISTEN), so that a quiet relay need not poll often.
 import pg from 'pg';
 import type { Log } from '../../core/log.ts';
 import { OUTBOX_CHANNEL } from '../sql-rules.ts';
@@ -11,7 +11,7 @@ export interface OutboxListener {
 }
 
 /**
- * Listens on a connection of its own and makes it anew when it breaks.
+ * Listens on its own connection and reconnects when it breaks.
  * Failure policy: while it is away, or where a pooler does not pass notifications on, the relay and the watch over circuits poll.
  * @param onNews called at every commit that brought deliveries (with ''), or a change of a circuit (with 'circuits')
  */
@@ -34,7 +34,7 @@ export function listenForDeliveries(databaseUrl: string, onNews: (news: string) 
       await next.connect();
       next.once('end', connectLater);
       await next.query(`listen ${OUTBOX_CHANNEL}`);
-      // What was committed while nobody listened.
+      // For commits while nobody listened.
       onNews('');
       onNews('circuits');
     } catch (error) {

@@ -20,7 +20,7 @@ import {
   PRIMARY_DESTINATION,
 } from '../sql-rules.ts';
 
-/** The outcome of one attempt, and what becomes of its delivery. */
+/** The outcome of one attempt, and the next status of its delivery. */
 export interface AttemptResult {
   deliveryId: string;
   eventId: string;
@@ -44,7 +44,7 @@ export interface AttemptResult {
   responseBody: string | null;
   /** In which lane it was made. */
   lane: Lane;
-  /** What takes over if it can. */
+  /** The possible failover. */
   failover: FailoverOffer | null;
 }
 
@@ -77,12 +77,13 @@ const LATEST = ['last_delivery_at', 'last_success_at', 'last_failure_at'];
 // - deliveries are joined by `d.id || ''`, so that the join cannot prune partitions of what the parameters have pruned
 //   already: with both, PostgreSQL 18 loses the update that had to wait for its row, and all that come after it in the
 //   statement (docs/postgresql-18-lost-update.md, test/db/lost-updates.test.ts);
-// - a failover delivery is chosen and created in the same statement that ends the one it takes over from, so there is always
-//   exactly one of them open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
-// - what routes notify of is noted here as well (db/delivery/notifications.ts), at the price of one look at each ended delivery's route;
+// - a failover delivery is chosen and created in the same statement that ends the one it replaces, so exactly one of them is
+//   always open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
+// - notifications of routes are recorded here too (db/delivery/notifications.ts), at the cost of one lookup per ended delivery's
+//   route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else read
 //   every delivery since;
-// - two groups may touch the same events in a different order: PostgreSQL then ends one with a deadlock error, which
+// - two groups may touch the same events in a different order: PostgreSQL then aborts one with a deadlock error, which
 //   rolls it back whole, and the caller repeats it. Roll-up rows are written in key order and cannot deadlock.
 const recordInto = (events: string) => `
 with ${settingLate('$4', '$5')}, input as (
@@ -124,7 +125,7 @@ with ${settingLate('$4', '$5')}, input as (
 ), claimed as (
   delete from outbox o using changed c
   where ${outboxRow('c')}
-    -- in the express lane the row stays until the workflow that goes on has been started
+    -- in the express lane the row stays until the workflow that continues has been started
     and (c.attempt_lane = 'workflow' or c.delivery_status not in ('retrying', 'failed'))
 ), ${failOver('next_destination_id', 'original_destination_id', 'failover_reason')}, finished as (
   select event_id, (count(*) filter (where delivery_status = 'delivered'))::int as succeeded,
@@ -197,7 +198,7 @@ export interface ChangedDelivery {
   routeId: string | null;
   /** Whether a failover destination takes over. */
   failedOver: boolean;
-  /** Whether the circuit of its route is to hear of the attempt. */
+  /** Whether the attempt counts in the circuit of its route. */
   countsInCircuit: boolean;
 }
 

@@ -1,4 +1,4 @@
-// What ingest needs to know of a source and its routes. Secrets come as they are stored: encrypted.
+// Reads a source and its routes for ingest. Secrets are returned encrypted, as stored.
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';

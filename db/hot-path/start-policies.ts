@@ -1,4 +1,4 @@
-// What a delivery workflow is started with besides ids: the destination's policy and the names for its summary.
+// The input of a delivery workflow besides ids: the destination's policy and the names for its summary.
 import type { RetryPolicy } from '../../core/backoff.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { Queryable } from '../pool.ts';
@@ -8,11 +8,11 @@ export interface StartPolicy {
   retryPolicy: RetryPolicy;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
-  /** Of the route; null: as the service is set. */
+  /** Of the route; null: the setting of the service. */
   lane: Lane | null;
   destinationName: string;
   sourceName: string;
-  /** Null: the event goes there by no route, or by one that was deleted. */
+  /** Null: no route, or it was deleted. */
   routeName: string | null;
 }
 

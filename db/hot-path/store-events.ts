@@ -12,7 +12,7 @@ export interface NewDelivery {
   destinationId: string;
   priority: number;
   shard: number;
-  /** `skipped` and `schema_failed` end the delivery before it begins: it is recorded and never queued. */
+  /** `skipped` and `schema_failed` deliveries are recorded as ended and never queued. */
   status: 'pending' | 'skipped' | 'schema_failed';
   /** Why it was ended; null when it is pending. */
   error: string | null;
@@ -34,13 +34,13 @@ export interface NewEvent {
   receivedAt: Date;
   validatedAt: Date;
   deliveries: NewDelivery[];
-  /** Routes that took this event, and routes whose filter refused it. */
+  /** Routes that accepted this event, and routes whose filter refused it. */
   routed: string[];
   filtered: string[];
   idempotency: { keyHash: Buffer; windowSeconds: number } | null;
 }
 
-/** What became of a group. An event that is neither stored nor stale is a repeat of an idempotency key. */
+/** The outcome of a group. An event that is neither stored nor stale is a duplicate by its idempotency key. */
 export interface StoreResult {
   stored: Set<string>;
   /** Routed by a configuration that its organization has changed since: not stored, to be routed again. */
@@ -50,10 +50,10 @@ export interface StoreResult {
 // What makes this safe under concurrency:
 // - `fresh` compares the versions by which events were routed in the snapshot of the very statement that inserts, so no
 //   event is routed by a configuration older than the last committed one. Only the events of that version wait for it: an
-//   organization that keeps changing does not keep others from being stored.
+//   organization whose configuration keeps changing does not block others.
 // - `keys` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
-//   sees an unexpired row, returns nothing, and its event is not inserted. The group holds each key once (the caller sees
-//   to it), and in one order everywhere, so that groups of several processes queue for each other.
+//   sees an unexpired row, returns nothing, and its event is not inserted. The group holds each key once (the caller ensures it),
+//   and in one order everywhere, so that groups of several processes queue for each other.
 // - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
 //   wait for it is delivered or failed at once;
 // - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking.
@@ -113,7 +113,8 @@ select (select json_agg(fresh) from fresh) as fresh, array(select id from accept
 
 /**
  * Stores a group of events with payloads, deliveries, outbox rows and counters in one commit.
- * @throws a database error; nothing is stored then, unless the connection was lost (isConnectionLost): all or nothing is then
+ * @throws a database error; nothing is stored then, unless the connection was lost (isConnectionLost): then all or nothing is
+ * stored
  */
 export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<StoreResult> {
   const versions = new Map(events.map((event) => [versionKey(versionOf(event)), versionOf(event)]));
@@ -137,7 +138,7 @@ export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<St
   };
 }
 
-/** The configuration by which events were routed; a group may hold events of one organization by two of them. */
+/** The configuration version by which events were routed; a group may hold events of one organization with two versions. */
 interface Version {
   organization_id: string;
   version: number;
@@ -194,7 +195,7 @@ function counterRows(event: NewEvent) {
   ];
 }
 
-/** The event that first used an idempotency key inside its window, or null when it has gone since. */
+/** The event that first used an idempotency key inside its window, or null when it is gone. */
 export async function findFirstEvent(db: Queryable, sourceId: string, keyHash: Buffer): Promise<string | null> {
   const { rows } = await db.query<{ event_id: string }>({
     name: 'find-first-event',

@@ -1,4 +1,4 @@
-// API keys as requests are checked with them.
+// Looks up API keys for authentication.
 import type { Scope } from '../../core/access.ts';
 import type { Organization } from '../entities.ts';
 import type { Queryable } from '../pool.ts';
@@ -13,27 +13,27 @@ export interface ValidKey {
   organizationName: string;
   slug: string;
   plan: Organization['plan'];
-  /** Whether its last use is to be noted. */
+  /** Whether its last use should be recorded. */
   useIsDue: boolean;
 }
 
 // To the minute, so that a busy key costs one write a minute.
 const USE_IS_DUE = `coalesce(last_used_at < now() - interval '1 minute', true)`;
 
-// The one look-up without an organization: it says which one the request belongs to.
+// The only lookup without an organization: it determines the organization of the request.
 const FIND = `
 select k.id, k.name, k.scopes, k.token_hash as "tokenHash", o.id as "organizationId", o.name as "organizationName", o.slug, o.plan,
        ${USE_IS_DUE} as "useIsDue"
 from api_keys k join organizations o on o.id = k.organization_id
 where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
 
-/** Read for every request, without a cache: a revoked key ends at once, in every process. */
+/** Read for every request, without a cache: revoking a key takes effect at once, in every process. */
 export async function findKey(db: Queryable, tokenHash: Buffer): Promise<ValidKey | null> {
   const { rows } = await db.query<ValidKey>({ name: 'find-key', text: FIND, values: [tokenHash] });
   return rows[0] ?? null;
 }
 
-// Of requests at the same moment one writes.
+// One of several concurrent requests writes.
 const NOTE_USE = `update api_keys set last_used_at = now() where organization_id = $1 and id = $2 and ${USE_IS_DUE}`;
 
 /** Notes that a key is used. */

@@ -1,26 +1,26 @@
-// Management requests with an Idempotency-Key. The row is claimed before the request runs and holds its answer afterwards,
-// so that any API process knows a repeat, and of several at the same moment one runs.
+// Management requests with an Idempotency-Key. The row is claimed before the request runs and holds its answer afterwards, so
+// that any API process recognizes a repeat, and only one of several concurrent requests runs.
 import { randomUUID } from 'node:crypto';
 import type { Pool, Queryable } from '../pool.ts';
 import { Stride } from '../ranges.ts';
 
 /** How long an answer is kept, counted from the first request. */
 const KEPT_HOURS = 24;
-/** How long a claim stands without being renewed, in seconds: what a repeat waits after a crash. */
+/** How long a claim is valid without a renewal, in seconds: a repeat waits this long after a crash. */
 const LEASE_SECONDS = 30;
-/** How often whoever runs a request renews its claim, ms. */
+/** How often the claim of a running request is renewed, ms. */
 export const RENEW_MS = 10_000;
 const FORGETTING = new Stride(5000);
 const MAX_TRIES = 5;
 
-/** One request, as a repeat is recognised. */
+/** The identity of a request, by which repeats are recognized. */
 export interface IdempotentRequest {
   organizationId: string;
   /** SHA-256 of path and key. */
   id: Buffer;
   /** SHA-256 of the body. */
   bodyHash: Buffer;
-  /** Of the API key that asks. */
+  /** Of the caller's API key. */
   scopes: string[];
 }
 
@@ -30,7 +30,7 @@ export interface Claim extends IdempotentRequest {
 }
 
 export type Claimed =
-  /** It is the caller's to run now. */
+  /** The caller must run it. */
   | { kind: 'claimed'; claim: Claim }
   /** It was answered; `answer` is still encrypted, `scopes` are those of the API key that got it. */
   | { kind: 'answered'; answer: string; scopes: string[] }
@@ -39,8 +39,8 @@ export type Claimed =
   /** The key was used with another body. */
   | { kind: 'reused' };
 
-// Taken over: what has expired, and what was left behind by a process that is gone. The row lock of the conflicting insert
-// orders those who come at the same moment; only the first of them finds the lease passed.
+// Takes over expired rows, and rows of crashed processes. The row lock of the conflicting insert serializes concurrent requests;
+// only the first of them finds an expired lease.
 const CLAIM = `
 insert into idempotent_requests as r
   (organization_id, id, body_hash, scopes, lease, leased_until, expires_at)
@@ -52,7 +52,7 @@ where r.expires_at <= now() or (r.answer is null and r.leased_until <= now() and
 returning r.lease`;
 
 /**
- * Claims a request, or says what became of it.
+ * Claims a request, or returns its state.
  * @throws a database error
  */
 export async function claimRequest(pool: Pool, request: IdempotentRequest): Promise<Claimed> {
@@ -66,7 +66,7 @@ export async function claimRequest(pool: Pool, request: IdempotentRequest): Prom
       [organizationId, id],
     );
     const found = rows[0];
-    // It ended without an answer that is kept between the two statements: the next try gets it.
+    // It ended between the two statements without a stored answer: the next try claims it.
     if (!found) continue;
     if (!found.bodyHash.equals(bodyHash)) return { kind: 'reused' };
     return found.answer === null
@@ -79,7 +79,7 @@ export async function claimRequest(pool: Pool, request: IdempotentRequest): Prom
 const OWNED = 'organization_id = $1 and id = $2 and lease = $3 and answer is null';
 const ownedBy = ({ organizationId, id, lease }: Claim) => [organizationId, id, lease];
 
-/** Says that the request still runs. */
+/** Renews the claim: the request is still running. */
 export async function renewClaim(db: Queryable, claim: Claim): Promise<void> {
   await db.query(
     `update idempotent_requests set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}) where ${OWNED}`,
@@ -87,17 +87,17 @@ export async function renewClaim(db: Queryable, claim: Claim): Promise<void> {
   );
 }
 
-/** Keeps the answer of a request, unless the claim was lost meanwhile. @param answer encrypted */
+/** Stores the answer of a request, unless the claim was lost meanwhile. @param answer encrypted */
 export async function keepAnswer(db: Queryable, claim: Claim, answer: string): Promise<void> {
   await db.query(`update idempotent_requests set answer = $4 where ${OWNED}`, [...ownedBy(claim), answer]);
 }
 
-/** Lets go of a request whose answer is not kept: a repeat runs it again at once. */
+/** Releases a request whose answer is not stored: a repeat runs it again at once. */
 export async function releaseClaim(db: Queryable, claim: Claim): Promise<void> {
   await db.query(`delete from idempotent_requests where ${OWNED}`, ownedBy(claim));
 }
 
-/** Deletes what has expired, in bounded steps. @returns true when there may be more */
+/** Deletes expired rows, in bounded steps. @returns true when there may be more */
 export async function forgetIdempotentRequests(db: Queryable): Promise<boolean> {
   return FORGETTING.step(async (size) => {
     const { rowCount } = await db.query(

@@ -1,10 +1,10 @@
-// Leases: sources, destinations and routes that are removed when whoever made them renews them no more.
+// Leases: sources, destinations and routes that are removed when their creator stops renewing them.
 // Rules: LEASE-04.
 import { isStatementTimeout, isTransientDatabaseError, isWriteConflict } from '../database-errors.ts';
 import { removeDestinations, removeSource } from '../delivery/delivery-commands.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 
-// Leases that one step of housekeeping looks at.
+// Leases that one step of housekeeping checks.
 const STEP = 100;
 
 export interface Lease {
@@ -13,7 +13,8 @@ export interface Lease {
 }
 
 // The records are locked against deletion first, as removeExpired() does, and sources before their routes, as deleting a source
-// does: one that is being removed is waited for and passed over. In the order of ids, so that two renewals of the same ones queue.
+// does: a record that is being removed is waited for and then skipped. In the order of ids, so that two renewals of the same ones
+// queue.
 const RENEW = `
 with source as materialized (
   select id from sources where organization_id = $1 and id = any($2::text[]) order by id for key share
@@ -28,7 +29,7 @@ from (select id from source union all select id from destination union all selec
 on conflict (record_id) do update set expires_at = excluded.expires_at
 returning record_id as id, expires_at as "expiresAt"`;
 
-/** Lets records live for so many seconds from now on; those that do not exist are passed over. */
+/** Sets the lifetime of records, in seconds from now; unknown ids are ignored. */
 export async function renewLeases(
   db: Queryable,
   organizationId: string,
@@ -38,7 +39,7 @@ export async function renewLeases(
   return (await db.query<Lease>(RENEW, [organizationId, ids, seconds])).rows;
 }
 
-/** Lets records live for ever again. @returns the ids that had a lease */
+/** Removes the leases, so that the records stay. @returns the ids that had a lease */
 export async function endLeases(db: Queryable, organizationId: string, ids: string[]): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     'delete from leases where organization_id = $1 and record_id = any($2::text[]) returning record_id as id',
@@ -50,18 +51,18 @@ export async function endLeases(db: Queryable, organizationId: string, ids: stri
 interface ExpiredLease {
   id: string;
   organizationId: string;
-  /** In the words of PostgreSQL, which are exact. */
+  /** As text from PostgreSQL, without loss of precision. */
   expiresAt: string;
 }
 
-/** What one step did. */
+/** Result of one step. */
 export interface ExpiredLeases {
   removed: string[];
-  /** Sources from which routes of others lead. */
+  /** Sources that routes without an expired lease use. */
   kept: string[];
-  /** Records that could not be removed; their leases are there for a later round. */
+  /** Records that could not be removed; their leases stay for a later round. */
   failed: { id: string; error: unknown }[];
-  /** Where the next step goes on. */
+  /** Where the next step continues. */
   last: ExpiredLease;
 }
 
@@ -71,11 +72,10 @@ where expires_at < now() and ($2::timestamptz is null or (expires_at, record_id)
 order by expires_at, record_id limit $1`;
 
 /**
- * Removes the records of some leases that have expired, as far as they are still there, each in a transaction of its own. A
- * source from which routes of others lead stays: it holds events.
- * @param after the last one of the step before
+ * Removes the records of some expired leases, each in its own transaction. A source that other routes use stays: it holds events.
+ * @param after the last lease of the step before
  * @returns null when nothing else has expired
- * @throws a database error that does not come from one of the records: the database is away, for example
+ * @throws a database error that does not come from one of the records: the database is down, for example
  */
 export async function removeExpired(pool: Pool, after?: ExpiredLease): Promise<ExpiredLeases | null> {
   const { rows: expired } = await pool.query<ExpiredLease>(EXPIRED, [STEP, after?.expiresAt, after?.id]);
@@ -94,7 +94,7 @@ export async function removeExpired(pool: Pool, after?: ExpiredLease): Promise<E
   return step;
 }
 
-// Somebody else may hold the record, or wait for something that this transaction holds.
+// Another transaction may lock the record, or wait for a lock of this one.
 const isOfRecord = (error: unknown): boolean =>
   isStatementTimeout(error) || isWriteConflict(error) || !isTransientDatabaseError(error);
 
@@ -106,8 +106,8 @@ select from routes r where organization_id = $1 and source_id = $2
 limit 1`;
 
 /**
- * The lock on the record makes the look at its lease and the removal one step: a renewal comes before it and counts, or after it
- * and finds nothing. A new route locks its source (api/resources/routes.ts).
+ * The lock on the record makes the check of its lease and the removal atomic: a renewal is either before it and counts, or after
+ * it and finds nothing. A new route locks its source (api/resources/routes.ts).
  * @returns null when the lease was renewed meanwhile, or the record was gone
  */
 async function removeRecord(db: Queryable, { id, organizationId }: ExpiredLease): Promise<'removed' | 'kept' | null> {

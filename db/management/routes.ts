@@ -1,5 +1,5 @@
 // Changes of many routes in one statement. The rows are locked in the order of their ids, so that two requests for the same
-// routes queue. Ids of other organizations are passed over.
+// routes queue. Ids of other organizations are ignored.
 import type { Queryable } from '../pool.ts';
 
 export interface NamedRoute {
@@ -20,7 +20,7 @@ with ${chosen('id, name, enabled')}, changed as (
 ${CHOSEN}`;
 
 /**
- * Enables or disables routes; one that is in that state already is left as it is.
+ * Enables or disables routes; routes already in that state do not change.
  * @returns the routes that exist, in the order of the ids
  */
 export async function enableRoutes(

@@ -1,9 +1,9 @@
-// What waits to be woken at a time that is not set: circuits, what they hold, files of warehouses, notifications. Each has its
-// own lease that wakes it (docs/how-a-webhook-travels.md); this finds those that have lost theirs.
+// Finds rows whose wake-up time was lost: circuits, held deliveries, files of warehouses, notifications. Normally a lease wakes
+// each (docs/how-a-webhook-travels.md).
 import type { Queryable } from '../pool.ts';
 import { hops, UNDER_WAY, WAKE_CIRCUITS } from '../sql-rules.ts';
 
-/** Circuits that are not closed and that only their workflow will go on with, in order of their ids. */
+/** Circuits that are not closed and that only their workflow can continue, in order of their ids. */
 export async function sleepingCircuits(db: Queryable, after: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select route_id as id from circuits where wake_at is null and state <> 'closed' and route_id > $1 order by route_id limit $2`,
@@ -12,7 +12,7 @@ export async function sleepingCircuits(db: Queryable, after: string, limit: numb
   return rows.map((row) => row.id);
 }
 
-/** Has a worker start the workflows of circuits, also when one is just about to sleep. @returns those that were asleep */
+/** Makes a worker start the workflows of circuits, even when one is about to sleep. @returns those without a wake-up time */
 export async function wakeCircuits(db: Queryable, routeIds: string[]): Promise<string[]> {
   if (routeIds.length === 0) return [];
   const { rows } = await db.query<{ id: string }>(
@@ -38,13 +38,13 @@ order by r.id
 on conflict (route_id) do update set version = c.version + 1, wake_at = now() where c.state = 'closed' and c.wake_at is null
 returning route_id as id, ${WAKE_CIRCUITS}`;
 
-/** Has deliveries released that are held by a circuit that is closed, or that is no more. @returns the routes */
+/** Starts the release of deliveries that are held by a closed or deleted circuit. @returns the routes */
 export async function wakeForgottenHolds(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(FORGOTTEN_HOLDS);
   return rows.map((row) => row.id);
 }
 
-/** Has workers look after warehouses whose batch is on its way and that nobody looks after. @returns the destinations */
+/** Schedules warehouses that have an unfinished batch but no wake-up. @returns the destinations */
 export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `insert into warehouse_flushes (destination_id, organization_id, due_at)
@@ -57,11 +57,11 @@ export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Has mails sent that are to be told of and have no time to be. @returns `<route> <kind>` of each */
+/** Schedules notifications that have no due time. @returns `<route> <kind>` of each */
 export async function wakeForgottenMails(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `with forgotten as (
-       -- what somebody is writing to at this moment is not forgotten
+       -- rows that are locked by a writer are skipped, not lost
        select route_id, kind from route_notifications where due_at is null and (count > 0 or mail is not null) for update skip locked
      )
      update route_notifications n set due_at = now() from forgotten f where n.route_id = f.route_id and n.kind = f.kind

@@ -1,5 +1,5 @@
-// Where this database says that something must go on: read by the reconciliation, which compares it with Temporal
-// (activities/reconciliation/), and put right.
+// Work that must continue according to this database: read by the reconciliation, which compares it with Temporal
+// (activities/reconciliation/), and repaired.
 import type { ErrorSummary } from '../../core/error-summary.ts';
 import { idFloor, shardOf } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
@@ -17,7 +17,7 @@ import {
   WAKE_RELAYS,
 } from '../sql-rules.ts';
 
-/** How long after its time a delivery counts as overdue, ms: more than an attempt and what it may be delayed by take. */
+/** How long after its time a delivery counts as overdue, ms: more than an attempt with its usual delays takes. */
 const OVERDUE_MS = 120_000;
 
 // Above every id.
@@ -31,7 +31,7 @@ export interface IdRange {
 
 /**
  * The ranges of ids in which there may be open deliveries, oldest first.
- * @param after leaves out ids up to this one
+ * @param after skips ids up to this one
  */
 export async function openRanges(db: Queryable, after: string): Promise<IdRange[]> {
   const { hours, newest } = await openTimes(db);
@@ -44,12 +44,12 @@ export async function openRanges(db: Queryable, after: string): Promise<IdRange[
     .filter(({ high }) => high > after);
 }
 
-/** An open delivery that nothing in this database will go on with. */
+/** An open delivery that nothing in this database will continue. */
 export interface OverdueDelivery {
   deliveryId: string;
   organizationId: string;
   destinationId: string;
-  /** Whether its workflow may wait to be told that its turn under a rate limit has come. */
+  /** Whether its workflow may wait for the signal that its turn under a rate limit has come. */
   mayAwaitTurn?: boolean;
 }
 
@@ -66,8 +66,8 @@ where d.id > $1 and d.id >= $2 and d.id < $3 and d.status in ${OPEN}
 order by d.id limit $4`;
 
 /**
- * Open deliveries that wait for nothing but their workflow, and for too long; in order of their ids. One that a process made
- * whose clock is ahead does not say how long it has waited, and counts as overdue: looking at it is never wrong.
+ * Open deliveries that only wait for their workflow, and for too long; in order of their ids. The age of a delivery from a
+ * process whose clock is ahead is unknown, so it counts as overdue: an extra check is harmless.
  */
 export async function overdueDeliveries(
   db: Queryable,
@@ -94,8 +94,8 @@ export interface Requeue {
   resume: 'lost' | 'ended';
 }
 
-// A delivery that has ended since it was looked at stays ended. One that is in the outbox already only learns how to go on.
-// `|| ''` keeps the join from pruning partitions (hot-path/record-results.ts).
+// A delivery that has ended since the check stays ended. For one that is already in the outbox only `resume` is set. `|| ''`
+// keeps the join from pruning partitions (hot-path/record-results.ts).
 const REQUEUE = `
 with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, resume text, shard int)
@@ -125,7 +125,7 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
   return new Set(rows.map((row) => row.id));
 }
 
-/** What the latest recorded attempt of an open delivery has left to do. */
+/** How an open delivery continues after its latest recorded attempt. */
 export interface ResumePoint {
   /** Attempts recorded so far. */
   attempts: number;
@@ -135,7 +135,7 @@ export interface ResumePoint {
   error: ErrorSummary | null;
 }
 
-/** Where deliveries go on; one that is not open (any more) is missing. */
+/** Where deliveries continue; one that is not open is missing. */
 export async function resumePoints(db: Queryable, deliveryIds: string[]): Promise<Map<string, ResumePoint>> {
   if (deliveryIds.length === 0) return new Map();
   const { ids, low, high } = bounds(deliveryIds);
@@ -165,16 +165,16 @@ export async function isOpen(db: Queryable, deliveryId: string): Promise<boolean
   return rowCount !== 0;
 }
 
-/** What the workflow of a delivery has to be told, because this database says that it has no more to do. */
+/** The signal for the workflow of a delivery that, according to this database, has ended. */
 export type Notice =
   /** The delivery, or its source, was deleted. */
   | { deliveryId: string; says: 'gone' }
-  /** It has failed, and this delivery has taken its place. */
+  /** It has failed, and this delivery replays it. */
   | { deliveryId: string; says: 'replayed'; replayedAs: string }
-  /** It has ended, some time ago. */
+  /** It ended some time ago. */
   | { deliveryId: string; says: 'ended' };
 
-// `counted` is taken from a failed delivery when it is replayed, so only those are searched for what replays them.
+// `counted` is taken from a failed delivery when it is replayed, so only those need the search for their replay.
 const NOTICES = `
 select w.id as "deliveryId", r.id as "replayedAs",
        case when d.id is null or s.id is null then 'gone' when r.id is not null then 'replayed' else 'ended' end as says
@@ -190,7 +190,7 @@ where d.id is null or s.id is null or r.id is not null
        and (d.status <> 'failed' or w.shows is distinct from 'failed'))`;
 
 /**
- * Of deliveries whose workflow runs: those whose workflow should not, or does not know how its delivery has ended.
+ * Deliveries whose workflow runs although it should not, or does not know how its delivery has ended.
  * @param running with the status that the workflow shows
  */
 export async function noticesFor(
@@ -204,7 +204,7 @@ export async function noticesFor(
   return rows;
 }
 
-/** Claims the turn to go through all running workflows. @returns false when that was done less than `everyMs` ago */
+/** Claims the listing of all running workflows. @returns false when that was done less than `everyMs` ago */
 export async function claimListing(db: Queryable, everyMs: number): Promise<boolean> {
   const { rowCount } = await db.query(
     'update reconciliation set listed_at = now() where listed_at < now() - make_interval(secs => $1)',
@@ -213,7 +213,7 @@ export async function claimListing(db: Queryable, everyMs: number): Promise<bool
   return rowCount === 1;
 }
 
-/** Adds to what has been repaired. */
+/** Adds to the counters of repairs. */
 export async function countRepairs(db: Queryable, repairs: Record<string, number>): Promise<void> {
   const kinds = Object.keys(repairs).toSorted();
   if (kinds.length === 0) return;

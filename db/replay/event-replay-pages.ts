@@ -13,8 +13,8 @@ import {
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { type ReplayedDelivery, replayEvents } from './replay.ts';
 
-// What one transaction looks at: a filter that few events match is worked through in steps, none of which comes near the
-// statement timeout. Payloads are limited where they are read: for `search`, and by the schemas of routes.
+// Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout. Payload
+// bytes are limited where payloads are read: for `search`, and by the schemas of routes.
 const MAX_SCANNED_EVENTS = 1000;
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
@@ -49,8 +49,8 @@ jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_stat
                                       'routed', event_routed)) as filter`;
 
 /**
- * Makes the page with this number, or goes on looking for its events. A page that was made before is not made again.
- * @returns how far the replay is now: with fewer pages than asked for while it is running, call again
+ * Creates the page with this number, or continues to search its events. An existing page is not created again.
+ * @returns the progress of the replay: if it has fewer pages and is running, call again
  * @throws a database error; nothing has changed then
  */
 export async function makePage(pool: Pool, key: EventReplayKey, page: number): Promise<PageStep> {
@@ -76,7 +76,7 @@ export async function makePage(pool: Pool, key: EventReplayKey, page: number): P
   });
 }
 
-/** How far a replay is. */
+/** Progress of a replay. */
 export async function readProgress(db: Queryable, key: EventReplayKey): Promise<ReplayProgress> {
   const replay = await loadReplay(db, key, '');
   return replay ? progressOf(replay) : NOTHING;
@@ -98,8 +98,7 @@ interface Slice {
   last: boolean;
 }
 
-// Where the part of the selection ends that one transaction looks at: so many events, and of what is searched so many
-// bytes, but at least one event.
+// End of the part of the selection for one transaction: limited in events and, for searches, in bytes, but at least one event.
 const SCANNED = `
 with scanned as materialized (
   select id, payload_size from events
@@ -110,8 +109,8 @@ with scanned as materialized (
 )
 select max(id) filter (where inside) as "lastId", count(*) < $5 and coalesce(bool_and(inside), true) as "isLast" from measured`;
 
-// An event is judged once, as it is when its page is reached: one that was replayed or delivered meanwhile and does not
-// match any more is left alone.
+// An event is checked once, when its page is reached: one that was replayed or delivered meanwhile and no longer matches is
+// skipped.
 const MATCHED = `
 select e.id, e.payload_size as "payloadSize", exists
   (select from event_payloads kept where kept.event_id = e.id and kept.event_id >= $2 and kept.event_id < $3) as "hasPayload"
@@ -132,7 +131,7 @@ async function nextSlice(db: Queryable, replay: ReplayRow): Promise<Slice> {
   const most = pageSize(ratePerSecond);
   const { rows } = await db.query<Slice['events'][number] & { payloadSize: number }>(MATCHED, [
     ...selectedValues(replay, [nextId, idAfter(lastId)]),
-    // One more tells whether there are more.
+    // One extra row shows whether there are more.
     most + 1,
   ]);
   const events = rows.slice(0, Math.min(most, withinBytes(rows)));
@@ -171,7 +170,7 @@ async function move(
     replayId,
     last,
     nextId,
-    // Looking in vain is no page.
+    // A search without a match is not a page.
     last || events.length > 0 ? 1 : 0,
     counts.replayed,
     counts.expired,
@@ -184,7 +183,7 @@ async function move(
   return moved;
 }
 
-// A replay that went with its organization.
+// The replay was deleted with its organization.
 const NOTHING: ReplayProgress = {
   status: 'cancelled',
   pages: 0,

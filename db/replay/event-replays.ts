@@ -1,4 +1,4 @@
-// Replays of events chosen by a filter: asked for, counted, cancelled, and found by workers. event-replay-pages.ts makes
+// Replays of events selected by a filter: created, counted, cancelled, and claimed by workers. event-replay-pages.ts creates
 // their pages.
 // Rules: RPL-12, RPL-13.
 import { errorText } from '../../core/clean-text.ts';
@@ -14,12 +14,12 @@ export class FilterTooBroadError extends Error {
   override readonly name = 'FilterTooBroadError';
 }
 
-/** As many replays of the organization are under way as may be. */
+/** The organization has reached its limit of running replays. */
 export class TooManyReplaysError extends Error {
   override readonly name = 'TooManyReplaysError';
 }
 
-/** Which events a replay is about: what matches, among the events stored when it was asked for. */
+/** The events of a replay: those that match, among the events stored when it was requested. */
 export interface EventSelection {
   organizationId: string;
   filter: EventFilter;
@@ -41,8 +41,8 @@ export function boundTime(bound: string): Date | null {
 }
 
 /**
- * Fixes the set of events. An id tells when the event was received; one that was received before the request and stored
- * after it (its request was slow) is kept out by the time of its storing.
+ * Fixes the set of events. An id tells when the event was received; one that was received before the request and stored after it
+ * (its request was slow) is excluded by its storage time.
  */
 export async function selectEvents(
   db: Queryable,
@@ -109,7 +109,7 @@ export interface NewEventReplay {
 }
 
 /**
- * Notes a replay; a worker finds it and starts its workflow, so a crash after this commit costs nothing.
+ * Stores a replay; a worker finds it and starts its workflow, so a crash after this commit is harmless.
  * @returns its id
  * @throws TooManyReplaysError
  */
@@ -118,7 +118,7 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay): Pro
   const { organizationId, filter, lowId, endId, requestedAt } = selection;
   const id = newId('rpl');
   return inTransaction(pool, async (db) => {
-    // Requests of an organization queue here, so that two of them cannot take the last place.
+    // Requests of an organization queue here, so that two cannot take the last place.
     await db.query('select from organizations where id = $1 for no key update', [organizationId]);
     const { rows } = await db.query<{ open: number }>(
       'select count(*) as open from event_replays where organization_id = $1 and due_at is not null',
@@ -151,7 +151,7 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay): Pro
   });
 }
 
-/** Where a replay is found. */
+/** The key of a replay. */
 export interface EventReplayKey {
   organizationId: string;
   replayId: string;
@@ -162,9 +162,9 @@ update event_replays set status = $3, error = $4, finished_at = now(), due_at = 
 where organization_id = $1 and id = $2 and status in ('pending', 'running')`;
 
 /**
- * Ends a replay that is under way. A page that is being made is waited for; after this returns there is no other.
+ * Ends a running replay. Waits for a page in progress; no other page follows.
  * @param error one sentence, when it failed
- * @returns false when it had ended already
+ * @returns false when it has already ended
  */
 export async function endEventReplay(
   db: Queryable,
@@ -176,18 +176,20 @@ export async function endEventReplay(
   return rowCount === 1;
 }
 
-/** A replay whose workflow is to be looked after. */
+/** A replay whose workflow must be checked. */
 export interface DueReplay extends EventReplayKey {
   ratePerSecond: number;
   eventsTotal: number | null;
   sourceId: string | null;
 }
 
-/** How long a replay that makes no page is left alone, in seconds; a page and the pause after it are much shorter. */
+/**
+ * How long a replay may go without a new page before it is checked, in seconds; a page and the pause after it are much shorter.
+ */
 export const REPLAY_LEASE_SECONDS = 60;
 
-// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when
-// that worker dies before it has started the workflow. A row that is locked by its page needs no looking after.
+// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when that
+// worker dies before it has started the workflow. A row that is locked by its page is alive.
 const CLAIM = `
 with due as (
   select id from event_replays where due_at <= now() order by due_at limit $1 for update skip locked
@@ -197,7 +199,7 @@ from due d where r.id = d.id
 returning r.id as "replayId", r.organization_id as "organizationId", r.rate_per_second as "ratePerSecond",
           r.events_total as "eventsTotal", r.source_id as "sourceId"`;
 
-/** Claims replays without a sign of life: new ones, and those whose workflow may be gone. */
+/** Claims stalled replays: new ones, and those whose workflow may be gone. */
 export async function claimEventReplays(db: Queryable, limit: number): Promise<DueReplay[]> {
   const { rows } = await db.query<DueReplay>(CLAIM, [limit, REPLAY_LEASE_SECONDS]);
   return rows;

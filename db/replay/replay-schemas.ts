@@ -1,12 +1,12 @@
-// Replays are validated by today's schemas: fixing a schema and replaying delivers what it refused. Filters are not
-// asked again, because someone asked for the replay.
+// Replays are validated by the current schemas: after a schema is fixed, a replay delivers the events that it refused. Filters
+// are not applied again, because the replay was requested explicitly.
 import { viewPayload } from '../../core/payload.ts';
 import { type StoredSchema, validatorOf } from '../../core/schemas/cached.ts';
 import { describeErrors } from '../../core/schemas/errors.ts';
 import { loadPayload } from '../history/events.ts';
 import type { Queryable } from '../pool.ts';
 
-/** Where an event is about to be sent again. */
+/** The target of a replay. */
 interface RoutedEvent {
   eventId: string;
   routeId: string | null;
@@ -16,7 +16,7 @@ interface RoutedEvent {
 export type MismatchOf = (target: RoutedEvent) => string | null;
 
 /**
- * Validates events by the schemas of the routes that send them; costs nothing but a look-up when no route has one.
+ * Validates events by the schemas of the routes that send them; costs only one lookup when no route has one.
  * @throws a database error
  */
 export async function findMismatches(db: Queryable, targets: RoutedEvent[]): Promise<MismatchOf> {

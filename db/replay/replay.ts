@@ -18,7 +18,7 @@ export class PayloadExpiredError extends Error {
   }
 }
 
-/** A destination was asked for to which an event neither goes now nor went before. */
+/** An event neither goes nor went to a requested destination. */
 export class UnroutableDestinationError extends Error {
   override readonly name = 'UnroutableDestinationError';
   readonly destinationIds: string[];
@@ -32,7 +32,7 @@ export interface ReplayRequest {
   organizationId: string;
   /** Unknown events are ignored. */
   eventIds: string[];
-  /** Only to these; default: wherever the routes of the source send the event today. */
+  /** Only to these; default: wherever the routes of the source currently send the event. */
   destinationIds?: string[];
 }
 
@@ -46,7 +46,7 @@ export interface ReplayResult {
 /** A new delivery. */
 export interface ReplayedDelivery {
   id: string;
-  /** The failed delivery it takes the place of, whose workflow may still be open for exactly this; else null. */
+  /** The failed delivery that it replaces, whose workflow may still wait for this replay; else null. */
   replacesFailed: string | null;
 }
 
@@ -60,9 +60,8 @@ interface Target {
   replayOf: string | null;
 }
 
-// Where an event goes: today's enabled routes of its source, and for destinations that are asked for by name also the
-// routes it took before. `distinct on` keeps one target for each route and destination, the latest earlier delivery
-// of which is the one being replayed.
+// Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it took before.
+// `distinct on` keeps one target per route and destination; its latest earlier delivery is the one being replayed.
 const TARGETS = `
 with wanted as (
   select e.id, e.source_id from events e join sources s on s.id = e.source_id
@@ -86,8 +85,8 @@ left join deliveries x on x.event_id = c.event_id and x.destination_id = c.desti
 where $3::text[] is null or c.destination_id = any($3)
 order by c.event_id, c.destination_id, c.route_id, x.id desc`;
 
-// The event's row lock (taken by `totals`) orders a replay against results of the same event. A finished delivery that
-// is replayed stops counting and its successor counts instead; an open one goes on and both count. `|| ''` keeps the joins from
+// The event's row lock (taken by `totals`) orders a replay against results of the same event. A finished delivery that is
+// replayed stops counting and its successor counts instead; an open one continues and both count. `|| ''` keeps the joins from
 // pruning partitions (hot-path/record-results.ts).
 const CREATE = `
 with input as (
@@ -127,9 +126,9 @@ select c.id, c.event_id, s.id as "replacesFailed"
 from created c join input i on i.id = c.id left join superseded s on s.id = i.replay_of and s.status = 'failed'`;
 
 /**
- * Creates new deliveries of stored events, as they would be routed today.
+ * Creates new deliveries of stored events, by the current routes.
  * @throws PayloadExpiredError when one of the events has no payload any more
- * @throws UnroutableDestinationError when a destination that was asked for takes none of these events
+ * @throws UnroutableDestinationError when a requested destination gets none of these events
  */
 export async function createReplays(pool: Pool, request: ReplayRequest): Promise<ReplayResult> {
   return inTransaction(pool, async (db) => {
@@ -143,8 +142,8 @@ export async function createReplays(pool: Pool, request: ReplayRequest): Promise
 }
 
 /**
- * Like `createReplays`, inside the caller's transaction and for events that have their payloads. Events and destinations
- * that lead nowhere are left out.
+ * Like `createReplays`, inside the caller's transaction and for events that have their payloads. Events without a target are
+ * skipped.
  */
 export async function replayEvents(db: Queryable, request: ReplayRequest): Promise<ReplayResult> {
   return insertReplays(db, request.organizationId, await findTargets(db, request));
@@ -188,8 +187,8 @@ export async function replayDelivery(
 }
 
 /**
- * Replays a failed delivery for its workflow, which asks again when the answer was lost.
- * @returns the delivery that replays it, maybe since before; undefined when there can be none (any more)
+ * Replays a failed delivery for its workflow; idempotent, because the workflow retries when the answer was lost.
+ * @returns the delivery that replays it, maybe an existing one; undefined when a replay is no longer possible
  */
 export async function replayOnce(pool: Pool, organizationId: string, deliveryId: string): Promise<string | undefined> {
   const [notice] = await noticesFor(pool, [{ deliveryId, shows: null }]);

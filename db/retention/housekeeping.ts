@@ -1,8 +1,8 @@
-// What housekeeping could not do: counted by part, so that a part that fails time and again is seen (docs/retention.md).
+// Counts failures of housekeeping by part, so that a part that fails repeatedly is noticed (docs/retention.md).
 import { errorText } from '../../core/clean-text.ts';
 import type { Queryable } from '../pool.ts';
 
-/** Counts that a part failed. */
+/** Counts a failure of a part. */
 export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {
   await db.query(
     `insert into housekeeping_failures as f (part, total, last_at, last_error) values ($1, 1, now(), $2)

@@ -1,8 +1,8 @@
 // Daily partitions of events, payloads, deliveries and attempts. A partition's bounds are ids: the smallest id of its
 // day and of the next one, so that an id alone says where its row is (RFC 9562: UUIDv7 starts with its time).
 //
-// Webhooks are stored in these tables all the time, and whoever waits for a lock that excludes writers makes every writer
-// behind it wait as well. So partitions are made without such a lock, and dropped by one that is waited for in moments only.
+// Webhooks are stored in these tables all the time, and a statement that waits for an exclusive lock also blocks every writer
+// behind it. So partitions are created without such a lock, and dropped with a very short lock timeout.
 import { isLockTimeout } from '../database-errors.ts';
 import { type IdPrefix, idFloor } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
@@ -13,9 +13,9 @@ import { LOCKS } from '../sql-rules.ts';
 export const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
 const DAYS_BEHIND = 1;
-// What a webhook may at most wait for a partition to be dropped, ms, and how often in a row it may happen to one.
+// The longest time that dropping a partition may delay a webhook, ms, and how many times in a row.
 const LOCK_TIMEOUT_MS = 100;
-// Dropping takes as long as it takes the file system, however few rows a statement may be given (db/ranges.ts).
+// Dropping takes as long as the file system needs, so it is exempt from the statement timeout (db/ranges.ts).
 const DROP_TIMEOUT_MS = 10_000;
 const TRIES = 5;
 const PAUSE_MS = 500;
@@ -34,7 +34,7 @@ const storage: Record<string, string> = { events: 'with (fillfactor = 85)', deli
 
 /**
  * Creates the partitions from yesterday (clocks differ) to three days ahead. Safe to run at any time, by anyone.
- * @param nowMs by default both what the database's clock says and what this process's says, by which it makes ids
+ * @param nowMs default: both the database clock and this process's clock, by which it creates ids
  */
 export async function ensurePartitions(db: Queryable, nowMs?: number): Promise<void> {
   const clocks = nowMs === undefined ? [await databaseTime(db), Date.now()] : [nowMs];
@@ -83,7 +83,7 @@ export async function daysBefore(db: Queryable, table: PartitionedTable, day: nu
     .toSorted((a, b) => a - b);
 }
 
-/** Who keeps a partition from being dropped. */
+/** The session that uses a partition. */
 export interface PartitionUser {
   pid: number;
   application: string;
@@ -91,17 +91,17 @@ export interface PartitionUser {
   since: Date | null;
 }
 
-/** What became of partitions that were to be dropped. */
+/** Result of dropping partitions. */
 export interface Dropped {
   /** Their names. */
   dropped: string[];
-  /** The first that is in use, and by whom; those after it were left alone. */
+  /** The first one in use, with its session; later ones were not tried. */
   inUse: { name: string; by: PartitionUser | null } | null;
 }
 
 /**
- * Drops the partitions before a day, oldest first, each with its counts in a transaction of its own. One that somebody reads
- * (a backup, a report) is left for the next time.
+ * Drops the partitions before a day, oldest first, each with its counts in its own transaction. A partition in use (by a backup,
+ * a report) is left for the next run.
  * @param day days since 1970; partitions of this day and later stay
  */
 export async function dropPartitionsBefore(pool: Pool, table: PartitionedTable, day: number): Promise<Dropped> {

@@ -1,5 +1,5 @@
-// What ends before its partition is dropped, so that nothing acknowledged vanishes unseen and nothing refers to what is gone:
-// deliveries that are still open, and deliveries that are younger than their event (activities/retention.ts).
+// Ends rows before their partition is dropped, so that no acknowledged event vanishes silently and nothing refers to dropped
+// rows: open deliveries, and deliveries that are younger than their event (activities/retention.ts).
 // Rules: EVT-24.
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
@@ -17,7 +17,7 @@ const STEP = 500;
 const ENDING = new Stride(STEP);
 const REMOVING = new Stride(STEP);
 
-/** Shown as the error of a delivery whose payload had to go before it was delivered. */
+/** The error of a delivery whose payload was removed before it was delivered. */
 export const PAYLOAD_REMOVED = openError(
   ownWords`The payload was removed by the retention policy before it was delivered`,
 );
@@ -28,11 +28,11 @@ function floors(day: number): { event: string; delivery: string } {
 }
 
 /**
- * Fails open deliveries of events before a day. What is in a file for a warehouse that is being written is left: it will have
- * been written, or given up (HOOKYARD_WAREHOUSE_RETRY_SECONDS).
+ * Fails open deliveries of events before a day. Deliveries in a warehouse file that is being written are skipped: the file will
+ * be written or given up (HOOKYARD_WAREHOUSE_RETRY_SECONDS).
  * @param day days since 1970
- * @param forMs begins no further step after this time, ms
- * @returns how many failed; those that PostgreSQL does not let fail, which are left as they are; and whether that is all of them
+ * @param forMs starts no further step after this time, ms
+ * @returns how many were failed; those that PostgreSQL refuses to change; and whether all are done
  */
 export async function failOpenDeliveries(
   pool: Pool,
@@ -45,7 +45,7 @@ export async function failOpenDeliveries(
   for await (const open of findOpen(pool, { eventsBefore: floors(day).event }, STEP)) {
     for (const [organizationId, deliveries] of Map.groupBy(open, (delivery) => delivery.organizationId)) {
       const fail = async (deliveryIds: string[]) => {
-        // One that a file has taken meanwhile stays open, and keeps its day.
+        // A delivery that a file has taken meanwhile stays open, and its day is kept.
         const selection = { organizationId, deliveryIds, reason: PAYLOAD_REMOVED, notInBatch: true };
         failed += (await endDeliveries(pool, 'failed', selection)).length;
       };
@@ -74,7 +74,7 @@ where b.status in ${UNDER_WAY} and b.waiting_since > now() - make_interval(secs 
 
 /**
  * The day, in days since 1970, of the oldest event that is in a file being written; Infinity when there is none.
- * @param forSeconds a file that waits for longer than this keeps nothing: something is wrong with it
+ * @param forSeconds a file that waits longer than this is broken and keeps nothing
  */
 export async function firstDayInFiles(db: Queryable, forSeconds: number): Promise<number> {
   const { rows } = await db.query<{ eventId: string | null }>(OLDEST_IN_FILES, [forSeconds]);
@@ -82,8 +82,8 @@ export async function firstDayInFiles(db: Queryable, forSeconds: number): Promis
   return eventId === null ? Number.POSITIVE_INFINITY : Math.floor(idTime(eventId) / DAY_MS);
 }
 
-// An event may get deliveries long after it came: by replays, by failover, and when it came right before midnight. These are
-// in later partitions than their event. Each partition is asked for ids of old events by the index of events.
+// An event may get deliveries long after it came: by replays, by failover, and when it came right before midnight. These are in
+// later partitions than their event. Each partition is searched for ids of old events by the index of events.
 const YOUNGER = 'select id from deliveries where event_id < $1 and id >= $2 limit $3';
 const REMOVE = `
 with gone as (

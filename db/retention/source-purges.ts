@@ -1,5 +1,5 @@
-// Removes the rows of deleted sources, in steps: each is one transaction, short enough not to be in anybody's way, and notes how
-// far it has come, so that whoever dies in between loses one step.
+// Removes the rows of deleted sources, in steps: each is one short transaction that also stores the progress, so that a crash
+// loses one step at most.
 import { removeEventsChildren } from '../delivery/delivery-commands.ts';
 import { forgetCountsOfSource } from '../history/settle.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
@@ -8,10 +8,10 @@ import { Stride } from '../ranges.ts';
 // Events in a step, at most.
 const EVENTS = new Stride(1000);
 const KEYS_PER_EVENT = 5;
-/** A webhook that was being stored when its source was deleted has been stored, or refused, by then. */
+/** After this time, webhooks that were being stored when their source was deleted have been stored or refused. */
 const LAST_LOOK = `interval '1 minute'`;
 
-/** What one step came to. */
+/** Result of one step. */
 export interface PurgeStep {
   sourceId: string;
   /** In all steps so far. */
@@ -31,13 +31,13 @@ select source_id as "sourceId", events_removed as "eventsRemoved", coalesce(empt
 from source_purges where emptied_at is null or emptied_at < now() - ${LAST_LOOK}
 order by requested_at limit 1 for update skip locked`;
 
-/** Removes one step of the source that was deleted first. @returns null when there is nothing to do right now */
+/** Removes one step of the source that was deleted first. @returns null when there is nothing to do */
 export async function purgeStep(pool: Pool): Promise<PurgeStep | null> {
   const step = await EVENTS.step((size) => removeStep(pool, size));
   if (step === null) return null;
   const { sourceId, eventsRemoved, isEmpty, isLastLook } = step;
   const finished = isEmpty && isLastLook;
-  // Whoever dies in between comes here again.
+  // After a crash in between, the next step comes here again.
   if (isEmpty) {
     await forgetCountsOfSource(pool, sourceId);
     await pool.query('delete from ingest_stats where subject_id = $1', [sourceId]);
@@ -65,7 +65,7 @@ async function removeStep(pool: Pool, size: number): Promise<(Purge & { isEmpty:
 }
 
 async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
-  // Nobody counts what is invisible, so its removal needs no notes (migration 0010): every id is younger than this one.
+  // Invisible rows are not counted, so their removal need not be recorded (migration 0010): every id is younger than this one.
   await db.query(`select set_config('hookyard.late_before', '0', true)`);
   const { rows } = await db.query<{ id: string }>('select id from events where source_id = $1 order by id limit $2', [
     sourceId,

@@ -1,10 +1,10 @@
-// A batch whose file would be too large gives half of its deliveries to a new batch with an object of its own (migration 0021).
+// Moves half of the deliveries of a batch whose file would be too large to a new batch with its own object (migration 0021).
 import { bounds } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import type { BatchUnderWay } from './batches.ts';
 
 // One statement, so that at every moment each delivery is in exactly one of the two. The batch is the first to be locked, and
-// only by its latest upload: one that was overtaken moves nothing. What has ended meanwhile stays where it is.
+// only by its latest upload: an older upload moves nothing. Deliveries that ended meanwhile stay where they are.
 const HALVE = `
 with halved as (
   update warehouse_batches set status = 'frozen', events = $6, bytes = $7
@@ -24,13 +24,13 @@ from halved, (select count(*)::int as events_moved, min(id) as first, max(id) as
 where events_moved > 0
 returning id`;
 
-/** What stays in a batch, and what a new one takes. Bytes of payloads. */
+/** The parts of a split: what stays in the batch, and what the new one gets. Bytes of payloads. */
 export interface Halves {
   left: { events: number; bytes: number };
   right: { id: string; key: string; bytes: number; deliveryIds: string[] };
 }
 
-/** @returns false when nothing was moved: another upload decides, or all that was to move has ended */
+/** @returns false when nothing was moved: a newer upload decides, or all deliveries to move have ended */
 export async function halveBatch(
   db: Queryable,
   { id, attempts }: Pick<BatchUnderWay, 'id' | 'attempts'>,

@@ -1,6 +1,6 @@
-// Batches of warehouse destinations: which deliveries wait, taking them into a batch, and what becomes of the batch
-// (migration 0012). Each statement names the status it starts from, so that of two workers only one goes on. They are planned
-// for every call, because how much they read changes from one batch to the next: not for a pool of the hot path.
+// Batches of warehouse destinations: which deliveries wait, moving them into a batch, and the life cycle of the batch (migration
+// 0012). Each statement names the status it starts from, so that of two workers only one continues. They are planned for every
+// call, because batches differ in size: do not run them on the hot-path pool.
 import { errorText } from '../../core/clean-text.ts';
 import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
@@ -40,7 +40,7 @@ export async function waitingDeliveries(db: Queryable, destinationId: string, li
   return rows;
 }
 
-/** Removes deliveries from the outbox that have ended. */
+/** Removes ended deliveries from the outbox. */
 export async function removeWaiting(db: Queryable, destinationId: string, deliveryIds: string[]): Promise<void> {
   await db.query('delete from outbox where destination_id = $1 and delivery_id = any($2::text[])', [
     destinationId,
@@ -50,7 +50,7 @@ export async function removeWaiting(db: Queryable, destinationId: string, delive
 
 export type BatchStatus = 'open' | 'frozen' | 'uploading' | 'uploaded' | 'written' | 'failed';
 
-/** A batch on its way. */
+/** A frozen batch. */
 export interface BatchUnderWay {
   id: string;
   organizationId: string;
@@ -80,9 +80,9 @@ const COLUMNS = `id, organization_id as "organizationId", destination_id as "des
   ${errorSummary('b')} as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
 
 /**
- * The oldest batch of a destination that is frozen and has not ended. One at most is on its way to the store; those before it
- * were uploaded, and their deliveries are being recorded.
- * @param except the id of a batch that somebody has in hand
+ * The oldest batch of a destination that is frozen and has not ended. At most one is being uploaded; those before it were
+ * uploaded, and their deliveries are being recorded.
+ * @param except the id of a batch that is being processed
  */
 export async function findBatchUnderWay(
   db: Queryable,
@@ -98,7 +98,7 @@ export async function findBatchUnderWay(
   return rows[0];
 }
 
-/** A batch, whatever has become of it. */
+/** A batch in any status. */
 export async function findBatch(
   db: Queryable,
   { organizationId, batchId }: { organizationId: string; batchId: string },
@@ -110,14 +110,14 @@ export async function findBatch(
   return rows[0];
 }
 
-/** A batch that fills. */
+/** A batch that is filling. */
 export interface OpenBatch {
   id: string;
-  /** When it was first seen to fill, by the clock of the database. */
+  /** When it started to fill, by the clock of the database. */
   openedAt: Date;
 }
 
-/** The batches of a destination that fill, by partition. */
+/** The filling batches of a destination, by partition. */
 export async function openBatches(db: Queryable, key: WarehouseKey): Promise<Map<string, OpenBatch>> {
   const { rows } = await db.query<OpenBatch & { partition: string }>(
     `select id, partition, created_at as "openedAt" from warehouse_batches
@@ -127,9 +127,9 @@ export async function openBatches(db: Queryable, key: WarehouseKey): Promise<Map
   return new Map(rows.map(({ partition, ...batch }) => [partition, batch]));
 }
 
-// Deliveries are locked before their rows in the outbox, as by whatever ends deliveries, so the two cannot deadlock; one that
-// ended meanwhile is left out, and a row without an open delivery goes too. When another worker has frozen a batch of this
-// destination meanwhile, the unique index of what is under way refuses all of this.
+// Deliveries are locked before their rows in the outbox, like in all statements that end deliveries, so they cannot deadlock. A
+// delivery that ended meanwhile is skipped, and a row without an open delivery is removed. If another worker has frozen a batch
+// of this destination meanwhile, the unique index on unfinished batches refuses the statement.
 const FREEZE = `
 with taken as (
   update deliveries set batch_id = $2
@@ -165,8 +165,8 @@ export interface NewBatch extends WarehouseKey {
 }
 
 /**
- * Takes deliveries out of the outbox into a batch, all in one statement.
- * @throws a database error when the destination has a batch under way already; nothing is changed then
+ * Moves deliveries from the outbox into a batch, in one statement.
+ * @throws a database error when the destination already has an unfinished batch; nothing is changed then
  */
 export async function freezeBatch(db: Queryable, batch: NewBatch): Promise<BatchUnderWay> {
   const { ids, low, high } = bounds(batch.members.map(({ deliveryId }) => deliveryId));
@@ -190,7 +190,7 @@ export async function freezeBatch(db: Queryable, batch: NewBatch): Promise<Batch
   return frozen;
 }
 
-/** Notes that an upload begins. @returns undefined when the batch has been uploaded, or has ended */
+/** Records the start of an upload. @returns undefined when the batch was uploaded, or has ended */
 export async function beginUpload(
   db: Queryable,
   { organizationId, batchId }: { organizationId: string; batchId: string },
@@ -205,7 +205,7 @@ export async function beginUpload(
 
 type Upload = Pick<BatchUnderWay, 'id' | 'attempts'>;
 
-/** Notes that the object is there. @returns false when the upload was not the latest: another one decides */
+/** Records that the object was written. @returns false when the upload was not the latest: a newer one decides */
 export async function noteUploaded(
   db: Queryable,
   { id, attempts }: Upload,
@@ -220,7 +220,7 @@ export async function noteUploaded(
   return rowCount === 1;
 }
 
-/** Notes why an upload did not succeed. @param latency ms */
+/** Records the error of an upload. @param latency ms */
 export async function noteUploadFailed(
   db: Queryable,
   { id, attempts }: Upload,
@@ -265,9 +265,9 @@ where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d
 order by e.received_at, d.event_id, d.id`;
 
 /**
- * What a batch's file holds, in the order of its rows. A delivery that ended otherwise (its event was deleted, its transform
- * failed) has no row, in this upload and in every later one; one that is delivered has: an upload that was overtaken by
- * another must not write less than that one did.
+ * The deliveries of a batch's file, in the order of its rows. A delivery that ended otherwise (its event was deleted, its
+ * transform failed) has no row in this upload and in later ones. A delivered one has a row: an upload that was overtaken by a
+ * newer one must not write less than that one.
  */
 export async function batchContent(db: Queryable, batch: BatchUnderWay): Promise<BatchMember[]> {
   const { rows } = await db.query<BatchMember>(CONTENT, rangeOf(batch));

@@ -4,7 +4,7 @@ import { type ErrorSummary, named, ownWords } from '../../core/error-summary.ts'
 import { type WarehouseConfig, warehouseConfigSchemas, type WarehouseType } from '../../core/warehouse/config.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
-/** What is needed of a stored warehouse; the columns of its row have these names in snake case. */
+/** The stored columns of a warehouse; the columns of its row have these names in snake case. */
 export interface StoredWarehouse {
   id: string;
   type: WarehouseType;
@@ -14,10 +14,10 @@ export interface StoredWarehouse {
 /** A type with its config in clear: never logged, never in a history, never in an error. */
 export type OpenedConfig = { [Type in WarehouseType]: { type: Type; config: WarehouseConfig<Type> } }[WarehouseType];
 
-/** An opened config, or the sentence that says why the destination cannot be used. */
+/** A decrypted config, or why the destination cannot be used. */
 export type DecryptedConfig = ({ ok: true } & OpenedConfig) | { ok: false; message: ErrorSummary };
 
-/** Makes of a checked config what is stored. */
+/** Encrypts a checked config for storage. */
 export function encryptedWarehouseConfig(
   secretBox: SecretBox,
   id: string,
@@ -27,7 +27,7 @@ export function encryptedWarehouseConfig(
 }
 
 /**
- * A stored config as it is, secret in clear, complete or not; null when there is none.
+ * A stored config, secret in clear, complete or not; null when there is none.
  * @throws DecryptionError when the encryption key is missing or wrong
  */
 export function openWarehouseConfig(

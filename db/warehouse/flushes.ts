@@ -1,5 +1,5 @@
-// Which warehouse destinations have something to write, and who looks after each: the rows by which workers start and wake
-// the workflows `warehouse:<destination>` (migration 0012).
+// Warehouse destinations with something to write: the rows by which workers start and wake the workflows
+// `warehouse:<destination>` (migration 0012).
 import { newId } from '../../core/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
 import { jsonParameter } from '../parameters.ts';
@@ -12,15 +12,15 @@ export interface WarehouseKey {
   destinationId: string;
 }
 
-/** A destination whose workflow is to be looked after. */
+/** A destination whose workflow must be started or signalled. */
 export interface DueFlush extends WarehouseKey {
   /** Null when the destination was deleted. */
   destinationName: string | null;
-  /** There is news for the workflow; else it has only to be there. */
+  /** The workflow needs a signal; otherwise it only has to run. */
   hasNews: boolean;
 }
 
-/** How long a flush is left alone, seconds: a workflow that was lost is started again after that. */
+/** Interval of the checks of a flush, seconds: a lost workflow is started again after that. */
 const LEASE_SECONDS = 30;
 
 // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker,
@@ -51,16 +51,16 @@ select c.destination_id as "destinationId", c.organization_id as "organizationId
 from (select destination_id, organization_id, true as changed from begun union all select * from due) c`;
 
 /**
- * Claims destinations whose workflow is to be started or told: new ones, those whose record has changed, and those nobody has
- * looked after for a while.
+ * Claims destinations whose workflow must be started or signalled: new ones, those whose record has changed, and those that were
+ * not checked for a while.
  */
 export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlush[]> {
   const { rows } = await db.query<DueFlush>(CLAIM, [limit, LEASE_SECONDS]);
   return rows;
 }
 
-// Each look adds what has come since the last one. What was committed out of the order of its ids is missed here; the window
-// is the limit of that.
+// Each check adds the new deliveries since the last one. Deliveries committed out of id order are missed here, until the batch
+// window ends.
 const COUNT = `
 with due as (
   select destination_id, counted_to from warehouse_flushes
@@ -76,7 +76,7 @@ with due as (
 ), counted as (
   update warehouse_flushes f
   set gained_events = f.gained_events + g.events, gained_bytes = f.gained_bytes + g.bytes, counted_at = now(),
-      -- one that may be full is told of once
+      -- a batch that may be full is signalled once
       counted_to = case when f.gained_events + g.events < f.needed_events and f.gained_bytes + g.bytes < f.needed_bytes
                         then coalesce(g.last, f.counted_to) end
   from gain g where f.destination_id = g.destination_id
@@ -86,13 +86,13 @@ select destination_id as "destinationId", organization_id as "organizationId", t
        (select name from destinations d where d.id = c.destination_id) as "destinationName"
 from counted c where counted_to is null`;
 
-/** Adds what has come to batches that fill. @returns the destinations of which one may be full now */
+/** Adds new deliveries to filling batches. @returns the destinations with a batch that may be full now */
 export async function countGains(db: Queryable): Promise<DueFlush[]> {
   const { rows } = await db.query<DueFlush>(COUNT);
   return rows;
 }
 
-// What was shown as filling and does not wait any more (cancelled, deleted) goes.
+// Deliveries that were counted as filling and no longer wait (cancelled, deleted) are subtracted.
 const FILL = `
 with batch as (
   select * from json_to_recordset($3::json) as b(id text, partition text, events int, bytes bigint)
@@ -109,8 +109,8 @@ set counted_to = $4, counted_at = now(), gained_events = 0, gained_bytes = 0, ne
 where destination_id = $1`;
 
 /**
- * Notes what fills, and what has to come until something may be full.
- * @param filling.lookedTo the greatest delivery id that was looked at
+ * Stores the filling batches, and how many deliveries are missing until one may be full.
+ * @param filling.lookedTo the greatest checked delivery id
  */
 export async function noteFilling(
   db: Queryable,
@@ -128,7 +128,7 @@ export async function noteFilling(
   ]);
 }
 
-/** Nothing waits: the workflow ends, and whatever comes next begins anew. A batch that has not ended keeps it going. */
+/** Nothing waits: the workflow ends, and the next delivery starts a new one. An unfinished batch keeps it running. */
 export async function endFlush(db: Queryable, { destinationId }: WarehouseKey): Promise<void> {
   await db.query(
     `with gone as (delete from warehouse_batches where destination_id = $1 and status = 'open')
@@ -138,7 +138,7 @@ export async function endFlush(db: Queryable, { destinationId }: WarehouseKey): 
   );
 }
 
-/** Tells that the workflow has heard of a version of the destination, and that nothing is counted for the moment. */
+/** Records that the workflow knows a version of the destination, and resets the counting. */
 export async function noteSeen(db: Queryable, { destinationId }: WarehouseKey, version: number | null): Promise<void> {
   await db.query(
     `update warehouse_flushes set seen_version = $2, counted_to = null

@@ -55,7 +55,7 @@ const RESERVED = forbidden('a reserved address');
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
-/** Says what an address is. A text that is no IP address is forbidden. */
+/** Classifies an address. A text that is not an IP address is forbidden. */
 export function classifyAddress(text: string): AddressClass {
   if (isIP(text) === 0) return forbidden('not an IP address');
   // `process` turns an IPv4-mapped address into the IPv4 address that the connection would really go to.

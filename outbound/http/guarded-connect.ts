@@ -34,7 +34,7 @@ export const systemResolve: Resolve = (hostname, callback) => {
 /**
  * Makes the connector for undici's clients; TLS is verified against the host name of the URL.
  * @param options.allow what the operator opened
- * @param options.connectTimeoutMs limit of a connection attempt that nobody waits for any more
+ * @param options.connectTimeoutMs timeout of a connection attempt that no request waits for
  * @param options.resolve the resolver
  */
 export function guardedConnector(options: {

@@ -1,4 +1,4 @@
-// A sender for one attempt, which has to be over before its activity is.
+// A sender for one attempt, which must end before its activity.
 import type { Sender } from './sender.ts';
 
 /**

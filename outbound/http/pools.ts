@@ -1,4 +1,4 @@
-// Kept-alive connections, by destination, for as many destinations as were used last.
+// Keep-alive connections of the most recently used destinations.
 import { LRUCache } from 'lru-cache';
 import { type buildConnector, Pool } from 'undici';
 import { ownWords } from '../../core/error-summary.ts';
@@ -14,7 +14,7 @@ class InvalidUrlError extends OwnSendError {
   }
 }
 
-// Bytes of the headers of an answer; one with more is no answer.
+// Maximum bytes of response headers; a response with more is an error.
 const MAX_HEADER_BYTES = 16 * 1024;
 
 type Entry = { url: string; origin: string; path: string; pool: Pool };
@@ -33,10 +33,10 @@ export type Pools = {
 export function createPools(options: { connect: buildConnector.connector; maxPools: number }): Pools {
   const entries = new LRUCache<string, Entry>({
     max: options.maxPools,
-    // One that is replaced may go on with the same pool; `open` retires it if not.
+    // A replaced one may keep the same pool; `open` retires it if not.
     dispose: ({ pool }, _key, reason) => reason === 'evict' && retire(pool),
   });
-  // Pools out of use that still finish what they were given.
+  // Retired pools that still finish their requests.
   const retired = new Set<Pool>();
 
   function retire(pool: Pool): void {

@@ -74,7 +74,7 @@ export function describeError(error: unknown, url: string): SendError {
   return { code, ...describe(root, code, URL.parse(url)), retryable: !NOT_RETRYABLE.has(code) };
 }
 
-/** The error that tells most: with several addresses tried, undici and Node give one error that holds one for each. */
+/** The most specific error: when several addresses were tried, undici and Node return one error that holds one per address. */
 function rootOf(error: unknown): Error {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0];
   if (error instanceof Error && codeOf(error) === 'UND_ERR_SOCKET' && error.cause instanceof Error) return error.cause;
@@ -91,7 +91,7 @@ function describe(error: Error, code: string, url: URL | null): DescribedError {
   const known = ownSentence(error, code, { host, origin: named(url?.host ?? host) });
   if (known !== null) return openError(known);
   if (TLS_CODE.test(code)) return describeTls(error, code, host);
-  // A library may quote what it was given.
+  // A library may quote its input.
   const suffix = code === 'UNKNOWN' ? '' : ` (${code})`;
   return {
     summary: ownWords`The request to ${host} failed${named(suffix)}; the API tells why`,

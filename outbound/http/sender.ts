@@ -38,13 +38,13 @@ export type SendResponse = {
 export type SendResult = SendResponse | (SendError & { kind: 'error'; latency: number });
 
 export type Sender = {
-  /** Never rejects: what goes wrong is the result. */
+  /** Never rejects: errors are part of the result. */
   send(request: SendRequest): Promise<SendResult>;
   /** Refuses new requests, waits for those under way (each ends by its deadline), and closes all connections. */
   close(): Promise<void>;
 };
 
-// No destination may ask for a longer deadline than 60 s (DEST-12), so nobody waits longer for a connection.
+// No destination may ask for a longer deadline than 60 s (DEST-12), so no request waits longer for a connection.
 const CONNECT_TIMEOUT_MS = 60_000;
 
 /**

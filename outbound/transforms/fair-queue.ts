@@ -1,4 +1,4 @@
-// What waits for a thread: bounded, and taken by turns among groups.
+// The queue for threads: bounded, and fair between groups.
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Job } from './thread.ts';
 import { SandboxUnavailableError, type TransformResult } from './types.ts';
@@ -62,7 +62,7 @@ export class FairQueue {
     return undefined;
   }
 
-  /** Takes a job out; what its group has left waits behind the other groups. */
+  /** Takes a job out; the other jobs of its group wait behind the other groups. */
   take(waiting: Waiting): void {
     const entry = this.#groups.get(waiting.group)?.find((each) => each.waiting === waiting);
     if (entry) this.#remove(entry);

@@ -19,7 +19,7 @@ export interface Transforms {
    * @throws SandboxUnavailableError when the sandbox cannot be used at the moment; nothing is known of the transform
    */
   run(transform: TransformCode, event: TransformEvent, group: string): Promise<TransformResult>;
-  /** Ends the threads; what is under way is refused. */
+  /** Ends the threads; running jobs are rejected. */
   close(): Promise<void>;
 }
 

@@ -8,8 +8,8 @@ export interface TransformLanguage {
   /** Reads the language's library, a script that runs inside QuickJS; null when QuickJS itself is enough. */
   library: (() => string) | null;
   /**
-   * Whether every event gets a context of its own, because code of this language could leave something behind in it.
-   * Otherwise the context stays warm: loading a library costs 15 to 25 ms.
+   * Whether every event gets its own context, because code of this language could leave state in it. Otherwise the context stays
+   * warm: loading a library costs 15 to 25 ms.
    */
   freshContext: boolean;
   /** What becomes of numbers that a double does not hold. */
@@ -25,7 +25,7 @@ export interface TransformLanguage {
 
 export type CompileResult = { ok: true; transform: QuickJSHandle } | { ok: false; error: QuickJSHandle };
 
-/** An error as the prelude describes it; everything in it comes from inside the sandbox and is no more than text. */
+/** An error described by the prelude; everything in it comes from the sandbox and is untrusted text. */
 export interface SandboxError {
   name: string | null;
   message: string;

@@ -23,7 +23,7 @@ interface Told {
 }
 type Members = [key: string | number, what: string | Members][];
 
-/** @returns what the sandbox is to be told of the numbers of a payload; null when all are exact, or it is no JSON */
+/** @returns the exact numbers of a payload for the sandbox; null when all are exact as doubles, or it is not JSON */
 export function tellNumbers(body: string, form: NumberForm, seed: number): string | null {
   const payload = parseQuietly(body);
   if (!holdsExactNumbers(payload)) return null;

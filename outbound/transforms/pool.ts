@@ -30,7 +30,7 @@ interface Slot {
   knows: Set<string>;
 }
 
-/** Runs jobs on threads of its own; none is started before the first job. */
+/** Runs jobs on its own threads; the first job starts the first thread. */
 export class SandboxPool {
   readonly #threads: number;
   readonly #slots = new Set<Slot>();
@@ -46,7 +46,7 @@ export class SandboxPool {
 
   /**
    * Runs a job when a thread is free.
-   * @param group groups take turns
+   * @param group jobs of different groups take turns
    * @throws SandboxUnavailableError when too much waits already, or no thread can be started
    */
   submit(job: Job, group: string): Promise<TransformResult> {

@@ -1,5 +1,5 @@
-// Google's side of the guarded transport: stands in for the function with which the SDK authorizes and sends a request, since
-// the SDK's own lets nobody choose how it connects, takes proxies from the environment and follows redirects.
+// Google's side of the guarded transport: stands in for the function with which the SDK authorizes and sends a request, since the
+// SDK's own does not let us choose how it connects, uses proxies from the environment and follows redirects.
 import { randomUUID } from 'node:crypto';
 import { stringify } from 'node:querystring';
 import type { ApiError as ApiErrorClass, Storage } from '@google-cloud/storage';

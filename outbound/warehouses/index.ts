@@ -29,7 +29,7 @@ export type WarehouseTarget = {
 export type StoreResult<T> = { ok: true; value: T } | ({ ok: false } & StoreProblem);
 
 export type Warehouses = {
-  /** Writes an object, replacing one of the same key. Never rejects: what goes wrong is the result. */
+  /** Writes an object, replacing one of the same key. Never rejects: errors are part of the result. */
   put(
     target: WarehouseTarget,
     object: StoredObject,
@@ -161,7 +161,7 @@ async function attempt<T>(store: ObjectStore, signal: AbortSignal, work: Work<T>
   try {
     return { ok: true, value: await work(store, signal) };
   } catch (error) {
-    // The deadline is told by whoever set it.
+    // The caller that set the deadline reports it.
     signal.throwIfAborted();
     return { ok: false, ...store.describeError(error) };
   }

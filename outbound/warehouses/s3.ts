@@ -1,4 +1,4 @@
-// Amazon S3 and everything that speaks its protocol, Cloudflare R2 among it.
+// Amazon S3 and compatible stores, such as Cloudflare R2.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
@@ -20,7 +20,7 @@ type Target = {
 
 export const openS3: OpenStore<WarehouseConfig<'s3'>> = (config, http) => {
   const { bucket, region, endpoint, accessKeyId, secretAccessKey } = config;
-  // Servers of one's own seldom have a name for every bucket.
+  // Self-hosted servers seldom have a DNS name per bucket.
   const forcePathStyle =
     config.forcePathStyle ?? (endpoint !== undefined && !/\.amazonaws\.com(\.cn)?$/.test(new URL(endpoint).hostname));
   const target = { bucket, region, endpoint, forcePathStyle, accessKeyId, secretAccessKey };
@@ -47,7 +47,7 @@ export const openR2: OpenStore<WarehouseConfig<'r2'>> = (config, http, env) => {
   });
 };
 
-/** What the config lacks comes from the environment (WH-06). */
+/** Values missing in the config come from the environment (WH-06). */
 function r2Access(config: WarehouseConfig<'r2'>, env: Environment) {
   const accountId = config.accountId ?? (env.R2_ACCOUNT_ID || undefined);
   // An address in the config wins over one in the environment, in whichever way it is given.
@@ -63,7 +63,7 @@ function r2Access(config: WarehouseConfig<'r2'>, env: Environment) {
   if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
     throw new StoreSettingsError(ownWords`R2 is not set up: give the destination ${named(missing.join(', '))}`);
   }
-  // The operator's key signs only requests to where the operator or Cloudflare receives them.
+  // The operator's key signs only requests to the operator's or Cloudflare's endpoints.
   const foreign =
     config.endpoint !== undefined && !/\.r2\.cloudflarestorage\.com$/.test(new URL(config.endpoint).hostname);
   if (foreign && config.endpoint !== env.R2_ENDPOINT && config.secretAccessKey === undefined) {
@@ -107,7 +107,7 @@ async function open(target: Target, http: GuardedHttp, wording: Wording): Promis
   };
 }
 
-/** Everything is given, so that nothing is taken from the machine's AWS settings, roles or profiles. */
+/** Everything is set, so that the machine's AWS settings, roles and profiles are not used. */
 function clientConfig(target: Target, http: GuardedHttp): S3ClientConfig {
   const { accessKeyId, secretAccessKey, region, endpoint, forcePathStyle } = target;
   return {
@@ -134,7 +134,7 @@ function clientConfig(target: Target, http: GuardedHttp): S3ClientConfig {
 
 type Handler = NonNullable<S3ClientConfig['requestHandler']>;
 
-/** What the SDK's request has of interest here. */
+/** The members of the SDK's request that are used here. */
 type SdkRequest = {
   method: string;
   protocol: string;

@@ -1,4 +1,4 @@
-// What every provider of object stores can do. A new provider is its config in core/warehouse/config.ts, a file that opens stores, a
+// The interface of object store providers. A new provider is its config in core/warehouse/config.ts, a file that opens stores, a
 // line in index.ts, a row in errors.ts if it has codes of its own, and a row in the conformance suite
 // (test/conformance/warehouses.test.ts).
 import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
@@ -21,7 +21,7 @@ export type ObjectHead = {
 
 /** Why a call failed, as one sentence that says what to fix. */
 export type StoreProblem = DescribedError & {
-  /** For statistics and tests; the sentence is for people. */
+  /** A code for statistics and tests; the sentence is for users. */
   kind:
     | 'credentials'
     | 'permission'
@@ -37,17 +37,17 @@ export type StoreProblem = DescribedError & {
     | 'other';
   /** Of the provider's answer, when there was one. */
   statusCode?: number;
-  /** False when the same call would fail the same way until somebody changes something. */
+  /** False when the same call would fail again until somebody fixes something. */
   retryable: boolean;
 };
 
 /** A store that is ready for use: one bucket or container, opened with one set of credentials. */
 export interface ObjectStore {
-  /** Writes an object; one that is there already is replaced. */
+  /** Writes an object; replaces an existing one. */
   put(object: StoredObject, signal: AbortSignal): Promise<void>;
   /** Reads what is known about an object, without its body; null when there is none (S3 does not tell a missing bucket apart here). */
   head(key: string, signal: AbortSignal): Promise<ObjectHead | null>;
-  /** Says what an error of `put` or `head` means. */
+  /** Explains an error of `put` or `head`. */
   describeError(error: unknown): StoreProblem;
   close(): void;
 }
