@@ -52,8 +52,8 @@ export function mountHealth(router: ApiRouter, { ending, ingestState, database, 
     const ingest = ingestState();
     const problems = [problemOf('the database', stores)];
     if (deep) problems.push(problemOf('Temporal', delivers), ingest === 'full' ? 'ingest is full' : null);
-    const told = problems.filter((problem) => problem !== null);
-    if (told.length > 0) throw notReady(told.join('; '));
+    const found = problems.filter((problem) => problem !== null);
+    if (found.length > 0) throw notReady(found.join('; '));
     // No answer yet: the last result is used.
     const last = delivers === undefined ? temporal.last : delivers;
     ctx.body = { status: 'ok', ingest, temporal: last === null ? 'ok' : 'away' };
