@@ -84,7 +84,7 @@ export async function reencrypt(pool: Pool, box: SecretBox): Promise<Rotated> {
   return rotated;
 }
 
-/** @returns the record id after which to go on; null at the end */
+/** @returns the record id after which to continue; null at the end */
 async function rotatePage(
   pool: Pool,
   box: SecretBox,
