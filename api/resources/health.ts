@@ -35,7 +35,8 @@ export interface HealthDeps {
 }
 
 /**
- * A process is ready when it can store a webhook. Failure policy: neither an unreachable Temporal, which ingest does not need,
+ * A process is ready when it can store a webhook.
+ * Failure policy: neither an unreachable Temporal, which ingest does not need,
  * nor a full backlog, which every other process shares, makes a process unready. The answer reports both; with `deep` both count.
  */
 export function mountHealth(router: ApiRouter, { ending, ingestState, database, temporal }: HealthDeps): void {
