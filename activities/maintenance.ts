@@ -2,7 +2,7 @@
 // fast.
 import type { Log } from '../core/log.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
-import { encryptAnew, keyUse } from '../db/encryption/rotation.ts';
+import { keyUse, reencrypt } from '../db/encryption/rotation.ts';
 import { forgetIdempotentRequests } from '../db/management/idempotent-requests.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { mergeBuckets } from '../db/history/merge-buckets.ts';
@@ -74,7 +74,7 @@ async function tell({ pool, log }: MaintenanceDeps, part: string, error: unknown
 
 /** Re-encrypts values that need a key other than the first, and logs when a key is no longer needed. */
 async function rotateKeys(pool: Pool, box: SecretBox, log: Log): Promise<boolean> {
-  const { encrypted, failed, more } = await encryptAnew(pool, box);
+  const { encrypted, failed, more } = await reencrypt(pool, box);
   if (failed.length > 0) {
     log.error(
       { count: failed.length, ids: failed.slice(0, 10) },

@@ -26,7 +26,7 @@ export interface EndOptions {
 }
 
 /** Shuts down gracefully at the first signal; a second signal ends the drain at once. */
-export function endWhenTold(options: EndOptions): void {
+export function endOnRequest(options: EndOptions): void {
   const hurry = new AbortController();
   onEndRequest((reason, count) => {
     if (count > 1) return hurry.abort();

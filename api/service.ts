@@ -19,7 +19,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { createApp } from './app.ts';
-import { endWhenTold } from './ending.ts';
+import { endOnRequest } from './ending.ts';
 import { HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { watchBacklog } from './ingest/backlog.ts';
@@ -120,7 +120,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };
-  endWhenTold({ server, connections, settings, release, log });
+  endOnRequest({ server, connections, settings, release, log });
   const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
   log.info({ url }, `the API listens on ${url}`);
   process.send?.({ type: 'ready', url });

@@ -50,7 +50,7 @@ async function fill(service: Service, pool: Pool, events: number): Promise<strin
   const { organizationId } = service;
   console.log(`storing ${events} events`);
   await storeMany(pool, { organizationId, sourceId, routeId, destinationId, count: events, status: 'delivered' });
-  // What filling leaves to be written must not be written while something is measured.
+  // Dirty pages of the fill must not be written during a measurement.
   await pool.query('vacuum (analyze)');
   await pool.query('checkpoint');
   return sourceId;

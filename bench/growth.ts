@@ -91,7 +91,7 @@ function withDeliveries(count: number): Size {
       const pool = createPool(stack.databaseUrl, { max: 3, statementTimeoutMs: FILL_TIMEOUT_MS, onError: () => {} });
       try {
         await fillDatabase(pool, organizationId, { deliveries: count, nowMs: Date.now(), open: false });
-        // What filling leaves to be written must not be written while something is measured.
+        // Dirty pages of the fill must not be written during a measurement.
         await pool.query('checkpoint');
       } finally {
         await pool.end();

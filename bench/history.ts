@@ -73,7 +73,7 @@ async function fillAndMeasure(
 /**
  * Fills a migrated database with a month of history, mostly of this organization, and settles it.
  * @param plan.deliveries about how many; the newest is of `nowMs`
- * @param plan.open whether some of the newest are open: a worker would go on with these
+ * @param plan.open whether some of the newest are open: a worker would continue these
  * @returns how many events and deliveries there are now
  */
 export async function fillDatabase(

@@ -158,7 +158,7 @@ async function startBadServers(): Promise<{ urls: Record<BadOne, string>; close:
   });
   const down = await listen(() => {});
   const urls = { slow: urlOf(slow), down: urlOf(down), limited: urlOf(limited) };
-  // Nobody listens on its port any more: connections are refused.
+  // Its port is closed: connections are refused.
   await new Promise((resolve) => down.close(resolve));
   return {
     urls,

@@ -70,7 +70,7 @@ const ending = new AbortController();
 onEndRequest((_reason, count) => {
   if (count > 1) process.exit(130);
   console.log('ending the servers; once more to leave them');
-  // A stack that is being started ends itself. Whatever is being measured fails, which nobody needs to be told.
+  // A stack that is being started ends itself. Running measurements fail, which need not be reported.
   ending.abort();
   killProcesses();
   void stack?.stop().finally(leave);

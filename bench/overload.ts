@@ -159,7 +159,7 @@ async function overload(
     await quietly(1);
     const quietAlone = await quietly(QUIET_SECONDS);
     console.log(`${capacity.toFixed(0)}/s are delivered; ${ahead} waiting webhooks, then ${perSecond.toFixed(0)}/s`);
-    // What is delivered meanwhile is sent anew.
+    // New webhooks replace those that are delivered meanwhile.
     for (let left = ahead; left > 0; left = ahead - waiting()) await sendMany(send, left);
     const arrivedBefore = receiver.arrivals.size;
     const startedAt = performance.now();

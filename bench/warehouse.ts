@@ -22,7 +22,7 @@ const WARM_UP_EVENTS = 5000;
 const GROUP = 500;
 const DEADLINE_MS = 300_000;
 const LOOK_EVERY_MS = 100;
-// How long a service that does nothing is looked at.
+// How long the idle service is measured.
 const IDLE_MS = 5000;
 
 interface Figures {
@@ -106,7 +106,7 @@ async function writeOut(
   };
 }
 
-/** Notes that somebody looks after the destination, for longer than this takes: no worker starts its workflow. */
+/** Claims the destination for longer than the bench takes, so that no worker starts its workflow. */
 async function leaveAlone({ pool, organizationId }: Service, destinationId: string): Promise<void> {
   await pool.query(
     `insert into warehouse_flushes (destination_id, organization_id, due_at, seen_version)

@@ -1,4 +1,4 @@
-// Where the service is and with which key, from options, environment and data folder; and what every command gets.
+// The URL of the service and the API key, from options, environment and data folder; and the context of every command.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -50,7 +50,7 @@ export function contextOf(command: Command): Context {
 
 export interface ServiceAddress {
   url: string;
-  /** What it was taken from, for the lines that tell it. */
+  /** Its origin, for messages. */
   from: string;
   /** Whether it is where the service of our data folder listens. */
   ofDataFolder: boolean;

@@ -1,4 +1,4 @@
-// What a command ends with: one line that says what to do next, and an exit code that a script can act on.
+// Errors of commands: one line that says what to do next, and an exit code for scripts.
 import { CommanderError } from 'commander';
 import { HookyardError } from '../client/index.ts';
 import type { ServiceAddress } from './context.ts';
@@ -28,7 +28,7 @@ export interface Ending {
   body: Record<string, unknown>;
 }
 
-/** @param address of the service, for the lines that tell where it was looked for */
+/** @param address of the service, for messages */
 export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | 'from'>): Ending {
   // Commander has printed what is wrong, or the help or version that was asked for.
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage, line: '', body: {} };

@@ -1,4 +1,4 @@
-// What is given to commands: JSON from an argument, a file or stdin; names instead of ids; pages.
+// Input of commands: JSON from an argument, a file or stdin; names instead of ids; pages.
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Client, HttpDestinationSummary, Route, Source, WarehouseDestinationSummary } from '../client/index.ts';
@@ -14,7 +14,7 @@ export function withData(command: Command): Command {
   );
 }
 
-/** @throws CliError when it is no JSON object, or cannot be read */
+/** @throws CliError when it is not a JSON object, or cannot be read */
 export function dataOf(text: string | undefined): Record<string, unknown> {
   if (text === undefined) return {};
   const json = text === '-' ? readInput('/dev/stdin') : text.startsWith('@') ? readInput(text.slice(1)) : text;

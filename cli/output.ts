@@ -1,4 +1,4 @@
-// What a command prints. Results go to stdout: as tables and lines for people, or with --json as one JSON value. Everything else
+// Output of commands. Results go to stdout: as tables and lines for people, or with --json as one JSON value. Everything else
 // goes to stderr, so that results can be piped.
 import { stripVTControlCharacters, styleText } from 'node:util';
 
@@ -53,10 +53,10 @@ export function createOutput(json: boolean): Output {
   };
 }
 
-// What happens when nobody reads the output any more: `hookyard ... | head`, or the terminal is gone. That is no failure.
+// Handles a closed output: `hookyard ... | head`, or the terminal is gone. This is not an error.
 let whenUnread: () => void = () => process.exit();
 
-/** Does something else than end at once when nobody reads the output any more. */
+/** Replaces the default reaction to a closed output, which is to exit at once. */
 export function onUnread(handler: () => void): void {
   whenUnread = handler;
 }
@@ -83,14 +83,14 @@ const STATUS_STYLES: Record<string, Style> = {
 };
 const STATUS_WORD = new RegExp(`(?<=\\s|^)(${Object.keys(STATUS_STYLES).join('|')})(?=\\s|$)`);
 
-/** A value in one line; what a sender chose must not steer the terminal. */
+/** A value in one line; text from senders must not control the terminal. */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return '-';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return printable(text.replaceAll(/\s+/g, ' '));
 }
 
-/** Text without what a terminal would take for commands; line ends and tabs stay. */
+/** Text without terminal control sequences; line ends and tabs stay. */
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
   return stripVTControlCharacters(text).replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');

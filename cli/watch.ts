@@ -10,13 +10,13 @@ const LAST_PAUSE_MS = 2000;
 
 /** Prints each change of the event's deliveries; with --json the event as it ended. Sets exit code 1 unless all were delivered. */
 export async function watchEvent({ client, output }: Context, id: string): Promise<void> {
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LAST_PAUSE_MS)) {
     const event = await client.getEvent({ id, includeDeliveries: true });
     for (const delivery of event.deliveries ?? []) {
       const line = lineOf(delivery);
-      if (told.get(delivery.id) === line) continue;
-      told.set(delivery.id, line);
+      if (printed.get(delivery.id) === line) continue;
+      printed.set(delivery.id, line);
       if (output.json) output.note(line);
       else output.line(line);
       pauseMs = FIRST_PAUSE_MS;

@@ -5,7 +5,7 @@ export interface Detail {
   message: string;
 }
 
-/** Whatever a call can fail with, besides the abort of its `signal`. The message says what to do, and names no secret. */
+/** Every error of a call, except the abort of its `signal`. The message says what to do, and contains no secret. */
 export class HookyardError extends Error {
   override readonly name = 'HookyardError';
   /** The HTTP status; null when there was no answer. */
@@ -15,7 +15,7 @@ export class HookyardError extends Error {
    * `TIMEOUT`, and `NOT_HOOKYARD` when something else answered.
    */
   readonly code: string | null;
-  /** What is wrong with which member of the request; empty for most errors. */
+  /** Problems of single members of the request; empty for most errors. */
   readonly details: readonly Detail[];
   /** Under which the service's log has the request; null when there was no answer. */
   readonly requestId: string | null;

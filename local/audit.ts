@@ -8,7 +8,7 @@ const DEADLINE_MS = 120_000;
 const UNKNOWN = 2;
 const args = ['audit', '--omit=dev', '--audit-level=high', '--json', '--fetch-retries=1', '--fetch-timeout=20000'];
 
-/** What `npm audit --json` prints: a report, or why there is none. */
+/** Output of `npm audit --json`: a report, or an error. */
 interface Report {
   metadata?: { vulnerabilities?: Record<string, number> };
   vulnerabilities?: Record<string, { severity: string; via: (string | { title: string; url: string })[] }>;

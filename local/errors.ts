@@ -1,4 +1,4 @@
-// What the embedded stack says when it cannot go on: one clear sentence, no stack trace.
+// Errors of the embedded stack for users: one clear sentence, no stack trace.
 
 /** A start-up problem the user can solve; `message` is one line that names what to do or which variable to set. */
 export class StartupError extends Error {

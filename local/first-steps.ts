@@ -1,4 +1,4 @@
-// What a newcomer reads when everything runs: the addresses, and three commands for a first webhook (README.md has the same).
+// The first steps, printed when everything runs: the addresses, and three commands for a first webhook (README.md has the same).
 import { join } from 'node:path';
 import type { PreparedDatabase } from '../db/prepare.ts';
 
@@ -44,7 +44,7 @@ function keyLines({ createdKey, keyFile }: Running): string[] {
   ];
 }
 
-/** The command line looks for address and key in ./data unless it is told another folder. */
+/** The command line looks for address and key in ./data unless another folder is given. */
 function dataFolder({ dataDir }: Running): string {
   return dataDir === join(project, 'data') ? '' : `HOOKYARD_DATA_DIR=${shellQuote(dataDir)} `;
 }

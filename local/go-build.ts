@@ -18,7 +18,7 @@ export interface GoBuild {
   folder: string;
   /** Why the release archive could not be used; part of the error when Go is missing too. */
   unreachable: string;
-  /** What helps instead of installing Go, as the end of a sentence; by default what there is for Temporal. */
+  /** The alternative to installing Go, as the end of a sentence; default: the one for Temporal. */
   otherwise?: string;
   /** Aborting it ends the build. */
   signal?: AbortSignal;

@@ -1,5 +1,5 @@
-// Keeps an embedded server running: one that ends by itself is started again, and after several tries in a row that did not help
-// (a full disk, a damaged file) the whole of Hookyard ends with the reason, so that whatever supervises it can tell somebody.
+// Keeps an embedded server running: a server that exits is restarted. After several failed restarts in a row (a full disk, a
+// damaged file) Hookyard exits with the reason, so that its supervisor can report it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Log, oneLine, seconds } from './errors.ts';
 

@@ -1,4 +1,5 @@
-// npm start: the whole of Hookyard on one machine. Starts what is not given by a variable, keeps it running, ends it in order.
+// npm start: the whole of Hookyard on one machine. Starts the servers that no variable points to, keeps them running, and stops
+// them in order.
 import { resolve } from 'node:path';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
@@ -13,7 +14,7 @@ import { type Stack, startStack } from './stack.ts';
 
 // On one machine the first receiver is usually on the same machine; anything more stays refused (see the address guard).
 const loopback = '127.0.0.1,::1,localhost';
-// There is no balancer in front of the only API.
+// There is no load balancer in front of the only API.
 const noDrain = '0';
 // Beyond the time for running attempts: closing connections, writing results.
 const endMarginMs = 5_000;
@@ -23,7 +24,7 @@ const began = performance.now();
 const ending = new AbortController();
 let stack: Stack | undefined;
 let roles: { api?: Role; worker?: Role } = {};
-/** Why everything has to end although nobody asked for it. */
+/** Why everything has to stop without a request. */
 let failure: StartupError | undefined;
 
 onEndRequest((reason, count) => {
@@ -173,7 +174,7 @@ function printReady(settings: Settings, { temporalUiUrl }: Stack, { createdKey }
   for (const line of firstSteps({ apiUrl, temporalUiUrl, createdKey, keyFile, dataDir })) console.log(line);
 }
 
-/** One line for each problem; a stack trace only for what nobody foresaw. */
+/** One line for each problem; a stack trace only for unexpected errors. */
 function problems(error: unknown): string[] {
   if (error instanceof ConfigError) return error.problems;
   if (error instanceof StartupError) return [error.message];

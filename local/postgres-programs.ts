@@ -83,7 +83,7 @@ async function copyTo(
   log: Log,
 ): Promise<PostgresPrograms | string> {
   try {
-    // A folder that is there keeps the rights that someone gave it; what another user may have put into it is not run.
+    // An existing folder keeps its permissions; files that another user could have written are not run.
     if (mkdirSync(place, { recursive: true }) !== undefined) chmodSync(place, 0o755);
     if (statSync(place).uid !== process.getuid?.()) return `${place} belongs to another user`;
     const packageFolder = join(installed.postgres, '..', '..', '..');

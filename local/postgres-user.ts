@@ -30,7 +30,7 @@ export async function findServerUser(log: Log): Promise<ServerUser> {
   return { name: systemUser, ...ids, another: true };
 }
 
-/** What `spawn` needs to start a process as this user. */
+/** Options of `spawn` to run a process as this user. */
 export function spawnAs({ uid, gid, another }: ServerUser): { uid?: number; gid?: number } {
   return another ? { uid, gid } : {};
 }

@@ -154,14 +154,14 @@ function serverOptions(port: number, files: string): string[] {
     max_connections: '200',
     shared_buffers: `${sharedBuffers}MB`,
     max_wal_size: '2GB',
-    // Log files are used again instead of made anew, for which all commits would wait about 80 ms each time.
+    // WAL files are recycled instead of created, which would delay all commits by about 80 ms each time.
     min_wal_size: '1GB',
     jit: 'off',
     wal_compression: 'off',
     log_line_prefix: '%m [%p] ',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Read by nobody but us: tells whose process this is, also where data_directory cannot (see pathFor).
+    // A marker for us: identifies the owner of this process, also where data_directory cannot (see pathFor).
     'hookyard.data_folder': files,
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
@@ -214,7 +214,7 @@ async function ready(child: Child, url: string): Promise<boolean | undefined> {
   }
 }
 
-/** Finds in a server's output what the user can do about it. */
+/** Finds known problems in a server's output, with advice for the user. */
 function explain(output: string, what: string, dataDir: string): StartupError {
   if (/No space left on device|Disk quota exceeded/.test(output)) return diskFull(dataDir);
   if (/could not (bind|create any TCP)|Address already in use/.test(output)) {

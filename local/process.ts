@@ -102,7 +102,7 @@ function ended(child: ChildProcess): Promise<Exit> {
     if (child.exitCode !== null || child.signalCode !== null)
       resolve({ code: child.exitCode, signal: child.signalCode });
     child.once('exit', (code, signal) => resolve({ code, signal }));
-    child.on('error', () => {}); // a failed kill or a closed IPC channel: the exit tells the rest
+    child.on('error', () => {}); // a failed kill or a closed IPC channel: the exit event reports the rest
   });
 }
 

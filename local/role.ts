@@ -14,7 +14,7 @@ const longestDelayMs = 30_000;
 const steadyAfterMs = 60_000;
 
 export interface Role {
-  /** Where it serves, when it told so. */
+  /** Its URL, once reported. */
   readonly url: string | undefined;
   readonly pid: number;
   /** SIGTERM, `graceMs` milliseconds to finish, SIGKILL; it is not started again. @returns false when it had to be killed */
@@ -62,7 +62,7 @@ interface Running {
 }
 
 export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'env'> {
-  /** What this process is called when there are several of its role; its log file then has that name. */
+  /** The name of this process when there are several of its role; its log file has that name. */
   label?: string;
 }
 
@@ -110,7 +110,7 @@ function readyMessage(child: Child): Promise<ReadyMessage> {
   });
 }
 
-/** Starts the role again whenever it ends by itself; a failed start counts as one more end. */
+/** Restarts the role whenever it exits; a failed start counts as an exit. */
 async function keepRunning(
   options: RoleOptions,
   first: Child,

@@ -31,7 +31,7 @@ export interface StackOptions {
   onLocked?: () => Promise<void>;
   /** Runs as soon as Hookyard's database can be used, beside the start of Temporal (migrations). */
   onDatabase?: (databaseUrl: string) => Promise<void>;
-  /** Aborting it gives up a start that is under way; what was started is ended. */
+  /** Aborts a start in progress; started servers are stopped. */
   signal?: AbortSignal;
   log: Log;
 }
@@ -53,7 +53,7 @@ export interface Stack {
   killPostgres(): Promise<void>;
   /** Ends everything this stack started, in order; safe to call more than once. */
   stop(): Promise<void>;
-  /** SIGKILL to everything this stack started; the next start repairs what that leaves. */
+  /** SIGKILL to everything this stack started; the next start cleans up. */
   kill(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ const leftoverGraceMs = 10_000;
 const mostTries = 3;
 
 /**
- * Starts what is not given from outside.
+ * Starts the servers that are not configured from outside.
  * @throws StartupError with one clear line; everything already started is ended first
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -275,7 +275,7 @@ async function connect(options: ConnectionOptions): Promise<Connection> {
   }
 }
 
-/** Like Promise.all, but waits for all before it throws the first error: nothing goes on behind the caller's back. */
+/** Like Promise.all, but waits for all before it throws the first error: nothing continues in the background. */
 async function allSettled<A, B, C>(work: [A, B, C?]): Promise<[Awaited<A>, Awaited<B>, Awaited<C> | undefined]> {
   await Promise.allSettled(work);
   const [a, b, c] = await Promise.all(work);

@@ -65,7 +65,7 @@ function endAll(signal: 'SIGTERM' | 'SIGKILL'): void {
   ending.abort(new StartupError('the tests were ended before they began'));
   for (const mocha of running) {
     mocha.kill(signal);
-    // Temporal's SDK takes SIGTERM for itself where a test has started a worker, and mocha goes on.
+    // Temporal's SDK takes SIGTERM for itself where a test has started a worker, and mocha continues.
     setTimeout(() => mocha.kill('SIGKILL'), END_GRACE_MS).unref();
   }
 }

@@ -15,7 +15,7 @@ import { createStartPolicies } from './start-policies.ts';
 import { createStarts, type StartsDeps } from './starts.ts';
 
 // Rests double from the first to the second while there is nothing to start, ms. Nudges never cut them below the first: with
-// every destination full, the relay would keep claiming in vain.
+// every destination full, the relay would keep making empty claims.
 const MIN_REST_MS = 5;
 const MAX_REST_MS = 100;
 // Rest after an error of the database or of Temporal.

@@ -37,7 +37,7 @@ export function fromNow(ms: number): string {
 
 /**
  * Whether the history is long enough to continue as new.
- * @param where id of the patch: workflows of earlier releases never continue as new there
+ * @param where set where workflows of earlier releases never continued as new: guarded by a patch
  */
 export function isLong(where?: 'after-any-wait'): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();

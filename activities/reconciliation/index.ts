@@ -59,8 +59,8 @@ async function step(
     }
     case 'workflows': {
       if (position.page === null && !(await claimListing(deps.pool, LIST_EVERY_MS))) return null;
-      const { told, next } = await endNeedless(deps, position.page);
-      repaired['workflows ended'] = told;
+      const { signalled, next } = await endNeedless(deps, position.page);
+      repaired['workflows ended'] = signalled;
       return next === null ? null : { part: 'workflows', page: next };
     }
   }

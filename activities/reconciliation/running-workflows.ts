@@ -19,17 +19,17 @@ const QUERY = 'WorkflowType = "delivery" and ExecutionStatus = "Running"';
 export async function endNeedless(
   { pool, client }: RepairDeps,
   page: string | null,
-): Promise<{ told: string[]; next: string | null }> {
+): Promise<{ signalled: string[]; next: string | null }> {
   const { running, next } = await listRunning(client, page);
-  const told: string[] = [];
+  const signalled: string[] = [];
   const sends = (await noticesFor(pool, running)).map(
     (notice): Send =>
       async () => {
-        if (await send(client, notice)) told.push(notice.deliveryId);
+        if (await send(client, notice)) signalled.push(notice.deliveryId);
       },
   );
   await sendAll(sends, CONCURRENT_SIGNALS);
-  return { told, next };
+  return { signalled, next };
 }
 
 /** A workflow whose delivery has ended is signalled to attempt: it then finds out how the delivery ended, and shows that. */

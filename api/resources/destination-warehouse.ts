@@ -165,8 +165,8 @@ function checkMember<Schema extends z.ZodType>(member: string, schema: Schema, v
     const [first, ...others] = error.details ?? [];
     if (first === undefined) throw error;
     const absent = isAbsent({ [member]: value }, first.path) && !first.message.startsWith('is required');
-    const told = absent ? { ...first, message: `is required and ${first.message}` } : first;
-    throw new ApiError(400, undefined, `${told.path} ${told.message}`, [told, ...others]);
+    const problem = absent ? { ...first, message: `is required and ${first.message}` } : first;
+    throw new ApiError(400, undefined, `${problem.path} ${problem.message}`, [problem, ...others]);
   }
 }
 

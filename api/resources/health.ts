@@ -35,7 +35,8 @@ export interface HealthDeps {
 }
 
 /**
- * A process is ready when it can store a webhook. Failure policy: neither an unreachable Temporal, which ingest does not need,
+ * A process is ready when it can store a webhook.
+ * Failure policy: neither an unreachable Temporal, which ingest does not need,
  * nor a full backlog, which every other process shares, makes a process unready. The answer reports both; with `deep` both count.
  */
 export function mountHealth(router: ApiRouter, { ending, ingestState, database, temporal }: HealthDeps): void {
@@ -52,8 +53,8 @@ export function mountHealth(router: ApiRouter, { ending, ingestState, database, 
     const ingest = ingestState();
     const problems = [problemOf('the database', stores)];
     if (deep) problems.push(problemOf('Temporal', delivers), ingest === 'full' ? 'ingest is full' : null);
-    const told = problems.filter((problem) => problem !== null);
-    if (told.length > 0) throw notReady(told.join('; '));
+    const found = problems.filter((problem) => problem !== null);
+    if (found.length > 0) throw notReady(found.join('; '));
     // No answer yet: the last result is used.
     const last = delivers === undefined ? temporal.last : delivers;
     ctx.body = { status: 'ok', ingest, temporal: last === null ? 'ok' : 'away' };

@@ -1,4 +1,4 @@
-// The bare delivery workflow: start, one HTTP request as a local activity, complete. What Temporal costs by itself.
+// The bare delivery workflow: start, one HTTP request as a local activity, complete. The cost of Temporal alone.
 import { proxyLocalActivities } from '@temporalio/workflow';
 import type { BareActivities } from './worker.ts';
 

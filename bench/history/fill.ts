@@ -16,7 +16,7 @@ export interface FillPlan {
   /** The newest event is made at this time, ms. */
   nowMs: number;
   records: FilledRecords;
-  /** Whether some of the newest deliveries are open, as in a service that runs. A worker goes on with these. */
+  /** Whether some of the newest deliveries are open, as in a running service. A worker continues these. */
   open: boolean;
   log: (line: string) => void;
 }

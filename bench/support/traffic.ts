@@ -26,7 +26,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** A destination that answers at once, 200 unless told otherwise, and notes which event came when. */
+/** A destination that answers at once, by default with 200, and records when each event arrived. */
 export async function startReceiver(): Promise<Receiver> {
   let count = 0;
   const arrivals = new Map<string, number>();

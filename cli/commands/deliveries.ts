@@ -1,4 +1,4 @@
-// hookyard deliveries: what became of events at each destination.
+// hookyard deliveries: the deliveries of events to destinations.
 import type { Command } from 'commander';
 import type { Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';

@@ -107,7 +107,7 @@ export function addDestinations(program: Command): void {
     });
 }
 
-/** Webhooks go on being accepted and stored, so nobody else tells that they go nowhere. */
+/** Webhooks are still accepted and stored, so nothing else would report that they are not delivered. */
 function withoutDestination({ id, name }: Route): string {
   const quoted = cell(name);
   return `The route ${quoted} (${id}) leads nowhere now; hookyard routes update ${id} --to <destination>, or hookyard routes delete ${id}`;

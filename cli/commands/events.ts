@@ -1,4 +1,4 @@
-// hookyard events: what was received.
+// hookyard events: received events.
 import type { Command } from 'commander';
 import type { Client, EventInFull } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';

@@ -1,4 +1,4 @@
-// How commands show what they got: lists with their place in the whole, records, and what was done.
+// Output helpers: lists with their page position, records, and confirmations.
 import type { Pagination } from '../../client/index.ts';
 import type { Context } from '../context.ts';
 

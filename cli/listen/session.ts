@@ -1,12 +1,12 @@
-// What hookyard listen makes in the service for as long as it runs: a destination, a route, and the source if there was none. They
-// have leases, so that the service removes what a killed session leaves.
+// The records of hookyard listen while it runs: a destination, a route, and a new source if there was none. They have leases, so
+// that the service removes the records of a killed session.
 import { hostname } from 'node:os';
 import type { Client, Source } from '../../client/index.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { findSource } from '../input.ts';
 import { PATH_START } from './receiver.ts';
 
-/** How long the service keeps a session of which it hears nothing. */
+/** How long the service keeps a session without a renewal. */
 const LEASE_SECONDS = 900;
 /** How often a session is to be renewed. */
 export const RENEW_MS = 300_000;
@@ -14,19 +14,19 @@ export const RENEW_MS = 300_000;
 export interface Session {
   source: Source;
   /**
-   * Lets the session live on, and makes its destination and its route anew when one of them is gone: the machine slept, or somebody
+   * Renews the session, and recreates its destination and its route when one of them is gone: the machine slept, or somebody
    * deleted it. The source is made only when it is gone; it may hold events and routes of others by now.
-   * @returns whether something was made anew
+   * @returns whether something was recreated
    */
   renew(): Promise<boolean>;
-  /** Removes what was made, but for a source from which routes of others lead. */
+  /** Removes the created records, except a source that other routes use. */
   remove(): Promise<Removed>;
 }
 
 export interface Removed {
-  /** What could not be removed, and why. */
+  /** Errors of records that could not be removed. */
   left: string[];
-  /** What became of the source; null when the session has not made it. */
+  /** The outcome for the source; null when the session did not create it. */
   source: 'removed' | 'kept' | null;
 }
 
@@ -47,14 +47,14 @@ interface MadeRecord {
   remove: () => Promise<void>;
 }
 
-/** What the session has in the service at the moment. */
+/** The current records of the session in the service. */
 interface Made {
   /** The source, when the session has made it. */
   sourceId: string | null;
   records: MadeRecord[];
 }
 
-/** The webhook by which a session tries out whether the service reaches the receiver; it is no delivery to show. */
+/** The webhook that tests whether the service reaches the receiver; it is not shown as a delivery. */
 export function probe(path: string): { listening: string } {
   return { listening: path };
 }
@@ -63,7 +63,7 @@ export function probe(path: string): { listening: string } {
 export async function openSession(client: Client, options: Options): Promise<Session> {
   const made: Made = { sourceId: null, records: [] };
   const source = await makeOr(() => removeAll(client, made), client, options, made);
-  // One after the other: a session that is being made anew must not be left behind by a Ctrl-C.
+  // Serialized: a Ctrl-C must not leave records of a session that is being recreated.
   let last: Promise<unknown> = Promise.resolve();
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = last.then(work);
@@ -116,7 +116,7 @@ async function make(client: Client, { slug, base, path, port }: Options, made: M
 
 /** @returns whether all of the session is still there */
 async function holdAll(client: Client, { sourceId, records }: Made): Promise<boolean> {
-  // The last time it could not be made anew.
+  // When recreating it last failed.
   if (records.length === 0) return false;
   const ids = records.map(({ id }) => id);
   if (sourceId !== null) ids.push(sourceId);
@@ -138,7 +138,7 @@ async function removeAll(client: Client, made: Made): Promise<Removed> {
   left.push(
     ...(await tried(`source ${id}`, async () => {
       kept = await hasOtherRoutes(client, id, own);
-      // Its lease must not end what others use now.
+      // Its lease must not remove a source that others use now.
       if (kept) await client.renewLeases({ body: { ids: [id], seconds: null } });
       else await client.deleteSource({ id });
     })),
@@ -171,7 +171,7 @@ async function hasOtherRoutes(client: Client, sourceId: string, own: string[]): 
   return false;
 }
 
-/** What a killed session left: at this very address nobody else can listen now, whatever another machine is called. */
+/** Records of a killed session: nobody else can listen at this address now, even if another machine has the same name. */
 async function removeLeftovers(client: Client, name: string, base: string): Promise<void> {
   for await (const destination of client.each('listDestinations', { search: name })) {
     if (destination.name !== name || !destination.url.startsWith(`${base}${PATH_START}`)) continue;

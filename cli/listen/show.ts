@@ -8,7 +8,7 @@ const MAX_SHOWN_CHARACTERS = 10_000;
 const DULL = /^(host|connection|content-length|accept|accept-encoding|user-agent|traceparent|tracestate)$/;
 const OWN = /^(.*-)(event-id|delivery-id|attempt|source)$/;
 
-/** The service's own headers by what they tell: their prefix is a setting (HOOKYARD_HEADER_PREFIX). */
+/** The service's own headers, by their suffix: the prefix is a setting (HOOKYARD_HEADER_PREFIX). */
 function identityOf(headers: Record<string, string>): {
   eventId?: string;
   deliveryId?: string;

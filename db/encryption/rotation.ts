@@ -71,7 +71,7 @@ export interface Rotated {
  * Re-encrypts with the first key values that were encrypted with another available key. Record versions do not change, because
  * the content stays the same. Rows locked by another transaction are left to the next call.
  */
-export async function encryptAnew(pool: Pool, box: SecretBox): Promise<Rotated> {
+export async function reencrypt(pool: Pool, box: SecretBox): Promise<Rotated> {
   const rotated: Rotated = { encrypted: 0, failed: [], more: false };
   if (box.olderKeyIds.length === 0) return rotated;
   for (const column of SEALED_COLUMNS) {
@@ -84,7 +84,7 @@ export async function encryptAnew(pool: Pool, box: SecretBox): Promise<Rotated> 
   return rotated;
 }
 
-/** @returns the record id after which to go on; null at the end */
+/** @returns the record id after which to continue; null at the end */
 async function rotatePage(
   pool: Pool,
   box: SecretBox,

@@ -13,7 +13,7 @@ export interface EncryptionKey {
   key: Buffer;
 }
 
-/** Thrown when a cipher text cannot be opened with the keys at hand; the message names the missing or wrong key id. */
+/** Thrown when a cipher text cannot be decrypted with the available keys; the message names the missing or wrong key id. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }

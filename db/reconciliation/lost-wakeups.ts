@@ -61,7 +61,7 @@ export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
 export async function wakeForgottenMails(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `with forgotten as (
-       -- rows that are locked by a writer are skipped, not lost
+       -- a row that is being written is not forgotten
        select route_id, kind from route_notifications where due_at is null and (count > 0 or mail is not null) for update skip locked
      )
      update route_notifications n set due_at = now() from forgotten f where n.route_id = f.route_id and n.kind = f.kind

@@ -92,7 +92,7 @@ export async function countGains(db: Queryable): Promise<DueFlush[]> {
   return rows;
 }
 
-// Deliveries that were counted as filling and no longer wait (cancelled, deleted) are subtracted.
+// Removes open batches whose deliveries no longer wait (cancelled, deleted).
 const FILL = `
 with batch as (
   select * from json_to_recordset($3::json) as b(id text, partition text, events int, bytes bigint)
@@ -138,7 +138,7 @@ export async function endFlush(db: Queryable, { destinationId }: WarehouseKey): 
   );
 }
 
-/** Records that the workflow knows a version of the destination, and resets the counting. */
+/** Records that the workflow knows a version of the destination, and stops the counting until the next check. */
 export async function noteSeen(db: Queryable, { destinationId }: WarehouseKey, version: number | null): Promise<void> {
   await db.query(
     `update warehouse_flushes set seen_version = $2, counted_to = null

@@ -1,4 +1,4 @@
-// How the API leaves: a balancer is told in time, and no client loses an answer or is cut off.
+// How the API shuts down: it turns unready in time, and no client loses an answer or is cut off.
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';

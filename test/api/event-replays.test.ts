@@ -28,7 +28,7 @@ describe('Replays by filter', () => {
     pipeline = await makePipeline(organization);
   });
   afterEach(async () => {
-    // Whether a worker runs beside these tests or not, none of their replays goes on.
+    // Whether a worker runs beside these tests or not, none of their replays continues.
     await testPool().query(
       `update event_replays set status = 'cancelled', finished_at = now(), due_at = null
        where organization_id = $1 and due_at is not null`,

@@ -325,7 +325,7 @@ describe('Management rate limit', () => {
     const first = await createOrganization({ service });
     const second = await createOrganization({ service });
     const answers = [];
-    // The window may end in between, which starts the count anew: of eight requests at least two are beyond three.
+    // The window may end in between, which resets the count: of eight requests at least two are beyond three.
     for (let n = 0; n < 8; n += 1) answers.push(await first.api.request('GET', '/api/auth/me'));
     const limited = answers.find((answer) => answer.status === 429);
     if (!limited) throw new Error('no request was limited');

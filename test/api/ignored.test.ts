@@ -17,7 +17,7 @@ describe('What a request holds that is not known', () => {
     organization = await createOrganization();
   });
   const request = (...args: Parameters<TestOrganization['api']['request']>) => organization.api.request(...args);
-  /** The names and the nearest ones that an answer tells. */
+  /** The ignored names and their nearest known names in an answer. */
   async function namesOf(asked: Promise<Answer>): Promise<Record<string, string | null>> {
     const ignored = readIgnored('', header(await asked));
     return Object.fromEntries(

@@ -1,4 +1,4 @@
-// What `/readyz` tells a balancer: whether this process can store webhooks, whatever else is slow or away.
+// `/readyz` tells a load balancer whether this process can store webhooks, even if other parts are slow or down.
 import { expect } from 'chai';
 import { CachedProbe } from '../../api/cached-probe.ts';
 import { inTransaction } from '../../db/pool.ts';
@@ -37,7 +37,7 @@ describe('readiness', () => {
   it('needs a PostgreSQL that takes writes', async () => {
     const { rows } = await testInstance.pool.query<{ name: string }>('select current_database() as name');
     const name = rows[0]?.name ?? '';
-    // A standby takes none either; what exists already is asked anew on a new connection.
+    // A standby takes none either; an existing check is repeated on a new connection.
     const setReadOnly = async (value: 'on' | 'off') => {
       await inTransaction(testInstance.pool, async (db) => {
         await db.query('set transaction read write');

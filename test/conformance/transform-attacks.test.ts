@@ -1,4 +1,4 @@
-// Transforms that try to take the machine or to get out of the sandbox: each ends with its reason, and others go on.
+// Transforms that try to take the machine or to get out of the sandbox: each ends with its reason, and others continue.
 import { expect } from 'chai';
 import { createTransforms, type Transforms, type TransformResult } from '../../outbound/transforms/index.ts';
 import type { TransformType } from '../../core/transform-types.ts';

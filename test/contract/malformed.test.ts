@@ -70,7 +70,7 @@ describe('Malformed requests', () => {
 
   /** What is wrong with an answer, or null. */
   function problemOf({ method, path }: Pick<Malformed, 'method' | 'path'>, { status, body }: Refusal): string | null {
-    // An import of items that cannot be used tells so in its result (ERR-07).
+    // An import of invalid items reports them in its result (ERR-07).
     if (status === 200 && path.endsWith('/import') && hasProblems(body)) return null;
     if (status < 400 || status >= 500) return `answered ${status}`;
     return method === 'HEAD' ? null : shapeProblem(body);

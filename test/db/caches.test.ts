@@ -42,7 +42,7 @@ describe('of more than a process keeps', () => {
     const nameOf = async (id: string) => (await configs.transform(organizationId, id, 1))?.name;
     for (const id of ['busy', ...others.flatMap((other) => [other, 'busy'])])
       expect(await nameOf(id)).to.equal('before');
-    // Seen by whoever reads again: a version that stays the same is not read again otherwise.
+    // Makes caches reload: they do not reload an unchanged version.
     await pool.query(`update transforms set name = 'after'`);
     expect(await nameOf('busy')).to.equal('before');
     expect(await nameOf('other-0'), 'the one used longest ago').to.equal('after');

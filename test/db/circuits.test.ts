@@ -1,4 +1,4 @@
-// Circuits under concurrency: whoever counts at the same time, every attempt counts once and a circuit opens once.
+// Circuits under concurrency: with concurrent writers, every attempt counts once and a circuit opens once.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import {

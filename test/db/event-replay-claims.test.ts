@@ -1,4 +1,4 @@
-// Replays that a worker must look after, and those that can be forgotten.
+// Replays that a worker must check, and those that can be removed.
 import { expect } from 'chai';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { claimEventReplays, type EventReplayKey, forgetEventReplays } from '../../db/replay/event-replays.ts';
@@ -13,7 +13,7 @@ describe('records of replays', () => {
   beforeEach(() => db.renew());
 
   describe('claims', () => {
-    // What earlier tests left open is not looked after here.
+    // Deliveries that earlier tests left open are not handled here.
     beforeEach(() => db.pool.query('update event_replays set due_at = null'));
 
     const letLapse = ({ replayId }: EventReplayKey) =>

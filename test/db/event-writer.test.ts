@@ -1,4 +1,5 @@
-// Events whose storing was committed, or not, while the answer of PostgreSQL was lost: stored once, counted once, and told so.
+// Events whose storing was committed, or not, while the answer of PostgreSQL was lost: stored once, counted once, and
+// acknowledged.
 import { expect } from 'chai';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { createPool, type Pool } from '../../db/pool.ts';

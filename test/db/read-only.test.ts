@@ -1,4 +1,4 @@
-// Connections to a database that takes no writes: they are given up, so that work goes on by itself when it takes them again.
+// Connections to a database that takes no writes: they are closed, so that work continues when it takes writes again.
 import { expect } from 'chai';
 import { createOrm, type MikroORM } from '../../db/orm.ts';
 import { isReadOnlyServer, isTransientDatabaseError } from '../../db/database-errors.ts';

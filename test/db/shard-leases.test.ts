@@ -1,4 +1,4 @@
-// The leases of relays on shards: each shard has one relay, whoever comes, goes or dies, and whatever becomes of the clock.
+// The leases of relays on shards: each shard has one relay, whichever relays start, stop or die, and however the clock is set.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { releaseShards, renewShards } from '../../db/hot-path/claim.ts';

@@ -1,4 +1,4 @@
-// What waits for warehouses, who is told of it, and how it is taken into batches, in a database of its own.
+// Deliveries that wait for warehouses, the signals for them, and how they are moved into batches, in a separate database.
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';

@@ -1,4 +1,4 @@
-// A route that tells of recoveries does so when its circuit has closed, through a real mail server.
+// A route that notifies of recoveries does so when its circuit has closed, through a real mail server.
 import { expect } from 'chai';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';

@@ -1,4 +1,4 @@
-// Notifications: what a route tells by mail, and what it does not.
+// Notifications: what a route sends by mail, and what it does not.
 import { expect } from 'chai';
 import { BODY, firstMail, FROM, NotifiedRoutes } from '../support/notified-routes.ts';
 import { onceMore } from '../support/records.ts';

@@ -93,7 +93,7 @@ describe('retention', function () {
         .and.to.not.include(GONE);
     }
     expect(await danglingReferences(testInstance)).to.deep.equal({});
-    // The payload is over: 410 wherever it is needed, and all else goes on.
+    // The payload is over: 410 wherever it is needed, and everything else continues.
     for (const answer of [
       await testInstance.client.request('GET', `${eventPath(old.id)}/payload`),
       await testInstance.client.request('GET', `${eventPath(old.id)}?includePayload=true`),

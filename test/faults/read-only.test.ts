@@ -13,7 +13,7 @@ const RECOVERY_MS = 180_000;
 const SENDERS = 4;
 const PAUSE_MS = 25;
 const HELD = 20;
-// By then leases have run out, and whoever renews first could take those of the other.
+// By then leases have run out, and the first relay to renew could take those of the other.
 const RENEWALS_MISSED = 5;
 
 describe('a database that takes no writes @lanes', function () {

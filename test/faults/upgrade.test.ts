@@ -1,5 +1,5 @@
-// An installation of the release before, stopped with all kinds of things under way, goes on with this release: its migrations run,
-// its rows are read, and its workflows are replayed by this release's code (docs/upgrading.md).
+// An installation of the release before, stopped with all kinds of work in progress, continues with this release: its migrations
+// run, its rows are read, and its workflows are replayed by this release's code (docs/upgrading.md).
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';

@@ -153,7 +153,7 @@ describe('warehouses, cut off', function () {
       });
       await until('the records to wait', async () => (await held.waiting()).length > 0);
       await worker.kill();
-      // PostgreSQL would go on with what a dead worker has asked for.
+      // PostgreSQL would continue the statements of a dead worker.
       await until('it to be gone', async () => {
         const pids = await held.waiting();
         for (const pid of pids) await testInstance.pool.query('select pg_terminate_backend($1, 10000)', [pid]);

@@ -1,4 +1,4 @@
-// Rotation of encryption keys, from the first key alone to the second one alone, while deliveries go on.
+// Rotation of encryption keys, from the first key alone to the second one alone, while deliveries continue.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
@@ -47,7 +47,7 @@ describe('rotation of encryption keys', () => {
       config: { bucket: 'events', region: 'eu-central-1', accessKeyId: 'id', secretAccessKey: 'the-secret-key' },
     });
     createdKey = await createKey();
-    // More than one page of what is encrypted anew.
+    // More than one page of values to re-encrypt.
     await insertSources(MANY);
     await deliver();
     waiting = await failOnce();

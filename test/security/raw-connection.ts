@@ -47,7 +47,7 @@ export function openConnection(
     };
     socket.on('end', finish).on('close', finish);
   });
-  // Whoever does not wait for the end is not told of its absence.
+  // No error for a caller that does not wait for the end.
   closed.catch(() => undefined);
   return new Promise((resolve, reject) => {
     // Later errors are ends like any other.

@@ -35,7 +35,7 @@ describe('Request smuggling', () => {
       '',
     ].join('\r\n');
   const events = async () => (await organization.api.list(`${organization.base}/events`)).pagination.total;
-  /** Statuses of what was handled, by the path, as the log tells. */
+  /** Statuses of handled requests by path, from the log. */
   const handled = (route: string) =>
     service
       .output()

@@ -68,7 +68,7 @@ describe('the codec of Temporal payloads', () => {
     const endpoint = receiver.endpoint(500, 200);
     const pipe = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(1, 3_600_000) } });
     const delivery = await records.deliveryWith('retrying', await records.accepted(pipe.source, '{}'));
-    // Its workflow has heard of the failure when the answer of its query tells of it.
+    // The answer of its query shows when the workflow knows of the failure.
     return { ...delivery, endpoint };
   }
   async function finish({ id, eventId }: DeliveryView): Promise<void> {
@@ -85,7 +85,7 @@ describe('the codec of Temporal payloads', () => {
   const encodings = async (workflowId: string) =>
     new Set((await payloads(workflowId)).filter(isContent).map(({ encoding }) => encoding));
 
-  /** Temporal as whoever has the keys sees it. */
+  /** Temporal's data, decrypted with the keys. */
   function withKeys(mode: CodecMode = 'decode'): Client {
     const { connection, options } = testInstance.temporal;
     const dataConverter = temporalDataConverter(mode, [third, second, first]);
@@ -120,7 +120,7 @@ describe('the codec of Temporal payloads', () => {
     const eventId = await records.accepted(pipe.source, '{"n":1}');
     const failed = await records.deliveryWith('failed', eventId);
     await keepHouse({ temporal: withKeys() });
-    // The workflow of the failed delivery is told by a signal that it was replayed.
+    // A signal tells the workflow of the failed delivery that it was replayed.
     await testInstance.client.post(`/api/deliveries/${failed.id}/replay`);
     await records.eventWith('delivered', eventId);
     const replay = await testInstance.client.post<{ id: string }>(`${testInstance.base}/events/replay`, {

@@ -22,7 +22,7 @@ interface Described {
 }
 type Paths = Record<string, Record<string, Described>>;
 
-// What is wrong with an item of an import is told in its result, so these take more than is described.
+// What is wrong with an item of an import is reported in its result, so these accept more than is described.
 const TAKE_MORE = ['/api/destinations/import', '/api/routes/import'];
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];

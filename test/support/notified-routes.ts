@@ -12,7 +12,7 @@ export const BODY = '{"secretOrder":42}';
 
 export type Kind = 'failure' | 'recovery' | 'success';
 
-/** A route that tells an address of its own. */
+/** A route that notifies its own address. */
 export interface NotifiedRoute {
   route: RouteView;
   source: SourceView;
@@ -22,10 +22,10 @@ export interface NotifiedRoute {
   deliver(status: 'delivered' | 'failed'): Promise<string>;
 }
 
-/** What waits to be told; times in seconds. */
+/** Pending notifications; times in seconds. */
 export interface Waiting {
   count: number;
-  /** From the first that is told to the mail. */
+  /** From the first notified delivery to the mail. */
   waits: number | null;
   /** From the last mail to the next. */
   quiet: number | null;

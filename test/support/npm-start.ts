@@ -6,7 +6,7 @@ import { waitFor } from '../../local/wait.ts';
 
 export const START_DEADLINE_MS = 120_000;
 
-/** One `npm start` (without npm's own process), on free ports unless told otherwise. */
+/** One `npm start` (without npm's own process), on free ports by default. */
 export class Run {
   readonly child: ChildProcess;
   output = '';
@@ -61,7 +61,7 @@ export class Run {
     return this.output.split('\n').filter((line) => line.includes('npx hookyard '));
   }
 
-  /** Where the API listens, as it told. */
+  /** The address of the API, as it reported. */
   printedUrl(): string {
     return /^ {2}API +(\S+)$/m.exec(this.output)?.[1] ?? '';
   }

@@ -3,7 +3,7 @@ import { createPool } from '../../db/pool.ts';
 import { stackAddresses } from './stack.ts';
 
 export interface ReadOnlySwitch {
-  /** From here on the database takes no writes; whoever is connected has to connect again. */
+  /** From here on the database takes no writes; clients have to reconnect. */
   on(): Promise<void>;
   /** New connections may write again. Those that were made meanwhile may not. */
   off(): Promise<void>;

@@ -157,7 +157,7 @@ export class SecretRun {
     await this.records.deliveries(eventId);
   }
 
-  /** Every way in which a delivery fails, told by mail, which fails as well. */
+  /** Every way in which a delivery fails, with notifications by mail, which fail as well. */
   async failures(): Promise<void> {
     const authConfig = { token: SECRETS.bearer };
     const bearer = { authType: 'bearer', authConfig };

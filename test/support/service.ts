@@ -45,7 +45,7 @@ function launch(
 ): { child: ChildProcess; output: () => string } {
   let text = '';
   const usual = { HOOKYARD_PORT: '0', HOOKYARD_DELIVERY_ALLOW: '127.0.0.1', LOG_LEVEL: 'info' };
-  // No balancer has to be told. Other releases may not know the setting.
+  // There is no load balancer. Other releases may not know the setting.
   const noDrain = folder === project && { HOOKYARD_DRAIN_SECONDS: '0' };
   const child = spawn(process.execPath, [join(folder, role, 'main.ts')], {
     cwd: folder,

@@ -135,7 +135,7 @@ function pathRequests(path: string, body: unknown, own: TenantRecords, other: Te
       path: fill(path, own, { [name]: value }),
     })),
   );
-  // Whoever knows the address of a source may send to it.
+  // Anyone who knows the address of a source may send to it.
   if (names.length < 2 || path.startsWith('/ingest/')) return requests;
   const all = Object.fromEntries(names.map((name) => [name, other[referenceOf(name, path)][0] ?? '']));
   return [

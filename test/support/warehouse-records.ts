@@ -26,7 +26,7 @@ export const warehouseConfigs: Readonly<Record<WarehouseType, Json>> = {
   azure_blob: { accountName: 'hookyardtest', accountKey: AZURE_KEY, containerName: 'events' },
 };
 
-/** What `config` has that was not told otherwise. */
+/** Defaults of `config`. */
 export const warehouseDefaults = { fileFormat: 'jsonl', partitionBy: 'date', batchSize: 1000, batchWindowSeconds: 60 };
 
 let count = 0;

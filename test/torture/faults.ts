@@ -5,7 +5,7 @@ import type { Receiver } from './receivers.ts';
 import type { Fault, FaultKind } from './schedule.ts';
 import type { Instance } from './instance.ts';
 
-// The server allows 200; whoever comes later is refused, as if all were taken.
+// The server allows 200; further connections are refused, as if all were taken.
 const MOST_CONNECTIONS = 250;
 const CONNECT_AT_ONCE = 20;
 const LATEST_ANSWER_MS = 6500;

@@ -21,7 +21,7 @@ interface Kind {
   route?: object;
   /** Has a failover destination with a receiver of its own. */
   backup?: boolean;
-  /** The status its receiver answers with; 200 unless told otherwise. */
+  /** The status its receiver answers with; 200 by default. */
   status?: (seed: number, number: number, attempt: number) => number;
 }
 

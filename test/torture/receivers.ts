@@ -14,7 +14,7 @@ export interface ReceiverOptions {
   name: string;
   /** Decides the answer to a request; 200 takes it. */
   status: (body: string, attempt: number) => number;
-  /** How long an answer takes, ms; at once unless told otherwise. */
+  /** How long an answer takes, ms; 0 by default. */
   latency?: (body: string, attempt: number) => number;
   /** Hears of every request that was taken. */
   onArrival: (arrival: Arrival, receiver: Receiver) => void;

@@ -38,7 +38,7 @@ describe('loading deliveries of which PostgreSQL refuses one', () => {
       attempt: 1,
       retryDelay: null,
     }));
-    // Whoever reads this row divides by zero (SQLSTATE 22012).
+    // Reading this row divides by zero (SQLSTATE 22012).
     await database.pool.query(
       `alter table deliveries enable row level security;
        create policy trap on deliveries using (case when id = '${requests[2]?.deliveryId}' then 1 / (length(id) - length(id)) = 0 else true end)`,

@@ -108,7 +108,7 @@ describe('deliveries that a relay has not heard of', () => {
     now += 6000;
     await look();
     expect(inFlight.deliveryIds()).to.deep.equal([row.deliveryId]);
-    // It is told later again.
+    // It is signalled again later.
     now += ATTEMPT_TIMEOUT_MS;
     await look();
     expect([inFlight.size, (await queued()).length]).to.deep.equal([0, 2]);

@@ -71,7 +71,7 @@ describe('failed deliveries that wait in Temporal', () => {
     const parking = await startParking({ client: worker.client, log }, limits, 150);
     const organization = newId('org');
     expect(admitted(parking, organization)).to.equal(MOST);
-    // None of them was started, so each count finds none; it tells of refusals.
+    // None of them was started, so each count finds none; refusals show the count.
     await until('room again', () => parking.admit(organization));
     expect(lines.length).to.be.at.least(COUNTS);
     await parking.stop();

@@ -4,7 +4,7 @@ import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
 const THRESHOLD = 3;
 
 describe('circuits that are about to open', () => {
-  /** A result that is not recorded before it is told so. */
+  /** A result that is recorded only on command. */
   function unrecorded(): { promise: Promise<void>; settle: () => void; fail: () => void } {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     return { promise, settle: resolve, fail: () => reject(new Error('the database is away')) };

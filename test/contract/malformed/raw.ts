@@ -33,7 +33,7 @@ export function sendRaw(port: number, { what, bytes, ends }: RawRequest): Promis
       parts.push(part);
       if (isComplete(Buffer.concat(parts))) finish();
     });
-    // A reset tells as much as an end.
+    // A reset counts as an end.
     socket.on('error', finish).on('close', finish);
   });
 }

@@ -1,4 +1,4 @@
-// What Schemathesis is told besides the API's description: which records there are, what it looks at, and what it leaves alone.
+// Configuration of Schemathesis besides the API's description: existing records, what it checks, and what it skips.
 import { apiDocument } from '../../../api/openapi/document.ts';
 
 /** Operations that are left out, and why. */
