@@ -42,7 +42,7 @@ const BAD_ONES = ['slow', 'down', 'limited'] as const;
 type BadOne = (typeof BAD_ONES)[number];
 
 /** What a bad destination was given in one round, and what came of it until the end of the measurement. */
-interface Trouble {
+interface Disturbance {
   webhooks: number;
   attempts: number;
   /** Deliveries that wait for their first attempt in the outbox, and those that a circuit holds. */
@@ -55,7 +55,7 @@ interface Round {
   perSecond: number;
   alone: Percentiles;
   beside: Percentiles;
-  trouble: Record<BadOne, Trouble>;
+  trouble: Record<BadOne, Disturbance>;
 }
 
 /** Measures in alternation, prints the table and the ratio against the bar. */
@@ -103,11 +103,11 @@ async function measureRound(
     const { endToEnd: alone } = await measureLatency(sender.send, receiver, perSecond, seconds);
 
     const bad = await Promise.all(BAD_ONES.map((name) => createPipe(service, badUrls[name])));
-    const troubling = Promise.all(bad.map((pipe, at) => sendTrouble(pipe, body, { perSecond, seconds, at })));
+    const troubling = Promise.all(bad.map((pipe, at) => sendDisturbance(pipe, body, { perSecond, seconds, at })));
     await sendAtRate(sender.send, perSecond, LEAD_SECONDS);
     const { endToEnd: beside } = await measureLatency(sender.send, receiver, perSecond, seconds);
     const webhooks = await troubling;
-    const trouble = await troubleOf(service, bad, webhooks);
+    const trouble = await disturbanceOf(service, bad, webhooks);
     for (const { destinationId } of bad) await service.call('DELETE', `/api/destinations/${destinationId}`);
     return { perSecond, alone, beside, trouble };
   } finally {
@@ -116,7 +116,7 @@ async function measureRound(
 }
 
 /** Sends to a bad destination until the measurement ends. @returns how many webhooks */
-async function sendTrouble(
+async function sendDisturbance(
   pipe: Pipe,
   body: string,
   { perSecond, seconds, at }: { perSecond: number; seconds: number; at: number },
@@ -129,8 +129,8 @@ async function sendTrouble(
   return sent.length;
 }
 
-async function troubleOf(service: Service, bad: Pipe[], webhooks: number[]): Promise<Record<BadOne, Trouble>> {
-  const { rows } = await service.pool.query<Omit<Trouble, 'webhooks'>>(
+async function disturbanceOf(service: Service, bad: Pipe[], webhooks: number[]): Promise<Record<BadOne, Disturbance>> {
+  const { rows } = await service.pool.query<Omit<Disturbance, 'webhooks'>>(
     `select coalesce(sum(d.attempt_count), 0)::int as attempts,
             (select count(*) from outbox where destination_id = w.id)::int as waiting,
             (count(*) filter (where d.status = 'circuit_open'))::int as held
@@ -140,7 +140,7 @@ async function troubleOf(service: Service, bad: Pipe[], webhooks: number[]): Pro
   );
   const none = { attempts: 0, waiting: 0, held: 0 };
   const entries = BAD_ONES.map((name, at) => [name, { webhooks: webhooks[at] ?? 0, ...(rows[at] ?? none) }]);
-  return Object.fromEntries(entries) as Record<BadOne, Trouble>;
+  return Object.fromEntries(entries) as Record<BadOne, Disturbance>;
 }
 
 async function startBadServers(): Promise<{ urls: Record<BadOne, string>; close: () => void }> {
@@ -194,7 +194,7 @@ function report(rounds: Round[], bar: Bar, { lane, seconds }: BenchOptions): str
     return `  ${what.padEnd(20)} p50 ${of('p50')} ms, p95 ${of('p95')} ms, p99 ${of('p99')} ms`;
   };
   const trouble = (name: BadOne) => {
-    const of = (count: keyof Trouble) => median(rounds.map((round) => round.trouble[name][count])).toFixed(0);
+    const of = (count: keyof Disturbance) => median(rounds.map((round) => round.trouble[name][count])).toFixed(0);
     return `  ${name.padEnd(20)} ${of('webhooks')} webhooks, ${of('attempts')} attempts; at the end ${of('waiting')} wait, ${of('held')} are held`;
   };
   return [

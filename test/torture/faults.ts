@@ -25,22 +25,22 @@ interface FaultAction {
 
 /** What is to be done for a fault; nothing has been done yet. */
 export function faultAction(fault: Fault, victims: Victims): FaultAction {
-  if (fault.kind.startsWith('receiver')) return receiverDeed(fault, victims);
+  if (fault.kind.startsWith('receiver')) return receiverAction(fault, victims);
   switch (fault.kind) {
     case 'PostgreSQL backend killed':
       return atOnce(() => killBackend(victims.instance.databaseUrl, fault.seconds));
     case 'PostgreSQL connections used up':
-      return connectionsDeed(victims.instance.databaseUrl);
+      return connectionsAction(victims.instance.databaseUrl);
     case 'leases expired':
       return atOnce(() => expireLeases(victims.instance.databaseUrl));
     default:
-      return processDeed(fault, victims.instance);
+      return processAction(fault, victims.instance);
   }
 }
 
 const atOnce = (begin: () => Promise<void>): FaultAction => ({ begin, undo: async () => {} });
 
-function processDeed({ kind, target }: Fault, instance: Instance): FaultAction {
+function processAction({ kind, target }: Fault, instance: Instance): FaultAction {
   const part = instance.parts.get(target);
   if (!part) throw new Error(`there is no process ${target}`);
   const undo = () => part.start();
@@ -55,7 +55,7 @@ function processDeed({ kind, target }: Fault, instance: Instance): FaultAction {
   };
 }
 
-function receiverDeed({ kind, target, seconds }: Fault, { receivers }: Victims): FaultAction {
+function receiverAction({ kind, target, seconds }: Fault, { receivers }: Victims): FaultAction {
   const receiver = receivers.get(target);
   if (!receiver) throw new Error(`there is no receiver ${target}`);
   const ways: Partial<Record<FaultKind, () => Promise<void> | void>> = {
@@ -104,7 +104,7 @@ async function expireLeases(databaseUrl: string): Promise<void> {
 }
 
 /** Takes every connection the server has left, each in a transaction that does nothing. */
-function connectionsDeed(databaseUrl: string): FaultAction {
+function connectionsAction(databaseUrl: string): FaultAction {
   const clients: pg.Client[] = [];
   const take = async (): Promise<boolean> => {
     const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 });
