@@ -13,7 +13,7 @@ import {
 export type NumberForm = 'objects' | 'mixed';
 
 /** JSON for the sandbox. `fill` of NUMBERS takes it. */
-interface Told {
+interface ExactNumbers {
   /** Where objects go, by the members that lead there; below `payload`. */
   members: Members;
   /** Numbers that stay doubles, and are printed with these digits. */
@@ -30,7 +30,7 @@ export function tellNumbers(body: string, form: NumberForm, seed: number): strin
   const doubles = form === 'mixed' ? findDoubles(payload) : new Map<number, string>();
   const members = membersOf({ payload }, doubles);
   if (members === null) return null;
-  return JSON.stringify({ members, doubles: [...doubles.values()], mark: markFor(seed) } satisfies Told);
+  return JSON.stringify({ members, doubles: [...doubles.values()], mark: markFor(seed) } satisfies ExactNumbers);
 }
 
 /** @returns null for what is no JSON */

@@ -206,7 +206,7 @@ class QuickJsSandbox implements Sandbox {
   }
 
   /** The event as an object of the transform's own context. */
-  #eventOf({ vm, parse, numbers }: Room, { facts, body, numbers: told }: SandboxInput): QuickJSHandle {
+  #eventOf({ vm, parse, numbers }: Room, { facts, body, numbers: exactNumbers }: SandboxInput): QuickJSHandle {
     const parsed = (text: string) =>
       vm.newString(text).consume((handle) => vm.callFunction(parse, vm.undefined, handle));
     const event = vm.unwrapResult(parsed(facts));
@@ -218,7 +218,7 @@ class QuickJsSandbox implements Sandbox {
     } else {
       payload.value.consume((value) => vm.setProp(event, 'payload', value));
     }
-    if (numbers !== null) fillNumbers(vm, numbers, event, told ?? '');
+    if (numbers !== null) fillNumbers(vm, numbers, event, exactNumbers ?? '');
     return event;
   }
 
@@ -267,8 +267,8 @@ function setClock({ vm, clock }: Prepared, now: number, seed: number): void {
   vm.unwrapResult(vm.callFunction(clock, vm.undefined, vm.newNumber(now), vm.newNumber(seed))).dispose();
 }
 
-function fillNumbers(vm: QuickJSContext, numbers: QuickJSHandle, event: QuickJSHandle, told: string): void {
-  const [fill, text] = [vm.getProp(numbers, 'fill'), vm.newString(told)];
+function fillNumbers(vm: QuickJSContext, numbers: QuickJSHandle, event: QuickJSHandle, exactNumbers: string): void {
+  const [fill, text] = [vm.getProp(numbers, 'fill'), vm.newString(exactNumbers)];
   vm.unwrapResult(vm.callFunction(fill, vm.undefined, event, text)).dispose();
   fill.dispose();
   text.dispose();
