@@ -1,4 +1,5 @@
 // What is asked of the API: every list with its filters, deep pages, and every statistic.
+import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import type { Pool } from '../../db/pool.ts';
 
 /** A request that is measured; the n-th run may ask for something else of the same kind. */
@@ -34,17 +35,6 @@ export async function findKnown(pool: Pool, organizationId: string): Promise<Kno
 
 const HOUR_MS = 3_600_000;
 const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'];
-const DELIVERY_STATUSES = [
-  'pending',
-  'retrying',
-  'circuit_open',
-  'delivered',
-  'failed',
-  'failed_over',
-  'schema_failed',
-  'skipped',
-  'cancelled',
-];
 
 /** @param base path of the organization-scoped family; @param counts how many rows the organization has */
 export function listRequests(
@@ -53,7 +43,7 @@ export function listRequests(
   counts: { events: number; deliveries: number },
   nowMs: number,
 ): MeasuredRequest[] {
-  const at = (list: string[], run: number) => list[run % list.length] ?? '';
+  const at = (list: readonly string[], run: number) => list[run % list.length] ?? '';
   const one = (list: string[]) => (run: number) => at(list, run);
   // A range that begins and ends at odd times, somewhere in the month.
   const range = (hours: number) => (run: number) => {
@@ -64,7 +54,7 @@ export function listRequests(
     name,
     path: (run) => `${path}?${query(run)}`,
   });
-  const both = (path: string, what: string, total: number, statuses: string[]): MeasuredRequest[] => [
+  const both = (path: string, what: string, total: number, statuses: readonly string[]): MeasuredRequest[] => [
     list(path, `${what}`, () => ''),
     list(path, `${what}, pageSize 100`, () => 'pageSize=100'),
     list(path, `${what}, page 50`, () => 'page=50'),

