@@ -7,6 +7,7 @@ import type { EventReplayStatus } from '../core/event-replay.ts';
 import type { FilterCondition } from '../core/filters/conditions.ts';
 import type { FilterLogic } from '../core/filters/filter.ts';
 import type { Lane } from '../core/lane.ts';
+import type { LimitOverrides } from '../core/limits.ts';
 import type { DeliveryMethod } from '../core/methods.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { JsonSchema } from '../core/schemas/schema.ts';
@@ -49,6 +50,11 @@ export const Organization = defineEntity({
     slug: p.string(),
     name: p.string(),
     plan: p.string().$type<Plan>(),
+    limits: p
+      .json()
+      .$type<LimitOverrides>()
+      .onCreate(() => ({})),
+    suspendedAt: p.datetime(3).nullable(),
     ...stamps,
   },
 });

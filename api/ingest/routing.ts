@@ -6,6 +6,7 @@ import type { VerificationConfig } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
+import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/pool.ts';
 import { compileGate, type RouteGate } from './gate.ts';
 
@@ -20,6 +21,7 @@ export interface RoutedRoute extends Pick<RouteRow, 'id' | 'priority' | 'destina
 export interface SourceRouting {
   organizationId: string;
   configVersion: number;
+  standing: Standing;
   sourceId: string;
   enabled: boolean;
   verification: VerificationConfig;
@@ -86,6 +88,7 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
   return {
     organizationId: row.organizationId,
     configVersion: row.configVersion,
+    standing: standingOf(row.standing),
     sourceId: row.sourceId,
     enabled: row.enabled,
     verification: { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig,

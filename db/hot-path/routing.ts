@@ -4,12 +4,14 @@ import type { FilterLogic } from '../../core/filters/filter.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
 import type { IdempotencyKeyRule } from '../entities.ts';
+import type { StandingRow } from '../organizations/standing.ts';
 import type { Queryable } from '../pool.ts';
 
 export interface RoutingRow {
   organizationId: string;
   /** Of the organization: every change of its configuration raises it. */
   configVersion: number;
+  standing: StandingRow;
   sourceId: string;
   enabled: boolean;
   verification: PublicVerificationConfig;
@@ -30,7 +32,8 @@ export interface RouteRow {
 
 // One statement, one snapshot: the version belongs to exactly this configuration.
 const LOAD = `
-select o.id as "organizationId", o.config_version as "configVersion", s.id as "sourceId", s.enabled, s.verification,
+select o.id as "organizationId", o.config_version as "configVersion",
+       json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing, s.id as "sourceId", s.enabled, s.verification,
        s.verification_secret as secret, s.idempotency_key as "idempotencyKey",
        coalesce((
          select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schema', (
