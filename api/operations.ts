@@ -19,6 +19,7 @@ import { routeOperations } from './resources/routes.ts';
 import { schemaOperations } from './resources/schemas.ts';
 import { sourceOperations } from './resources/sources.ts';
 import { transformOperations } from './resources/transforms.ts';
+import { usageOperations } from './resources/usage.ts';
 
 export const managementOperations: Operation[] = [
   ...sourceOperations,
@@ -38,6 +39,7 @@ export const managementOperations: Operation[] = [
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,
+  ...usageOperations,
   callerOperation,
   ...apiKeyOperations,
 ];
