@@ -71,7 +71,7 @@ export class Quotas {
   #loadOnce(use: OrganizationUse): Promise<OrganizationUse> {
     const { organizationId } = use;
     const running = this.#loading.get(organizationId);
-    if (running) return running;
+    if (running !== undefined) return running;
     const started = this.#load([organizationId])
       .then((rows) => {
         for (const row of rows) use.know(row);
