@@ -39,5 +39,6 @@ export const ingestOperations: Described[] = INGEST_METHODS.map((method) => ({
     413: ['PAYLOAD_TOO_LARGE'],
     500: ['INTERNAL_ERROR'],
     503: ['UNAVAILABLE'],
+    508: ['LOOP_DETECTED'],
   },
 }));
