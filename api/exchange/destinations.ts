@@ -7,6 +7,7 @@ import { Destination } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import { count, flag, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { booleanParam } from '../query.ts';
@@ -29,6 +30,7 @@ import {
   envelope,
   exampleOptions,
   idsParam,
+  type ImportRequest,
   importOf,
   inImport,
   inSlices,

@@ -26,7 +26,12 @@ async function showLimits(command: Command): Promise<void> {
   const { client, output } = contextOf(command);
   const usage = await client.getUsage();
   output.result(usage, () => {
-    const rows = Object.entries(usage.limits).map(([name, { limit, used, unit }]) => [name, used, limit ?? 'none', unit]);
+    const rows = Object.entries(usage.limits).map(([name, { limit, used, unit }]) => [
+      name,
+      used,
+      limit ?? 'none',
+      unit,
+    ]);
     output.table(['limit', 'used', 'most', 'unit'], rows);
     output.note(`${usage.month.events} webhooks since ${usage.month.from} (plan ${usage.plan})`);
   });
@@ -34,7 +39,7 @@ async function showLimits(command: Command): Promise<void> {
 
 async function showDays(command: Command, query: { from?: string; to?: string }): Promise<void> {
   const { client, output } = contextOf(command);
-  const days = await client.listDailyUsage({ query });
+  const days = await client.listDailyUsage(query);
   output.result(days, () => {
     const columns = ['day', 'events', 'payloadBytes', 'deliveries', 'attempts'] as const;
     output.table(

@@ -60,7 +60,8 @@ describe('Quotas', () => {
     expect(answer.status, JSON.stringify(answer.body)).to.equal(429);
     expect(answer.body).to.include({ code: 'LIMIT_EXCEEDED', limit: name });
     expect(answer.body.message).to.include(name);
-    const header = answer.headers instanceof Headers ? answer.headers.get('retry-after') : answer.headers['retry-after'];
+    const header =
+      answer.headers instanceof Headers ? answer.headers.get('retry-after') : answer.headers['retry-after'];
     expect(Number(header)).to.be.within(1, HOUR_SECONDS);
   }
 
@@ -331,7 +332,8 @@ describe('Quotas', () => {
       expect(limits.eventsPerMonth).to.include({ limit: 1000, used: 3 });
       expect(limits.storedBytes).to.include({ limit: null, used: 6 });
       const { sources, destinations, apiKeys, routesPerSource, deliveriesPerEvent, waitingDeliveries } = limits;
-      for (const one of [sources, destinations, apiKeys, routesPerSource, deliveriesPerEvent]) expect(one.used).to.equal(1);
+      for (const one of [sources, destinations, apiKeys, routesPerSource, deliveriesPerEvent])
+        expect(one.used).to.equal(1);
       expect(waitingDeliveries.used).to.equal(3);
       expect(limits.requestsPerMinute.used).to.be.at.least(1);
       expect(month).to.include({ events: 3, payloadBytes: 6 });
