@@ -1,12 +1,13 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
-// Rules: INGEST-01 to INGEST-11, ERR-19, ERR-22, LIMIT-07, LIMIT-08.
+// Rules: INGEST-01 to INGEST-11, INGEST-13, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
+import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
 import type { LimitName } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
-import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
+import { slackChallenge, type Verification, verifySignature } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
@@ -57,6 +58,8 @@ export function createIngest({ pool, settings, secretBox, backlog, quotas }: Ing
       });
     }
     const receivedAt = new Date();
+    const headers = flatHeaders(ctx.req.headers);
+    refuseLoop(headers);
     const [, organizationSlug = '', sourceSlug = ''] = match;
     const source = await requireOpenSource(routing, organizationSlug, sourceSlug);
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
@@ -72,7 +75,7 @@ export function createIngest({ pool, settings, secretBox, backlog, quotas }: Ing
       sourceSlug,
       method: ctx.method,
       queryText: ctx.querystring,
-      headers: flatHeaders(ctx.req.headers),
+      headers,
       body: await readBody(ctx.req, { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, ...use.limits }, room),
       receivedAt,
     });
@@ -106,6 +109,16 @@ async function accept(
     routing.forget(received.organizationSlug, received.sourceSlug);
   }
   throw unavailable('The configuration of this source keeps changing');
+}
+
+// Before anything is looked up: a loop grows as fast as it is served, and the answer tells nothing about the source.
+function refuseLoop(headers: Record<string, string>): void {
+  if (hopsOf(headers) < MAX_HOPS) return;
+  throw new ApiError(
+    508,
+    'LOOP_DETECTED',
+    `This webhook has been through ${MAX_HOPS} Hookyards, so it goes round in a loop; look for a route that delivers to a source. Nothing was stored`,
+  );
 }
 
 /** Stores an event and counts it in the use of its organization. @throws ApiError 429, 503 */
@@ -172,12 +185,14 @@ async function verifiedSource(routing: RoutingCache, received: Received): Promis
   throw new ApiError(401, 'INVALID_SIGNATURE', `${verification.reason}; nothing was stored`);
 }
 
-function verify(source: SourceRouting, received: Received) {
-  return verifySignature(source.verification, {
-    headers: received.headers,
-    body: received.body,
-    nowMs: received.receivedAt.getTime(),
-  });
+/** Verifies with the source's secret and, during a rotation, with the one before. */
+function verify({ verification, previous }: SourceRouting, received: Received): Verification {
+  const nowMs = received.receivedAt.getTime();
+  const request = { headers: received.headers, body: received.body, nowMs };
+  const outcome = verifySignature(verification, request);
+  if (outcome.valid || previous === null || nowMs >= previous.untilMs) return outcome;
+  const earlier = verifySignature(previous.verification, request);
+  return earlier.valid ? earlier : outcome;
 }
 
 /** Header names in lower case as Node reads them; several values of one name joined as RFC 9110, section 5.3 allows. */

@@ -19,6 +19,7 @@ const DESCRIPTIONS: Record<number, string> = {
   429: 'A limit of the organization, which `limit` names, or too many requests of this key in this minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`).',
   500: 'A fault of the service; its log has the details under the request id.',
   503: 'Something that this request needs is away or overloaded; try again.',
+  508: 'The webhook has been through too many Hookyards; nothing was stored.',
 };
 
 const seconds = z.string().regex(/^\d+$/);

@@ -40,5 +40,6 @@ export const ingestOperations: Described[] = INGEST_METHODS.map((method) => ({
     429: ['LIMIT_EXCEEDED'],
     500: ['INTERNAL_ERROR'],
     503: ['UNAVAILABLE'],
+    508: ['LOOP_DETECTED'],
   },
 }));
