@@ -20,6 +20,7 @@ import { schemaOperations } from './resources/schemas.ts';
 import { secretRotationOperations } from './resources/secret-rotation.ts';
 import { sourceOperations } from './resources/sources.ts';
 import { transformOperations } from './resources/transforms.ts';
+import { usageOperations } from './resources/usage.ts';
 
 export const managementOperations: Operation[] = [
   ...sourceOperations,
@@ -40,6 +41,7 @@ export const managementOperations: Operation[] = [
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,
+  ...usageOperations,
   callerOperation,
   ...apiKeyOperations,
 ];

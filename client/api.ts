@@ -149,6 +149,9 @@ export type ErrorDetail = {
   column?: number;
 };
 
+/** A limit of the organization. */
+export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches';
+
 export type Source = {
   id: string;
   name: string;
@@ -887,6 +890,136 @@ export type Attempt = {
   requestHeaders: Record<string, string> | null;
   responseHeaders: Record<string, string> | null;
   responseBody: string | null;
+};
+
+export type Usage = {
+  plan: 'free' | 'pro' | 'business';
+  limits: {
+    eventsPerSecond: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    eventsPerMonth: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    payloadBytes: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    deliveriesPerEvent: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    routesPerSource: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    destinations: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    sources: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    apiKeys: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    waitingDeliveries: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    storedBytes: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    transformMsPerMinute: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    requestsPerMinute: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningReplays: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningImports: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningSearches: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+  };
+  /** The calendar month so far (UTC). */
+  month: {
+    from: string;
+    events: number;
+    payloadBytes: number;
+  };
+};
+
+export type DayOfUse = {
+  /** UTC */
+  day: string;
+  /** Webhooks that were stored. */
+  events: number;
+  /** Of their payloads. */
+  payloadBytes: number;
+  /** Deliveries that were made, with replays and failovers. */
+  deliveries: number;
+  /** Attempts of these deliveries, once they have ended. */
+  attempts: number;
 };
 
 export type Caller = {
@@ -1894,6 +2027,17 @@ export interface Operations {
     deliveriesCreated: number;
     deliveryId: string;
   }>;
+  /** Get the limits and what is used of them */
+  getUsage(input?: Record<never, never>, options?: CallOptions): Promise<Usage>;
+  /** List the use by day */
+  listDailyUsage(input?: {
+    /** A day (UTC), such as 2026-11-21. */
+    from?: string;
+    /** A day (UTC), such as 2026-11-21. */
+    to?: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<DayOfUse>;
+  }>;
   /** Get the organization and the key of the request */
   getCaller(input?: Record<never, never>, options?: CallOptions): Promise<Caller>;
   /** List API keys */
@@ -2007,6 +2151,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   retryDelivery: 'POST /api/deliveries/{id}/retry',
   cancelDelivery: 'POST /api/deliveries/{id}/cancel',
   replayDelivery: 'POST /api/deliveries/{id}/replay',
+  getUsage: 'GET /api/organization/usage',
+  listDailyUsage: 'GET /api/organization/usage/daily',
   getCaller: 'GET /api/auth/me',
   listApiKeys: 'GET /api/api-keys',
   createApiKey: 'POST /api/api-keys',

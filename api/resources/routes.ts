@@ -10,6 +10,7 @@ import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts'
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import { requireRouteRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
 import {
   createRouteSchema,
@@ -142,6 +143,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const em = entityManager(ctx, deps);
   const route = await em.transactional(async (transaction) => {
     await lockSource(transaction, body.sourceId);
+    requireRouteRoom(ctx, 1 + (await transaction.count(Route, { sourceId: body.sourceId })));
     const created = transaction.create(Route, {
       ...routeDefaults,
       ...oneFilter(field.sent(body)),
@@ -196,7 +198,7 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.status = 204;
 }
 
-// The lock on the source makes the search for a duplicate and the write one step: two equal creates queue here.
+// The lock on the source makes the search for a duplicate, the count of its routes and the write one step: creates queue here.
 async function lockSource(em: EntityManager, sourceId: string): Promise<void> {
   const found =
     isId('src', sourceId) && (await em.findOne(Source, { id: sourceId }, { lockMode: LockMode.PESSIMISTIC_WRITE }));
