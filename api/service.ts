@@ -5,6 +5,7 @@ import { Client, Connection, type DataConverter } from '@temporalio/client';
 import { createSender } from '../outbound/http/sender.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
+import { parseRange } from '../core/address-ranges.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
@@ -19,8 +20,9 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { createApp } from './app.ts';
+import type { ProxyTrust } from './clients/client-addresses.ts';
 import { endOnRequest } from './ending.ts';
-import { HTTP_LIMITS } from './http-limits.ts';
+import { connectionCounts, HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
@@ -74,6 +76,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const backlog = await watchBacklog({ pool, settings, log });
   const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
   const connections = new OpenConnections();
+  const proxies = proxyTrust(settings);
 
   let baseUrl = publicUrl(settings);
   const app = createApp({
@@ -92,6 +95,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     workflowLink: workflowLinks(settings, temporalSettings),
     log,
     ingest: ingest.middleware,
+    proxies,
     health: {
       ending: () => connections.draining,
       ingestState: () => backlog.state(),
@@ -102,13 +106,10 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const handle = app.callback();
   const server = createHttpServer(
     (request, response) => void handle(request, response),
-    {
-      ...HTTP_LIMITS,
-      maxConnections: settings.HOOKYARD_MAX_CONNECTIONS,
-      maxConnectionsPerAddress: settings.HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS,
-    },
+    { ...HTTP_LIMITS, ...connectionCounts(settings) },
     refusedConnections(log),
     connections,
+    proxies,
   );
   const port = await listen(server, settings);
   baseUrl = publicUrl(settings, port);
@@ -124,6 +125,11 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
   log.info({ url }, `the API listens on ${url}`);
   process.send?.({ type: 'ready', url });
+}
+
+function proxyTrust(settings: Settings): ProxyTrust {
+  const ranges = (settings.HOOKYARD_TRUSTED_PROXIES ?? []).map(parseRange);
+  return { proxies: ranges.filter((range) => range !== null), proxyProtocol: settings.HOOKYARD_PROXY_PROTOCOL };
 }
 
 /** Prepares the database, waiting until it is reachable. */

@@ -9,8 +9,9 @@ import { slackChallenge, verifySignature } from '../../core/signatures/index.ts'
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
+import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { BodyError, noRoom, receiveBody } from '../receive-body.ts';
+import { type BodyRules, BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { newEvent } from './new-event.ts';
@@ -54,8 +55,9 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
     await requireOpenSource(routing, organizationSlug, sourceSlug);
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
-    const room: BodyMemoryBudget = ctx.state.room;
-    if (!room.enter(`${organizationSlug}/${sourceSlug}`)) {
+    const { room, client, minBodyRate }: ApiState = ctx.state;
+    const source = `${organizationSlug}/${sourceSlug}`;
+    if (!room.enter({ client: client.client, source, organization: organizationSlug })) {
       throw unavailable('Too many webhooks of this source are under way');
     }
     const received = new Received({
@@ -64,7 +66,8 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
       method: ctx.method,
       queryText: ctx.querystring,
       headers: flatHeaders(ctx.req.headers),
-      body: await readBody(ctx.req, settings.HOOKYARD_MAX_PAYLOAD_BYTES, room),
+      body: await readBody(ctx.req, { limit: settings.HOOKYARD_MAX_PAYLOAD_BYTES, minRate: minBodyRate }, room),
+      clientAddress: client.address,
       receivedAt,
     });
     ctx.body = await accept({ routing, writer, backlog }, received);
@@ -144,17 +147,18 @@ function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return flat;
 }
 
-async function readBody(request: IncomingMessage, limit: number, room: BodyMemoryBudget): Promise<Buffer> {
+async function readBody(request: IncomingMessage, rules: BodyRules, room: BodyMemoryBudget): Promise<Buffer> {
   try {
-    return await receiveBody(request, limit, room);
+    return await receiveBody(request, rules, room);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
+    if (error.reason === 'too_slow') throw tooSlow(rules.minRate, 'nothing was stored');
     if (error.reason === 'no_room') throw noRoom('nothing was stored, send it again');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }
     // The client may still be sending, so the connection cannot be reused.
-    throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${limit} bytes`, undefined, {
+    throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${rules.limit} bytes`, undefined, {
       Connection: 'close',
     });
   }

@@ -21,6 +21,7 @@ export function newEvent(source: SourceRouting, received: Received, validatedAt:
     method: received.method,
     query: received.queryText,
     headers: received.headers,
+    clientAddress: received.clientAddress,
     body,
     // PostgreSQL text cannot hold NUL, so a body with NUL is stored as binary.
     isText: isUtf8(body) && !body.includes(0),

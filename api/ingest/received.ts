@@ -12,6 +12,8 @@ export interface ReceivedParts {
   /** Names in lower case. */
   headers: Record<string, string>;
   body: Buffer;
+  /** Of the sender, behind the operator's proxies. */
+  clientAddress: string;
   receivedAt: Date;
 }
 
@@ -27,6 +29,7 @@ export class Received implements GatedRequest {
   readonly queryText: string;
   readonly headers: Record<string, string>;
   readonly body: Buffer;
+  readonly clientAddress: string;
   readonly receivedAt: Date;
   #payload: { payload: unknown } | undefined;
   #query: URLSearchParams | undefined;
@@ -38,6 +41,7 @@ export class Received implements GatedRequest {
     this.queryText = parts.queryText;
     this.headers = parts.headers;
     this.body = parts.body;
+    this.clientAddress = parts.clientAddress;
     this.receivedAt = parts.receivedAt;
     this.eventId = newId('evt', parts.receivedAt.getTime());
   }
