@@ -73,7 +73,8 @@ export function createHttpServer(
   // 0: Node drops nothing, `framingProblem` refuses.
   server.maxHeadersCount = 0;
   server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
-  server.maxConnections = limits.maxConnections;
+  // Those that are refused may linger beside those that are served, which `limitConnections` counts.
+  server.maxConnections = limits.maxConnections + MAX_LINGERING;
   server.on('drop', (dropped) => onRefused(dropped?.remoteAddress));
   limitConnections(server, { limits, counts, connections, trust, onRefused, tooMany });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
@@ -139,7 +140,7 @@ function limitConnections(server: Server, admitting: Admitting): void {
 
   const refuseConnection = (socket: Socket, address: string) => {
     onRefused(address);
-    if (lingering >= MAX_LINGERING) {
+    if (counts.isFull || lingering >= MAX_LINGERING) {
       socket.destroy();
       return;
     }

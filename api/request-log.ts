@@ -1,4 +1,4 @@
-// Gives every request an id and its client's address, and writes one line about it: never its query, payload or credentials.
+// Gives every request an id and its client's address, and writes one line about it: never its query, payload, credentials or ingest token.
 // Rules: HTTP-26.
 import { newId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
@@ -24,7 +24,7 @@ export function requestLog(log: Log, proxies: ProxyTrust): (ctx: AppContext, nex
     ctx.state.log.info(
       {
         method: ctx.method,
-        path: ctx.path,
+        path: withoutToken(ctx.path),
         status: ctx.status,
         ms: Math.round(performance.now() - began),
         client: ctx.state.client.address,
@@ -33,4 +33,9 @@ export function requestLog(log: Log, proxies: ProxyTrust): (ctx: AppContext, nex
       'request',
     );
   };
+}
+
+/** Hides the unguessable part of an ingest address. */
+function withoutToken(path: string): string {
+  return path.replace(/^(\/ingest\/[^/]*\/[^/]*\/).+/, '$1****');
 }

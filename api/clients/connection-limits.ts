@@ -10,6 +10,7 @@ import type { Peer } from './client-addresses.ts';
 const FACTOR = 1;
 
 export class ConnectionLimits {
+  readonly #max: number;
   readonly #perClient: number;
   readonly #ordinary: number;
   readonly #connections: SharedCapacity;
@@ -21,10 +22,16 @@ export class ConnectionLimits {
     maxConnectionsPerAddress,
     managementConnections,
   }: Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'managementConnections'>) {
+    this.#max = maxConnections;
     this.#perClient = maxConnectionsPerAddress;
     this.#ordinary = maxConnections - managementConnections;
     this.#connections = new SharedCapacity(maxConnections);
     this.#forwarded = new SharedCapacity(maxConnections);
+  }
+
+  /** Whether there are as many connections as may be. */
+  get isFull(): boolean {
+    return this.#connections.used >= this.#max;
   }
 
   /**

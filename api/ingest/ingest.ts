@@ -5,7 +5,8 @@ import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
 import { METHODS } from '../../core/methods.ts';
-import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
+import { isSlug } from '../../core/slugs.ts';
+import { slackChallenge } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
@@ -14,11 +15,14 @@ import { ApiError } from '../errors.ts';
 import { type BodyRules, BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
+import { asksForProof, disabled, judge, unknownSource } from './judge.ts';
 import { newEvent } from './new-event.ts';
 import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 
-const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
+const PATH = /^\/ingest\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
+// Names without a source have one share of the memory together, so that nobody's organization pays for them.
+const NO_ORGANIZATION = '';
 export const INGEST_METHODS: readonly string[] = METHODS;
 // A configuration may change again while an event is being rerouted; after this many changes in a row the sender has to retry.
 const MAX_ROUTINGS = 5;
@@ -51,18 +55,19 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
       });
     }
     const receivedAt = new Date();
-    const [, organizationSlug = '', sourceSlug = ''] = match;
-    await requireOpenSource(routing, organizationSlug, sourceSlug);
+    const [, organizationSlug = '', sourceSlug = '', token = null] = match;
+    const isKnown = await requireOpenSource(routing, organizationSlug, sourceSlug);
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
     const { room, client, minBodyRate }: ApiState = ctx.state;
     const source = `${organizationSlug}/${sourceSlug}`;
-    if (!room.enter({ client: client.client, source, organization: organizationSlug })) {
+    if (!room.enter({ client: client.client, source, organization: isKnown ? organizationSlug : NO_ORGANIZATION })) {
       throw unavailable('Too many webhooks of this source are under way');
     }
     const received = new Received({
       organizationSlug,
       sourceSlug,
+      token,
       method: ctx.method,
       queryText: ctx.querystring,
       headers: flatHeaders(ctx.req.headers),
@@ -82,10 +87,10 @@ async function accept(
   received: Received,
 ): Promise<object> {
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
-    const source = await verifiedSource(routing, received);
+    const { source, mac } = await verifiedSource(routing, received);
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return { challenge };
-    const event = newEvent(source, received, new Date());
+    const event = newEvent(source, received, { at: new Date(), mac });
     backlog.requireRoomFor(event.deliveries);
     const outcome = await writer.write(event).catch(refuseWhenFull);
     if (outcome.kind === 'stored') return { success: true, eventId: event.id };
@@ -95,47 +100,36 @@ async function accept(
   throw unavailable('The configuration of this source keeps changing');
 }
 
-async function requireOpenSource(routing: RoutingCache, organizationSlug: string, sourceSlug: string): Promise<void> {
-  let source = await routing.get(organizationSlug, sourceSlug);
-  if (source && !source.enabled) source = await routing.getCurrent(organizationSlug, sourceSlug);
-  requireOpen(source, organizationSlug, sourceSlug);
-}
-
-function requireOpen(
-  source: SourceRouting | null,
+/**
+ * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may know of.
+ * @returns whether there is a source by this name, as far as is known
+ */
+async function requireOpenSource(
+  routing: RoutingCache,
   organizationSlug: string,
   sourceSlug: string,
-): asserts source is SourceRouting {
-  if (!source) {
-    throw new ApiError(
-      404,
-      'RESOURCE_NOT_FOUND',
-      `No source receives webhooks at /ingest/${organizationSlug}/${sourceSlug}; send to the webhookUrl of a source`,
-    );
-  }
-  if (!source.enabled)
-    throw new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
+): Promise<boolean> {
+  if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource({ organizationSlug, sourceSlug });
+  const known = await routing.get(organizationSlug, sourceSlug);
+  if (known === null || known.enabled || asksForProof(known)) return known !== null;
+  const current = await routing.getCurrent(organizationSlug, sourceSlug);
+  if (current !== null && !current.enabled && !asksForProof(current)) throw disabled(sourceSlug);
+  return current !== null;
 }
 
-/** The source, after the request was verified. A request is never refused because of an outdated secret in the cache. */
-async function verifiedSource(routing: RoutingCache, received: Received): Promise<SourceRouting> {
+/** The source and the right signature, after the request was verified. A cached source accepts, and only a current one refuses. */
+async function verifiedSource(
+  routing: RoutingCache,
+  received: Received,
+): Promise<{ source: SourceRouting; mac: Buffer | null }> {
   const { organizationSlug, sourceSlug } = received;
   const known = await routing.get(organizationSlug, sourceSlug);
-  requireOpen(known, organizationSlug, sourceSlug);
-  if (verify(known, received).valid) return known;
+  const verdict = judge(known, received);
+  if (verdict.kind === 'accepted') return verdict;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  requireOpen(current, organizationSlug, sourceSlug);
-  const verification = verify(current, received);
-  if (verification.valid) return current;
-  throw new ApiError(401, 'INVALID_SIGNATURE', `${verification.reason}; nothing was stored`);
-}
-
-function verify(source: SourceRouting, received: Received) {
-  return verifySignature(source.verification, {
-    headers: received.headers,
-    body: received.body,
-    nowMs: received.receivedAt.getTime(),
-  });
+  const last = current === known ? verdict : judge(current, received);
+  if (last.kind === 'accepted') return last;
+  throw last.error;
 }
 
 /** Header names in lower case as Node reads them; several values of one name joined as RFC 9110, section 5.3 allows. */

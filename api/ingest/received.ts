@@ -6,6 +6,8 @@ import type { GatedRequest } from './gate.ts';
 export interface ReceivedParts {
   organizationSlug: string;
   sourceSlug: string;
+  /** The unguessable part of the address; null without one. */
+  token: string | null;
   method: string;
   /** As in the address, without the question mark. */
   queryText: string;
@@ -25,6 +27,7 @@ export class Received implements GatedRequest {
   readonly eventId: string;
   readonly organizationSlug: string;
   readonly sourceSlug: string;
+  readonly token: string | null;
   readonly method: string;
   readonly queryText: string;
   readonly headers: Record<string, string>;
@@ -37,6 +40,7 @@ export class Received implements GatedRequest {
   constructor(parts: ReceivedParts) {
     this.organizationSlug = parts.organizationSlug;
     this.sourceSlug = parts.sourceSlug;
+    this.token = parts.token;
     this.method = parts.method;
     this.queryText = parts.queryText;
     this.headers = parts.headers;

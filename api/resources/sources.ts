@@ -9,9 +9,9 @@ import {
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
-import { Source } from '../../db/entities.ts';
+import { type IdempotencyKeyRule, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import * as field from '../members/fields.ts';
 import {
@@ -29,6 +29,7 @@ import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { findSource, requireId, violates } from '../records.ts';
 import { check, parseBody, parseQuery } from '../validation.ts';
+import { rotateTokenOperation, tokenColumns, webhookUrl } from './source-tokens.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -122,6 +123,7 @@ export const sourceOperations: Operation[] = [
     description: 'Also deletes its events and deliveries.',
     answer: { status: 204, description: 'It is deleted.' },
   },
+  rotateTokenOperation(base, showOne),
 ];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -150,11 +152,13 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { verificationConfig: config, ...body } = await parseBody(ctx, createSourceSchema);
   const id = newId('src');
   const verification = withStoredSecret(config ?? { type: 'none' }, null);
+  requireSignature(body.idempotencyKey, verification);
   const em = entityManager(ctx, deps);
   const source = em.create(Source, {
     ...sourceDefaults,
     ...body,
     ...seal(deps, id, verification),
+    ...tokenColumns(deps, id, body.ingestToken, null),
     id,
     organizationId: organizationId(ctx),
   });
@@ -183,7 +187,8 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     if (config !== undefined) {
       em.assign(stored, seal(deps, id, withStoredSecret(config ?? { type: 'none' }, openStored(deps, stored))));
     }
-    em.assign(stored, field.sent(body));
+    em.assign(stored, { ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) });
+    requireSignature(stored.idempotencyKey, stored.verification);
     return stored;
   });
   ctx.body = await showOne(ctx, deps, source);
@@ -210,6 +215,17 @@ function withStoredSecret(config: Record<string, unknown>, stored: VerificationC
   return checked;
 }
 
+/** @throws ApiError 400 when repeats are to be known by a signature that requests do not have */
+function requireSignature(rule: IdempotencyKeyRule | null | undefined, { type }: { type: string }): void {
+  if (rule?.signature && type === 'none') {
+    throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
+  }
+}
+
+function formerValidUntil({ ingestTokenFormer, ingestTokenFormerUntil: until }: Source): Date | null {
+  return ingestTokenFormer && until && until > new Date() ? until : null;
+}
+
 function openStored(deps: ApiDeps, source: Source): VerificationConfig | null {
   if (source.verificationSecret === null || source.verificationSecret === undefined) return null;
   const secret = deps.secretBox.decrypt(source.verificationSecret, source.id);
@@ -231,7 +247,8 @@ async function showOne(ctx: Context, deps: ApiDeps, source: Source) {
 
 function show(ctx: Context, deps: ApiDeps, source: Source, totals: IngestTotals) {
   return toAnswer(sourceMembers, source, {
-    webhookUrl: `${deps.baseUrl()}/ingest/${callerOf(ctx).organization.slug}/${source.slug}`,
+    webhookUrl: webhookUrl(ctx, deps, source),
+    formerAddressValidUntil: formerValidUntil(source),
     verificationConfig: source.verification,
     eventsCount: totals.events,
     lastEventAt: totals.lastEventAt,

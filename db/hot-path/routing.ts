@@ -1,6 +1,7 @@
 // Reads a source and its routes for ingest. Secrets are returned encrypted, as stored.
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
+import type { IngestTokenRule } from '../../core/ingest-token.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
 import type { IdempotencyKeyRule } from '../entities.ts';
@@ -18,6 +19,12 @@ export interface RoutingRow {
   /** Encrypted. */
   secret: string | null;
   idempotencyKey: IdempotencyKeyRule | null;
+  ingestToken: IngestTokenRule;
+  /** Encrypted. */
+  ingestTokenValue: string | null;
+  ingestTokenFormer: string | null;
+  ingestTokenFormerUntil: Date | null;
+  concealed: boolean;
   /** The enabled ones, in the order in which they run. */
   routes: RouteRow[];
 }
@@ -35,6 +42,8 @@ const LOAD = `
 select o.id as "organizationId", o.config_version as "configVersion",
        json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing, s.id as "sourceId", s.enabled, s.verification,
        s.verification_secret as secret, s.idempotency_key as "idempotencyKey",
+       s.ingest_token as "ingestToken", s.ingest_token_value as "ingestTokenValue", s.ingest_token_former as "ingestTokenFormer",
+       s.ingest_token_former_until as "ingestTokenFormerUntil", s.concealed,
        coalesce((
          select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schema', (
            select json_build_object('id', c.id, 'name', c.name, 'version', c.version, 'schema', c.schema)
