@@ -160,8 +160,16 @@ export type Source = {
   idempotencyKey: {
     header?: string;
     jsonPath?: string;
+    /** By the signature: a captured request that is sent again is a repeat. */
+    signature?: true;
     windowSeconds: number;
   } | null;
+  /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+  ingestToken: 'none' | 'optional' | 'required';
+  /** Until when the address before the last rotation is taken, too. */
+  formerAddressValidUntil: Timestamp | null;
+  /** Whether webhooks without a valid signature are answered as if there were no such source. */
+  concealed: boolean;
   enabled: boolean;
   eventsCount: number;
   lastEventAt: Timestamp | null;
@@ -176,6 +184,8 @@ export type VerificationConfig = {
   algorithm?: 'sha1' | 'sha256' | 'sha512';
   encoding?: 'hex' | 'base64';
   prefix?: string;
+  timestampHeader?: string;
+  timestampSeparator?: string;
 };
 
 /** ISO 8601, UTC, with milliseconds. */
@@ -688,6 +698,7 @@ export type Event = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
+  clientAddress: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -712,6 +723,7 @@ export type EventInFull = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
+  clientAddress: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -961,6 +973,8 @@ export interface Operations {
         algorithm?: 'sha1' | 'sha256' | 'sha512';
         encoding?: 'hex' | 'base64';
         prefix?: string;
+        timestampHeader?: string;
+        timestampSeparator?: string;
       } | {
         type: 'none';
       } | null;
@@ -968,8 +982,14 @@ export interface Operations {
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
+        /** By the signature: a captured request that is sent again is a repeat. */
+        signature?: true;
         windowSeconds: number;
       } | null;
+      /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+      ingestToken?: 'none' | 'optional' | 'required';
+      /** Whether webhooks without a valid signature are answered as if there were no such source. */
+      concealed?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -995,8 +1015,14 @@ export interface Operations {
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
+        /** By the signature: a captured request that is sent again is a repeat. */
+        signature?: true;
         windowSeconds: number;
       } | null;
+      /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+      ingestToken?: 'none' | 'optional' | 'required';
+      /** Whether webhooks without a valid signature are answered as if there were no such source. */
+      concealed?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -1006,6 +1032,16 @@ export interface Operations {
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Replace the token of a source's address */
+  rotateIngestToken(input: {
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+    id: string;
+    body?: {
+      /** How long the address before it stays valid; a day by default. */
+      formerValidSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<Source>;
   /** List destinations */
   listDestinations(input?: {
     /** Which page, from 1 on. */
@@ -1884,6 +1920,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getSource: 'GET /api/organizations/{orgId}/sources/{id}',
   updateSource: 'PATCH /api/organizations/{orgId}/sources/{id}',
   deleteSource: 'DELETE /api/organizations/{orgId}/sources/{id}',
+  rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-ingest-token',
   listDestinations: 'GET /api/destinations',
   createDestination: 'POST /api/destinations',
   getDestination: 'GET /api/destinations/{id}',

@@ -69,7 +69,8 @@ function readV2(bytes: Buffer): ProxyHeaderResult {
   if ((versionAndCommand !== LOCAL && versionAndCommand !== PROXY) || length > MAX_PROXY_HEADER) return 'malformed';
   if (bytes.length < length) return 'incomplete';
   // "The receiver must accept this connection as valid and must use the real connection endpoints."
-  if (versionAndCommand === LOCAL || WITHOUT_ADDRESS.includes(familyAndProtocol)) return { client: null, bytes: length };
+  if (versionAndCommand === LOCAL || WITHOUT_ADDRESS.includes(familyAndProtocol))
+    return { client: null, bytes: length };
   const family = V2_FAMILIES[familyAndProtocol];
   if (family === undefined || rest < family.block) return 'malformed';
   const source = bytes.subarray(V2_FIXED, V2_FIXED + family.address);

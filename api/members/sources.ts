@@ -79,7 +79,12 @@ const shownVerificationConfig = z
   });
 
 /** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
-type Hidden = 'verification' | 'verificationSecret' | 'ingestTokenValue' | 'ingestTokenFormer' | 'ingestTokenFormerUntil';
+type Hidden =
+  | 'verification'
+  | 'verificationSecret'
+  | 'ingestTokenValue'
+  | 'ingestTokenFormer'
+  | 'ingestTokenFormerUntil';
 export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   id: readOnly(idOf('src')),
   name: required(field.name),

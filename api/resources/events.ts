@@ -50,7 +50,10 @@ const eventMembers = {
   method: z.enum(METHODS),
   query: text('shop=main', 'Of the address it was sent to.'),
   headers,
-  clientAddress: text('192.0.2.1', 'Of the sender, behind proxies that the operator trusts. Null before it was kept.').nullable(),
+  clientAddress: text(
+    '192.0.2.1',
+    'Of the sender, behind proxies that the operator trusts. Null before it was kept.',
+  ).nullable(),
   payloadSize: count.meta({ description: 'bytes', examples: [27] }),
   payloadHash: z
     .string()

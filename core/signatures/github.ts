@@ -1,14 +1,6 @@
 // GitHub, "Validating webhook deliveries": `X-Hub-Signature-256: sha256=<hex HMAC-SHA256 of the body>`.
 import { z } from 'zod';
-import {
-  compared,
-  header,
-  hmac,
-  invalid,
-  type SignedRequest,
-  secretSchema,
-  type Verification,
-} from './scheme.ts';
+import { compared, header, hmac, invalid, type SignedRequest, secretSchema, type Verification } from './scheme.ts';
 
 const PREFIX = 'sha256=';
 

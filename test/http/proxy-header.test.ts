@@ -60,8 +60,8 @@ describe('the PROXY header', () => {
   }
 
   it('is never larger than what is read of it', () => {
-    expect(readProxyHeader(hex(`${SIGNATURE} 21 11 ${(MAX_PROXY_HEADER - 16).toString(16).padStart(4, '0')}`))).to.equal(
-      'incomplete',
-    );
+    expect(
+      readProxyHeader(hex(`${SIGNATURE} 21 11 ${(MAX_PROXY_HEADER - 16).toString(16).padStart(4, '0')}`)),
+    ).to.equal('incomplete');
   });
 });

@@ -92,7 +92,11 @@ describe('Bodies', () => {
     const open = createBodyMemoryBudgets({ maxBytes: 100, maxRequestsPerSource: 2 });
     const [first, second, third] = [open(), open(), open()];
     const from = (client: string, source = 'a', organization = 'o') => ({ client, source, organization });
-    expect([first.enter(from('1')), second.enter(from('2')), third.enter(from('3'))]).to.deep.equal([true, true, false]);
+    expect([first.enter(from('1')), second.enter(from('2')), third.enter(from('3'))]).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
     // Of 75 bytes for ingest one address gets half; its source then has room for another one.
     expect([first.take(38), first.take(1), second.take(12), second.take(1)]).to.deep.equal([true, false, true, false]);
     first.free();

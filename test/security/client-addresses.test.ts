@@ -8,7 +8,13 @@ import { connectionCounts, HTTP_LIMITS, type HttpLimits } from '../../api/http-l
 import { createHttpServer } from '../../api/http-server.ts';
 import { parseRange } from '../../core/address-ranges.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { BALANCER_ADDRESS, type Balancer, type ClientNaming, requireHaproxy, startBalancer } from '../support/haproxy.ts';
+import {
+  BALANCER_ADDRESS,
+  type Balancer,
+  type ClientNaming,
+  requireHaproxy,
+  startBalancer,
+} from '../support/haproxy.ts';
 import { createOrganization, runToEnd, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openConnection, type RawConnection } from './raw-connection.ts';
@@ -101,8 +107,9 @@ describe("A client's address", () => {
       const first = await open(port, PROXY);
       const second = await open(port, PROXY);
       for (const { socket } of [first, second]) socket.write(unfinished);
-      await until('the third to be refused', async () =>
-        (await addressSeen(port, PROXY, request('X-Forwarded-For: 192.0.2.1\r\n'))) === 503,
+      await until(
+        'the third to be refused',
+        async () => (await addressSeen(port, PROXY, request('X-Forwarded-For: 192.0.2.1\r\n'))) === 503,
       );
       expect(await addressSeen(port, PROXY, request('X-Forwarded-For: 192.0.2.2\r\n'))).to.equal('192.0.2.2');
       first.socket.write('123456789');
@@ -192,8 +199,8 @@ describe("A client's address", () => {
       it(`comes through a real haproxy (${naming})`, async function () {
         requireHaproxy(this);
         // The test itself connects from another address than haproxy, and needs no header.
-        const protocol = naming === 'option forwardfor' ? {} : { HOOKYARD_PROXY_PROTOCOL: 'on' };
-        await start({ HOOKYARD_TRUSTED_PROXIES: BALANCER_ADDRESS, ...protocol });
+        const protocol = naming === 'option forwardfor' ? 'off' : 'on';
+        await start({ HOOKYARD_TRUSTED_PROXIES: BALANCER_ADDRESS, HOOKYARD_PROXY_PROTOCOL: protocol });
         let balancer: Balancer | undefined;
         try {
           // haproxy's own checks speak the protocol, too.

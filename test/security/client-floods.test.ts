@@ -12,7 +12,7 @@ const ROOM = 64 * MEBIBYTE;
 const BODY = MEBIBYTE;
 // Together they would fill the memory, whatever else is in it.
 const FLOOD = 121;
-const SENT = 0.9 * BODY;
+const SENT = Math.floor(0.9 * BODY);
 const ATTACKER = '127.0.0.9';
 const OTHERS_WEBHOOKS = 60;
 
@@ -52,9 +52,7 @@ describe('A flood of one client address', function () {
   it('with 121 slow bodies to three sources that ask for signatures refuses nobody else', async () => {
     const targets = [await signed(attacked), await signed(attacked), await signed(attacked)] as const;
     const victims = [await makeSource(other), await makeSource(attacked)];
-    const stalls = await Promise.all(
-      Array.from({ length: FLOOD }, (_, n) => stall(targets[n % 3] ?? targets[0])),
-    );
+    const stalls = await Promise.all(Array.from({ length: FLOOD }, (_, n) => stall(targets[n % 3] ?? targets[0])));
     const refused = () => stalls.filter((one) => one.answers().some(({ status }) => status === 503)).length;
     await until('the flood has used up its share', () => refused() > 0);
     // Another organization's, and another source of the attacked one.
