@@ -49,6 +49,7 @@ export async function receiveBody(
   try {
     return await getRawBody(request, { limit, length: request.headers['content-length'] });
   } catch (error) {
+    request.off('data', meter);
     const reason = reasonOf(error, request);
     if (reason === undefined) throw error;
     // Frees the bytes that were read; further bytes are discarded.

@@ -55,10 +55,10 @@ function readV1(bytes: Buffer): ProxyHeaderResult {
 
 const [LOCAL, PROXY] = [0x20, 0x21];
 /** Length of the addresses and ports, and of one address, by family. TCP only: HTTP has no datagrams. */
-const V2_FAMILIES: Readonly<Record<number, { block: number; address: number }>> = {
-  0x11: { block: 12, address: 4 },
-  0x21: { block: 36, address: 16 },
-};
+const V2_FAMILIES: ReadonlyMap<number, { block: number; address: number }> = new Map([
+  [0x11, { block: 12, address: 4 }],
+  [0x21, { block: 36, address: 16 }],
+]);
 // Unspecified, and Unix sockets, which have no address that means anything here.
 const WITHOUT_ADDRESS: readonly number[] = [0x00, 0x31];
 
@@ -71,7 +71,7 @@ function readV2(bytes: Buffer): ProxyHeaderResult {
   // "The receiver must accept this connection as valid and must use the real connection endpoints."
   if (versionAndCommand === LOCAL || WITHOUT_ADDRESS.includes(familyAndProtocol))
     return { client: null, bytes: length };
-  const family = V2_FAMILIES[familyAndProtocol];
+  const family = V2_FAMILIES.get(familyAndProtocol);
   if (family === undefined || rest < family.block) return 'malformed';
   const source = bytes.subarray(V2_FIXED, V2_FIXED + family.address);
   return { client: normalAddress(ipaddr.fromByteArray([...source]).toString()), bytes: length };
