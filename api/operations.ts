@@ -17,6 +17,7 @@ import { replayOperations } from './resources/replays.ts';
 import { routeCircuitOperations } from './resources/route-circuit.ts';
 import { routeOperations } from './resources/routes.ts';
 import { schemaOperations } from './resources/schemas.ts';
+import { secretRotationOperations } from './resources/secret-rotation.ts';
 import { sourceOperations } from './resources/sources.ts';
 import { transformOperations } from './resources/transforms.ts';
 
@@ -28,6 +29,7 @@ export const managementOperations: Operation[] = [
   ...routeOperations,
   ...routeCircuitOperations,
   ...bulkOperations,
+  ...secretRotationOperations,
   ...destinationExchangeOperations,
   ...routeExchangeOperations,
   leaseOperation,

@@ -14,6 +14,7 @@ import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
+import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { prepareDatabase } from '../db/prepare.ts';
 import packageJson from '../package.json' with { type: 'json' };
@@ -72,7 +73,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const signals = createSignals(temporal, pool, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
   const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
-  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
+  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const backlog = await watchBacklog({ pool, settings, log });
   const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
   const connections = new OpenConnections();

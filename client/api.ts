@@ -109,6 +109,8 @@ export type DestinationImportItem = {
   method?: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers?: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders?: 'all' | 'none' | Array<string> | null;
   authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   authConfig?: '***REDACTED***' | Record<string, unknown> | null;
   signingSecret?: string | null;
@@ -156,6 +158,8 @@ export type Source = {
   /** Where the provider sends its webhooks. */
   webhookUrl: string;
   verificationConfig: VerificationConfig;
+  /** Until then webhooks signed with the secret before this one are taken too. */
+  previousSecretUntil: Timestamp | null;
   /** By what a repeated webhook is known, and for how long. */
   idempotencyKey: {
     header?: string;
@@ -167,7 +171,7 @@ export type Source = {
   /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
   ingestToken: 'none' | 'optional' | 'required';
   /** Until when the address before the last rotation is taken, too. */
-  formerAddressValidUntil: Timestamp | null;
+  previousTokenUntil: Timestamp | null;
   /** Whether webhooks without a valid signature are answered as if there were no such source. */
   concealed: boolean;
   enabled: boolean;
@@ -266,10 +270,14 @@ export type HttpDestination = {
   method: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders: 'all' | 'none' | Array<string> | null;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** Its secrets are shown as •••• and their last four characters. */
   authConfig: Record<string, string> | null;
   signingSecret: string | null;
+  /** Until then deliveries are signed with the secret before this one too. */
+  previousSigningSecretUntil: Timestamp | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
@@ -310,10 +318,14 @@ export type WarehouseDestination = {
   method: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders: 'all' | 'none' | Array<string> | null;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** Its secrets are shown as •••• and their last four characters. */
   authConfig: Record<string, string> | null;
   signingSecret: string | null;
+  /** Until then deliveries are signed with the secret before this one too. */
+  previousSigningSecretUntil: Timestamp | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
@@ -438,6 +450,8 @@ export type Route = {
   } | null;
   /** Only there when it is set for this route. */
   lane?: 'workflow' | 'express';
+  /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+  allowOwnAddress: boolean;
   enabled: boolean;
   source: {
     id: string;
@@ -510,6 +524,8 @@ export type DestinationExportItem = {
   method: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders: 'all' | 'none' | Array<string> | null;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** In clear only with `includeSensitive=true`. */
   authConfig: '***REDACTED***' | Record<string, string>;
@@ -578,6 +594,8 @@ export type RouteExportItem = {
   } | null;
   /** Only there when it is set for this route. */
   lane?: 'workflow' | 'express';
+  /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+  allowOwnAddress: boolean;
   isActive: boolean;
   /** The first of `destinationSlugs`. */
   destinationSlug: string | null;
@@ -1039,7 +1057,7 @@ export interface Operations {
     id: string;
     body?: {
       /** How long the address before it stays valid; a day by default. */
-      formerValidSeconds?: number;
+      overlapSeconds?: number;
     };
   }, options?: CallOptions): Promise<Source>;
   /** List destinations */
@@ -1069,6 +1087,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
@@ -1155,6 +1175,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
@@ -1238,6 +1260,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
@@ -1272,6 +1296,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
@@ -1337,6 +1363,8 @@ export interface Operations {
         bodyContains?: string;
       } | null;
       lane?: 'workflow' | 'express' | null;
+      /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+      allowOwnAddress?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Route>;
@@ -1375,6 +1403,8 @@ export interface Operations {
         bodyContains?: string;
       } | null;
       lane?: 'workflow' | 'express' | null;
+      /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+      allowOwnAddress?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Route>;
@@ -1447,6 +1477,28 @@ export interface Operations {
       name: string;
     }>;
   }>;
+  /** Rotate a destination's signing secret */
+  rotateSigningSecret(input: {
+    id: string;
+    body: {
+      /** The new one: `whsec_` and 24 to 64 bytes in base64. */
+      secret: string;
+      /** How long the secret before this one stays valid; 0: it ends now. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<HttpDestination>;
+  /** Rotate a source's verification secret */
+  rotateVerificationSecret(input: {
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+    id: string;
+    body: {
+      /** The new one. */
+      secret: string;
+      /** How long the secret before this one stays valid; 0: it ends now. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<Source>;
   /** Export destinations */
   exportDestinations(input?: {
     /** At most 1000 ids separated by commas; all when it is left out. */
@@ -1517,6 +1569,8 @@ export interface Operations {
           bodyContains?: string;
         } | null;
         lane?: 'workflow' | 'express' | null;
+        /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+        allowOwnAddress?: boolean;
         isActive?: boolean;
         destinationSlug?: string | null;
         failureThreshold?: unknown;
@@ -1920,7 +1974,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getSource: 'GET /api/organizations/{orgId}/sources/{id}',
   updateSource: 'PATCH /api/organizations/{orgId}/sources/{id}',
   deleteSource: 'DELETE /api/organizations/{orgId}/sources/{id}',
-  rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-ingest-token',
+  rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-token',
   listDestinations: 'GET /api/destinations',
   createDestination: 'POST /api/destinations',
   getDestination: 'GET /api/destinations/{id}',
@@ -1947,6 +2001,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   deleteDestinations: 'DELETE /api/destinations/bulk',
   pauseRoutes: 'POST /api/routes/bulk-pause',
   deleteRoutes: 'POST /api/routes/bulk-delete',
+  rotateSigningSecret: 'POST /api/destinations/{id}/rotate-secret',
+  rotateVerificationSecret: 'POST /api/organizations/{orgId}/sources/{id}/rotate-secret',
   exportDestinations: 'GET /api/destinations/export',
   importDestinations: 'POST /api/destinations/import',
   exportRoutes: 'GET /api/routes/export',

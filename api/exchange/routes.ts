@@ -9,6 +9,7 @@ import { type ApiDeps, type Context, entityManager, organizationId } from '../co
 import { routeFileItem } from '../members/routes.ts';
 import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { ownAddressProblems } from '../resources/own-addresses.ts';
 import { parseQuery } from '../validation.ts';
 import {
   answerExport,
@@ -133,6 +134,7 @@ async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
     for (const { label, destinationIds } of labelled) {
       if (destinationIds.length === 0) warnings.push(`${label}: has no destination, so it delivers nothing`);
     }
+    errors.push(...(await ownAddressProblems(em, deps, labelled)));
     if (errors.length > 0) return refused(errors, warnings);
     const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
     return report(steps, ids, warnings);

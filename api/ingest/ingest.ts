@@ -1,9 +1,10 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
-// Rules: INGEST-01 to INGEST-11, ERR-19, ERR-22.
+// Rules: INGEST-01 to INGEST-11, INGEST-13, ERR-19, ERR-22, ERR-35.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
+import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
 import { METHODS } from '../../core/methods.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { slackChallenge } from '../../core/signatures/index.ts';
@@ -55,6 +56,8 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
       });
     }
     const receivedAt = new Date();
+    const headers = flatHeaders(ctx.req.headers);
+    refuseLoop(headers);
     const [, organizationSlug = '', sourceSlug = '', token = null] = match;
     const isKnown = await requireOpenSource(routing, organizationSlug, sourceSlug);
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
@@ -70,7 +73,7 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
       token,
       method: ctx.method,
       queryText: ctx.querystring,
-      headers: flatHeaders(ctx.req.headers),
+      headers,
       body: await readBody(ctx.req, { limit: settings.HOOKYARD_MAX_PAYLOAD_BYTES, minRate: minBodyRate }, room),
       clientAddress: client.address,
       receivedAt,
@@ -98,6 +101,16 @@ async function accept(
     routing.forget(received.organizationSlug, received.sourceSlug);
   }
   throw unavailable('The configuration of this source keeps changing');
+}
+
+// Before anything is looked up: a loop grows as fast as it is served, and the answer tells nothing about the source.
+function refuseLoop(headers: Record<string, string>): void {
+  if (hopsOf(headers) < MAX_HOPS) return;
+  throw new ApiError(
+    508,
+    'LOOP_DETECTED',
+    `This webhook has been through ${MAX_HOPS} Hookyards, so it goes round in a loop; look for a route that delivers to a source. Nothing was stored`,
+  );
 }
 
 /**

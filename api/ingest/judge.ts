@@ -21,10 +21,19 @@ const refused = (error: ApiError): Verdict => ({ kind: 'refused', error });
 export function judge(source: SourceRouting | null, received: Received): Verdict {
   const nowMs = received.receivedAt.getTime();
   if (source === null || !isIngestAddress(source.tokens, received.token, nowMs)) return notFound(received);
-  const verification = verifySignature(source.verification, { headers: received.headers, body: received.body, nowMs });
+  const verification = verify(source, received, nowMs);
   if (!verification.valid) return source.concealed ? notFound(received, verification) : badSignature(verification);
   if (!source.enabled) return refused(disabled(received.sourceSlug));
   return { kind: 'accepted', source, mac: verification.mac };
+}
+
+/** Verifies with the source's secret and, during a rotation, with the one before. */
+function verify({ verification, previous }: SourceRouting, received: Received, nowMs: number): Verification {
+  const request = { headers: received.headers, body: received.body, nowMs };
+  const outcome = verifySignature(verification, request);
+  if (outcome.valid || previous === null || nowMs >= previous.untilMs) return outcome;
+  const earlier = verifySignature(previous.verification, request);
+  return earlier.valid ? earlier : outcome;
 }
 
 /** Whether a source takes nothing from those who only know its name. */

@@ -27,6 +27,8 @@ export interface SourceRouting {
   sourceId: string;
   enabled: boolean;
   verification: VerificationConfig;
+  /** The same with the secret before, and when that ends, ms since 1970; null when no secret is being rotated. */
+  previous: { verification: VerificationConfig; untilMs: number } | null;
   idempotencyKey: IdempotencyKeyRule | null;
   tokens: IngestTokens;
   /** Whoever cannot prove who they are is answered as if there were no such source. */
@@ -101,14 +103,20 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
 }
 
 function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
-  const secret = row.secret === null ? undefined : secretBox.decrypt(row.secret, row.sourceId);
+  const verificationWith = (sealed: string | null) => {
+    const secret = sealed === null ? undefined : secretBox.decrypt(sealed, row.sourceId);
+    return { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig;
+  };
+  const { previousSecret, previousSecretUntil: untilMs } = row;
   return {
     organizationId: row.organizationId,
     configVersion: row.configVersion,
     standing: standingOf(row.standing),
     sourceId: row.sourceId,
     enabled: row.enabled,
-    verification: { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig,
+    verification: verificationWith(row.secret),
+    previous:
+      previousSecret !== null && untilMs !== null ? { verification: verificationWith(previousSecret), untilMs } : null,
     idempotencyKey: row.idempotencyKey,
     tokens: tokensOf(row, secretBox),
     concealed: row.concealed,
@@ -117,13 +125,11 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
 }
 
 function tokensOf(row: RoutingRow, secretBox: SecretBox): IngestTokens {
-  const { ingestTokenValue: current, ingestTokenFormer: former, ingestTokenFormerUntil: until } = row;
+  const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
+  const [previous, until] = [open(row.previousTokenValue), row.previousTokenUntil];
   return {
     rule: row.ingestToken,
-    current: current === null ? null : secretBox.decrypt(current, row.sourceId),
-    former:
-      former === null || until === null
-        ? null
-        : { token: secretBox.decrypt(former, row.sourceId), untilMs: until.getTime() },
+    current: open(row.ingestTokenValue),
+    previous: previous === null || until === null ? null : { token: previous, untilMs: until.getTime() },
   };
 }

@@ -82,9 +82,9 @@ const shownVerificationConfig = z
 type Hidden =
   | 'verification'
   | 'verificationSecret'
+  | 'previousVerificationSecret'
   | 'ingestTokenValue'
-  | 'ingestTokenFormer'
-  | 'ingestTokenFormerUntil';
+  | 'previousTokenValue';
 export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   id: readOnly(idOf('src')),
   name: required(field.name),
@@ -99,9 +99,14 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
     answer: shownVerificationConfig,
     isStored: false,
   },
+  previousSecretUntil: readOnly(
+    timestamp
+      .nullable()
+      .meta({ description: 'Until then webhooks signed with the secret before this one are taken too.' }),
+  ),
   idempotencyKey: optional(idempotencyKey, null),
   ingestToken: optional(ingestToken, 'none'),
-  formerAddressValidUntil: computed(
+  previousTokenUntil: readOnly(
     timestamp.nullable().meta({ description: 'Until when the address before the last rotation is taken, too.' }),
   ),
   concealed: optional(concealed, false),

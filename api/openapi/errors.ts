@@ -16,9 +16,10 @@ const DESCRIPTIONS: Record<number, string> = {
   413: 'The body is too large.',
   415: 'The body is not sent as plain `application/json`.',
   422: 'The `Idempotency-Key` was used with another body in the last 24 hours.',
-  429: 'Too many requests of this key in this minute (only where `HOOKYARD_API_RATE_LIMIT_PER_MINUTE` is set).',
+  429: 'Too many requests of this key in this minute (only where `HOOKYARD_API_RATE_LIMIT_PER_MINUTE` is set), or a limit of the organization.',
   500: 'A fault of the service; its log has the details under the request id.',
   503: 'Something that this request needs is away or overloaded; try again.',
+  508: 'The webhook has been through too many Hookyards; nothing was stored.',
 };
 
 const seconds = z.string().regex(/^\d+$/);
@@ -94,7 +95,7 @@ const SHARED_NAMES: Record<string, string> = {
   '410 PAYLOAD_EXPIRED': 'PayloadExpired',
   '413 PAYLOAD_TOO_LARGE': 'PayloadTooLarge',
   '415 UNSUPPORTED_MEDIA_TYPE': 'UnsupportedMediaType',
-  '429 RATE_LIMITED': 'RateLimited',
+  '429 LIMIT_EXCEEDED RATE_LIMITED': 'RateLimited',
   '500 INTERNAL_ERROR': 'InternalError',
   '503 UNAVAILABLE': 'Unavailable',
 };
@@ -129,7 +130,7 @@ export function managementErrors({ method, path, query, body, errors = {} }: Des
   const merged: ErrorCodes = {
     401: ['UNAUTHORIZED'],
     403: ['FORBIDDEN'],
-    429: ['RATE_LIMITED'],
+    429: ['RATE_LIMITED', 'LIMIT_EXCEEDED'],
     500: ['INTERNAL_ERROR'],
     503: ['UNAVAILABLE'],
   };

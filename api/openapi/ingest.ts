@@ -46,6 +46,7 @@ export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, 
       413: ['PAYLOAD_TOO_LARGE'],
       500: ['INTERNAL_ERROR'],
       503: ['UNAVAILABLE'],
+      508: ['LOOP_DETECTED'],
     },
   })),
 );

@@ -13,10 +13,10 @@ import { parseOptionalBody } from '../validation.ts';
 const DAY_SECONDS = 86_400;
 
 const rotateSchema = z.object({
-  formerValidSeconds: z
+  overlapSeconds: z
     .int()
     .min(0)
-    .max(30 * DAY_SECONDS)
+    .max(7 * DAY_SECONDS)
     .optional()
     .meta({ description: 'How long the address before it stays valid; a day by default.', examples: [DAY_SECONDS] }),
 });
@@ -30,10 +30,10 @@ export function rotateTokenOperation(
     tag: 'Sources',
     idOf: ['src'],
     method: 'post',
-    path: `${base}/{id}/rotate-ingest-token`,
+    path: `${base}/{id}/rotate-token`,
     operationId: 'rotateIngestToken',
     async run(ctx, deps) {
-      const { formerValidSeconds = DAY_SECONDS } = await parseOptionalBody(ctx, rotateSchema);
+      const { overlapSeconds = DAY_SECONDS } = await parseOptionalBody(ctx, rotateSchema);
       const id = param(ctx, 'id');
       const source = await entityManager(ctx, deps).transactional(async (em) => {
         const stored = await findSource(em, id, 'lock');
@@ -42,15 +42,15 @@ export function rotateTokenOperation(
         }
         return em.assign(stored, {
           ...sealedToken(deps, id),
-          ingestTokenFormer: stored.ingestTokenValue ?? null,
-          ingestTokenFormerUntil: new Date(Date.now() + formerValidSeconds * 1000),
+          previousTokenValue: stored.ingestTokenValue ?? null,
+          previousTokenUntil: new Date(Date.now() + overlapSeconds * 1000),
         });
       });
       ctx.body = await show(ctx, deps, source);
     },
     summary: "Replace the token of a source's address",
     description: 'Both addresses are valid for a while, so that the provider can be moved.',
-    body: { schema: rotateSchema, examples: { 'at once': { formerValidSeconds: 0 } }, optional: true },
+    body: { schema: rotateSchema, examples: { 'at once': { overlapSeconds: 0 } }, optional: true },
     answer: { status: 200, description: 'The source with its new `webhookUrl`.', schema: sourceAnswer },
     errors: { 409: ['INVALID_STATE'] },
   };
@@ -58,7 +58,7 @@ export function rotateTokenOperation(
 
 /** The columns that follow from a source's `ingestToken`: a token is made when there is none, and forgotten with the rule. */
 export function tokenColumns(deps: ApiDeps, id: string, rule: IngestTokenRule | undefined, stored: Source | null) {
-  if (rule === 'none') return { ingestTokenValue: null, ingestTokenFormer: null, ingestTokenFormerUntil: null };
+  if (rule === 'none') return { ingestTokenValue: null, previousTokenValue: null, previousTokenUntil: null };
   if (rule === undefined || stored?.ingestTokenValue) return {};
   return sealedToken(deps, id);
 }

@@ -27,7 +27,7 @@ import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
-import { findSource, requireId, violates } from '../records.ts';
+import { findSource, requireId, stillValid, violates } from '../records.ts';
 import { check, parseBody, parseQuery } from '../validation.ts';
 import { rotateTokenOperation, tokenColumns, webhookUrl } from './source-tokens.ts';
 
@@ -123,7 +123,7 @@ export const sourceOperations: Operation[] = [
     description: 'Also deletes its events and deliveries.',
     answer: { status: 204, description: 'It is deleted.' },
   },
-  rotateTokenOperation(base, showOne),
+  rotateTokenOperation(base, showSource),
 ];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -169,13 +169,13 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
     throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${body.slug} exists already; choose another`);
   }
   ctx.status = 201;
-  const shown = await showOne(ctx, deps, source);
+  const shown = await showSource(ctx, deps, source);
   // Only the type (SRC-18).
   ctx.body = { ...shown, verificationConfig: { type: verification.type } };
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = await showOne(ctx, deps, await findSource(entityManager(ctx, deps), param(ctx, 'id')));
+  ctx.body = await showSource(ctx, deps, await findSource(entityManager(ctx, deps), param(ctx, 'id')));
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -185,13 +185,16 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     const stored = await findSource(em, id, 'lock');
     if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
     if (config !== undefined) {
-      em.assign(stored, seal(deps, id, withStoredSecret(config ?? { type: 'none' }, openStored(deps, stored))));
+      const current = openVerification(deps, stored);
+      em.assign(stored, seal(deps, id, withStoredSecret(config ?? { type: 'none' }, current)));
+      // A secret that is set by an update counts alone, and at once.
+      if (config === null || config.type !== current?.type || !isKept(config.secret)) em.assign(stored, NOT_ROTATED);
     }
     em.assign(stored, { ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) });
     requireSignature(stored.idempotencyKey, stored.verification);
     return stored;
   });
-  ctx.body = await showOne(ctx, deps, source);
+  ctx.body = await showSource(ctx, deps, source);
 }
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -203,10 +206,8 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
 
 /** Checks a verificationConfig. If the type is unchanged, the secret may be omitted or sent back masked. */
 function withStoredSecret(config: Record<string, unknown>, stored: VerificationConfig | null): VerificationConfig {
-  const { secret } = config;
   const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
-  const isKept = secret === undefined || (typeof secret === 'string' && isRedacted(secret));
-  const known = isKept ? { ...config, secret: storedSecret } : config;
+  const known = isKept(config.secret) ? { ...config, secret: storedSecret } : config;
   const { verificationConfig: checked } = check(
     z.object({ verificationConfig: verificationConfigSchema }),
     { verificationConfig: known },
@@ -222,11 +223,11 @@ function requireSignature(rule: IdempotencyKeyRule | null | undefined, { type }:
   }
 }
 
-function formerValidUntil({ ingestTokenFormer, ingestTokenFormerUntil: until }: Source): Date | null {
-  return ingestTokenFormer && until && until > new Date() ? until : null;
-}
+const isKept = (secret: unknown) => secret === undefined || (typeof secret === 'string' && isRedacted(secret));
+const NOT_ROTATED = { previousVerificationSecret: null, previousSecretUntil: null };
 
-function openStored(deps: ApiDeps, source: Source): VerificationConfig | null {
+/** The stored verificationConfig with its secret in clear; null when it has none. */
+export function openVerification(deps: Pick<ApiDeps, 'secretBox'>, source: Source): VerificationConfig | null {
   if (source.verificationSecret === null || source.verificationSecret === undefined) return null;
   const secret = deps.secretBox.decrypt(source.verificationSecret, source.id);
   return verificationConfigSchema.parse({ ...source.verification, secret });
@@ -240,7 +241,8 @@ function seal(deps: ApiDeps, id: string, config: VerificationConfig) {
   };
 }
 
-async function showOne(ctx: Context, deps: ApiDeps, source: Source) {
+/** As answers show it. */
+export async function showSource(ctx: Context, deps: ApiDeps, source: Source) {
   const totals = await ingestTotals(deps.pool, [source.id]);
   return show(ctx, deps, source, totals.get(source.id));
 }
@@ -248,8 +250,9 @@ async function showOne(ctx: Context, deps: ApiDeps, source: Source) {
 function show(ctx: Context, deps: ApiDeps, source: Source, totals: IngestTotals) {
   return toAnswer(sourceMembers, source, {
     webhookUrl: webhookUrl(ctx, deps, source),
-    formerAddressValidUntil: formerValidUntil(source),
+    previousTokenUntil: stillValid(source.previousTokenUntil),
     verificationConfig: source.verification,
+    previousSecretUntil: stillValid(source.previousSecretUntil),
     eventsCount: totals.events,
     lastEventAt: totals.lastEventAt,
   });

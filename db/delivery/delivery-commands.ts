@@ -102,11 +102,20 @@ with postponed as (
   returning id, destination_id, priority
 )
 delete from outbox o using postponed p
-where ${outboxRow('p')} and o.resume = 'waiting'`;
+where ${outboxRow('p')} and (o.resume = 'waiting' or $3)`;
 
-/** Stores the time of the next attempt of an open delivery, for display only. The delivery no longer waits for its turn. */
-export async function postponeDelivery(db: Queryable, deliveryId: string, forMs: number): Promise<void> {
-  await db.query(POSTPONE, [deliveryId, forMs]);
+/**
+ * Stores the time of the next attempt of an open delivery, for display only. The delivery no longer waits for its turn.
+ * @param isLeftToWorkflow whether it leaves the outbox too, because its workflow makes the next attempt: else the relay would
+ * start it again and again
+ */
+export async function postponeDelivery(
+  db: Queryable,
+  deliveryId: string,
+  forMs: number,
+  isLeftToWorkflow: boolean = false,
+): Promise<void> {
+  await db.query(POSTPONE, [deliveryId, forMs, isLeftToWorkflow]);
 }
 
 /** Deletes an event with its payload, deliveries and attempts; false when the organization has no such event. */

@@ -2,7 +2,7 @@
 -- shows the address. A release that does not know these columns takes webhooks at the address without a token.
 alter table sources add column ingest_token text not null default 'none' check (ingest_token in ('none', 'optional', 'required'));
 alter table sources add column ingest_token_value text;
-alter table sources add column ingest_token_former text;
-alter table sources add column ingest_token_former_until timestamptz(3);
+alter table sources add column previous_token_value text;
+alter table sources add column previous_token_until timestamptz(3);
 -- Whether those who cannot prove who they are are answered as if there were no such source.
 alter table sources add column concealed boolean not null default false;

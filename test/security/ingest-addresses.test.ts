@@ -85,26 +85,26 @@ describe('Ingest addresses', () => {
       expect([await statusAt(plainAddress(source)), await statusAt(here(required))]).to.deep.equal([404, 200]);
 
       const rotate = (body?: object) =>
-        organization.api.post<SourceRecord & { formerAddressValidUntil: string | null }>(
-          `${sourcePath(source)}/rotate-ingest-token`,
+        organization.api.post<SourceRecord & { previousTokenUntil: string | null }>(
+          `${sourcePath(source)}/rotate-token`,
           body,
         );
       const second = await rotate();
-      expect(Date.parse(second.formerAddressValidUntil ?? '')).to.be.above(Date.now() + 80_000_000);
+      expect(Date.parse(second.previousTokenUntil ?? '')).to.be.above(Date.now() + 80_000_000);
       expect(tokenOf(second)).to.not.equal(tokenOf(required));
       expect([await statusAt(here(required)), await statusAt(here(second))]).to.deep.equal([200, 200]);
-      const third = await rotate({ formerValidSeconds: 1 });
+      const third = await rotate({ overlapSeconds: 1 });
       expect(await statusAt(here(required))).to.equal(404);
       await until('the second to expire', async () => (await statusAt(here(second))) === 404);
       expect(await statusAt(here(third))).to.equal(200);
-      const fourth = await rotate({ formerValidSeconds: 0 });
+      const fourth = await rotate({ overlapSeconds: 0 });
       expect([await statusAt(here(third)), await statusAt(here(fourth))]).to.deep.equal([404, 200]);
-      expect(fourth.formerAddressValidUntil).to.equal(null);
+      expect(fourth.previousTokenUntil).to.equal(null);
 
       const none = await organization.api.patch<SourceRecord>(sourcePath(source), { ingestToken: 'none' });
       expect(here(none)).to.equal(plainAddress(source));
       expect([await statusAt(here(fourth)), await statusAt(here(none))]).to.deep.equal([404, 200]);
-      const refused = await organization.api.request('POST', `${sourcePath(source)}/rotate-ingest-token`);
+      const refused = await organization.api.request('POST', `${sourcePath(source)}/rotate-token`);
       expectError(refused, 409, 'INVALID_STATE', /ingestToken/);
     });
 
