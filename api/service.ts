@@ -2,14 +2,20 @@
 
 import type { Server } from 'node:http';
 import { Client, Connection, type DataConverter } from '@temporalio/client';
+import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { recipientRule } from '../core/notify-recipients.ts';
+import { apiService, ownServices } from '../core/own-services.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
+import { operatorR2 } from '../core/warehouse/r2-operator.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
+import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
@@ -68,8 +74,12 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const temporalSettings = temporalConnectionOptions(env);
   const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
   const signals = createSignals(temporal, pool, log);
-  const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
-  const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
+  const organizations = await watchOrganizations(pool, settings, log);
+  const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const r2 = operatorR2(settings, env);
+  const sender = createSender(reach);
+  const warehouses = createWarehouses({ ...reach, r2 });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
   const backlog = await watchBacklog({ pool, settings, log });
   const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
@@ -88,6 +98,8 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       version: packageJson.version,
     }),
     testUploader: createTestUploader(warehouses),
+    r2,
+    recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
     transforms,
     workflowLink: workflowLinks(settings, temporalSettings),
     log,
@@ -111,12 +123,14 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     connections,
   );
   const port = await listen(server, settings);
+  own.add(apiService(settings, port));
   baseUrl = publicUrl(settings, port);
   const partitions = keepPartitions(pool, log);
 
   const release = async () => {
     clearInterval(partitions);
     await ingest.close();
+    await organizations.stop();
     await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };
