@@ -41,7 +41,7 @@ with due as (
          where o.address = n.address and o.asked_at > now() - interval '1 day') < ${PER_ADDRESS_AND_DAY}
   order by n.ask_at limit $1 for update of n skip locked
 )
-update notification_recipients n set ask_at = now() + interval '5 minutes', asked_at = now()
+update notification_recipients n set ask_at = now() + interval '300 seconds', asked_at = now()
 from due d join organizations o on o.id = d.organization_id
 where n.organization_id = d.organization_id and n.address = d.address
 returning n.organization_id as "organizationId", o.slug as organization, n.address`;

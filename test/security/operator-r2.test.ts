@@ -91,9 +91,9 @@ describe("The operator's R2 keys", () => {
       conflictStrategy: 'skip',
       destinations: [{ slug: 'stolen', ...lake({ bucket: 'spare' }), name: 'Stolen' }],
     };
-    await clientOf(other).post('/api/destinations/import', imported);
+    expect((await clientOf(other).post('/api/destinations/import', imported)).errors).to.deep.equal([]);
     const { data } = await clientOf(other).list('/api/destinations?pageSize=100');
-    const stolen = data.find(({ slug }) => slug === 'stolen');
+    const stolen = data.find(({ name }) => name === 'Stolen');
     const before = byOperator().length;
     expect((await clientOf(other).post(`/api/destinations/${stolen?.id}/test`)).error).to.match(NOT_GIVEN);
     await testInstance.startWorker(given);

@@ -81,7 +81,7 @@ describe('Own services as destinations', () => {
     expect(connections).to.equal(0);
   });
 
-  it('are refused in deliveries @lanes', async () => {
+  it('are refused in deliveries', async () => {
     for (const [what, port] of Object.entries(targets)) {
       const { delivery } = await records.deliver(`http://localhost:${port}/`, HOOK, 'failed');
       expect(delivery.error, what).to.match(OWN);
