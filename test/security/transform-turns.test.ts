@@ -163,7 +163,9 @@ describe('turns of transforms', function () {
         events.push(event);
         return until('a delivery, or its wait', async () => {
           const [delivery] = await deliveriesOf(limited, event);
-          return (delivery?.status === 'delivered' || delivery?.nextAttemptAt) && delivery;
+          return delivery && (delivery.status === 'delivered' || delivery.nextAttemptAt !== null)
+            ? delivery
+            : undefined;
         });
       };
       let latest = await sendOne();
@@ -182,9 +184,20 @@ describe('turns of transforms', function () {
         async () => (await looks()).every((each) => each?.status === 'delivered'),
         60_000,
       ).catch(async (error) => {
-        console.log(JSON.stringify((await looks()).filter((each) => each?.status !== 'delivered'), null, 1));
+        console.log(
+          JSON.stringify(
+            (await looks()).filter((each) => each?.status !== 'delivered'),
+            null,
+            1,
+          ),
+        );
         const { output } = await sharedService('worker');
-        console.log(output().split('\n').filter((line) => line.includes('has to wait') || line.includes('not made')).join('\n'));
+        console.log(
+          output()
+            .split('\n')
+            .filter((line) => line.includes('has to wait') || line.includes('not made'))
+            .join('\n'),
+        );
         throw error;
       });
       expect(slow.requests).to.have.length(events.length);
