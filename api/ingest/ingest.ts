@@ -127,10 +127,10 @@ async function store(writer: EventWriter, use: OrganizationUse, event: NewEvent)
   try {
     const outcome = await writer.write(event);
     if (outcome.kind === 'stored') place.keep();
-    else place.release();
+    else place.release(outcome.kind === 'stale');
     return outcome;
   } catch (error) {
-    place.release();
+    place.release(false);
     if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
     throw error;
   }
