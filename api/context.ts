@@ -12,6 +12,7 @@ import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
+import type { ClientAddress } from './clients/client-addresses.ts';
 import type { OrganizationRequests } from './organization-requests.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
@@ -26,8 +27,12 @@ export interface Caller {
 export interface ApiState {
   requestId: string;
   log: Log;
+  /** Whom the request comes from, behind the operator's proxies. */
+  client: ClientAddress;
   /** The memory that its body takes. */
   room: BodyMemoryBudget;
+  /** Bytes per second in which its body must arrive. */
+  minBodyRate: number;
   /** Set by `authenticate`. */
   caller?: Caller;
   /** The bytes of the body, if something before the handler needed them. */

@@ -2,33 +2,35 @@
 
 import type { Server } from 'node:http';
 import { Client, Connection, type DataConverter } from '@temporalio/client';
-import { createSender } from '../outbound/http/sender.ts';
-import { createTransforms } from '../outbound/transforms/index.ts';
-import { createWarehouses } from '../outbound/warehouses/index.ts';
+import { parseRange } from '../core/address-ranges.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
-import { SecretBox } from '../db/encryption/secret-box.ts';
-import { loadEncryptionKeys } from '../db/encryption/keys.ts';
-import { createOrm } from '../db/orm.ts';
-import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
+import { loadEncryptionKeys } from '../db/encryption/keys.ts';
+import { SecretBox } from '../db/encryption/secret-box.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
+import { createOrm } from '../db/orm.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { prepareDatabase } from '../db/prepare.ts';
+import { ensurePartitions } from '../db/retention/partitions.ts';
+import { createSender } from '../outbound/http/sender.ts';
+import { createTransforms } from '../outbound/transforms/index.ts';
+import { createWarehouses } from '../outbound/warehouses/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { createApp } from './app.ts';
+import type { ProxyTrust } from './clients/client-addresses.ts';
 import { endOnRequest } from './ending.ts';
-import { HTTP_LIMITS } from './http-limits.ts';
+import { connectionCounts, HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { watchQuotas } from './ingest/quotas.ts';
+import { OpenConnections } from './open-connections.ts';
 import { OrganizationRequests } from './organization-requests.ts';
 import { refusedConnections } from './refused-connections.ts';
-import { OpenConnections } from './open-connections.ts';
 import { lookAtDatabase, lookAtTemporal } from './resources/health.ts';
 import { createSignals } from './signals.ts';
 import { createTestSender } from './test-send.ts';
@@ -78,6 +80,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
   const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas });
   const connections = new OpenConnections();
+  const proxies = proxyTrust(settings);
 
   let baseUrl = publicUrl(settings);
   const app = createApp({
@@ -97,6 +100,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     requests: new OrganizationRequests(),
     log,
     ingest: ingest.middleware,
+    proxies,
     health: {
       ending: () => connections.draining,
       ingestState: () => backlog.state(),
@@ -107,13 +111,10 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const handle = app.callback();
   const server = createHttpServer(
     (request, response) => void handle(request, response),
-    {
-      ...HTTP_LIMITS,
-      maxConnections: settings.HOOKYARD_MAX_CONNECTIONS,
-      maxConnectionsPerAddress: settings.HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS,
-    },
+    { ...HTTP_LIMITS, ...connectionCounts(settings) },
     refusedConnections(log),
     connections,
+    proxies,
   );
   const port = await listen(server, settings);
   baseUrl = publicUrl(settings, port);
@@ -130,6 +131,11 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
   log.info({ url }, `the API listens on ${url}`);
   process.send?.({ type: 'ready', url });
+}
+
+function proxyTrust(settings: Settings): ProxyTrust {
+  const ranges = (settings.HOOKYARD_TRUSTED_PROXIES ?? []).map(parseRange);
+  return { proxies: ranges.filter((range) => range !== null), proxyProtocol: settings.HOOKYARD_PROXY_PROTOCOL };
 }
 
 /** Prepares the database, waiting until it is reachable. */

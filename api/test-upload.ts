@@ -1,12 +1,13 @@
 // Test files to a warehouse.
 // Rules: ERR-06, DEST-46, WH-28.
-import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
+
 import { newId } from '../core/ids.ts';
-import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { compileFieldMapping, type FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import { buildFile } from '../core/warehouse/file.ts';
+import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse/config.ts';
+import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
 import { samplePayload } from './test-send.ts';
 
 /** How long an upload may take, in ms; one that takes longer is reported as failed. */

@@ -167,8 +167,16 @@ export type Source = {
   idempotencyKey: {
     header?: string;
     jsonPath?: string;
+    /** By the signature: a captured request that is sent again is a repeat. */
+    signature?: true;
     windowSeconds: number;
   } | null;
+  /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+  ingestToken: 'none' | 'optional' | 'required';
+  /** Until when the address before the last rotation is taken, too. */
+  previousTokenUntil: Timestamp | null;
+  /** Whether webhooks without a valid signature are answered as if there were no such source. */
+  concealed: boolean;
   enabled: boolean;
   eventsCount: number;
   lastEventAt: Timestamp | null;
@@ -183,6 +191,8 @@ export type VerificationConfig = {
   algorithm?: 'sha1' | 'sha256' | 'sha512';
   encoding?: 'hex' | 'base64';
   prefix?: string;
+  timestampHeader?: string;
+  timestampSeparator?: string;
 };
 
 /** ISO 8601, UTC, with milliseconds. */
@@ -709,6 +719,7 @@ export type Event = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
+  clientAddress: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -733,6 +744,7 @@ export type EventInFull = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
+  clientAddress: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -1112,6 +1124,8 @@ export interface Operations {
         algorithm?: 'sha1' | 'sha256' | 'sha512';
         encoding?: 'hex' | 'base64';
         prefix?: string;
+        timestampHeader?: string;
+        timestampSeparator?: string;
       } | {
         type: 'none';
       } | null;
@@ -1119,8 +1133,14 @@ export interface Operations {
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
+        /** By the signature: a captured request that is sent again is a repeat. */
+        signature?: true;
         windowSeconds: number;
       } | null;
+      /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+      ingestToken?: 'none' | 'optional' | 'required';
+      /** Whether webhooks without a valid signature are answered as if there were no such source. */
+      concealed?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -1146,8 +1166,14 @@ export interface Operations {
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
+        /** By the signature: a captured request that is sent again is a repeat. */
+        signature?: true;
         windowSeconds: number;
       } | null;
+      /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+      ingestToken?: 'none' | 'optional' | 'required';
+      /** Whether webhooks without a valid signature are answered as if there were no such source. */
+      concealed?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -1157,6 +1183,16 @@ export interface Operations {
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Replace the token of a source's address */
+  rotateIngestToken(input: {
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+    id: string;
+    body?: {
+      /** How long the address before it stays valid; a day by default. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<Source>;
   /** List destinations */
   listDestinations(input?: {
     /** Which page, from 1 on. */
@@ -2082,6 +2118,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getSource: 'GET /api/organizations/{orgId}/sources/{id}',
   updateSource: 'PATCH /api/organizations/{orgId}/sources/{id}',
   deleteSource: 'DELETE /api/organizations/{orgId}/sources/{id}',
+  rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-token',
   listDestinations: 'GET /api/destinations',
   createDestination: 'POST /api/destinations',
   getDestination: 'GET /api/destinations/{id}',

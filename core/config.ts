@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { CODEC_MODES } from './codec-mode.ts';
 import { PLANS } from './access.ts';
+import { parseRange } from './address-ranges.ts';
 import { LANES } from './lane.ts';
 
 /** Thrown for settings that cannot be used; `problems` holds one line each, naming the variable. */
@@ -57,6 +58,11 @@ const origins = list.refine(
   'must be comma-separated origins as browsers send them, for example https://console.example.com; * is not accepted',
 );
 
+const ranges = list.refine(
+  (texts) => texts.every((text) => parseRange(text) !== null),
+  'must be comma-separated addresses or ranges, for example 10.0.0.0/8,2001:db8::/32',
+);
+
 // One row a variable: how it is read, what it is when unset, and whether its value is a secret.
 const variables = {
   HOOKYARD_PORT: { schema: integer(0, 65535), default: '3000' },
@@ -76,6 +82,9 @@ const variables = {
   HOOKYARD_LEAN_SANDBOX: { schema: onOff, default: 'off' },
   HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },
   HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: { schema: integer(1, 100_000), default: '500' },
+  HOOKYARD_TRUSTED_PROXIES: { schema: ranges },
+  HOOKYARD_PROXY_PROTOCOL: { schema: onOff, default: 'off' },
+  HOOKYARD_MIN_BODY_BYTES_PER_SECOND: { schema: integer(0, 1_000_000), default: '1000' },
   HOOKYARD_MAX_REQUESTS_PER_SOURCE: { schema: integer(1, 100_000), default: '500' },
   HOOKYARD_MAX_BUFFERED_BYTES: {
     // The largest import (api/body.ts) must fit.
@@ -153,7 +162,11 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
     problems.push('HOOKYARD_NOTIFY_FROM must be the sender of notifications, because SMTP_URL is set');
   }
-  // Half of it must hold the largest webhook of a source, with the overhead of its chunks.
+  if (values.HOOKYARD_PROXY_PROTOCOL === true && values.HOOKYARD_TRUSTED_PROXIES === undefined) {
+    problems.push('HOOKYARD_TRUSTED_PROXIES must name the proxies, because HOOKYARD_PROXY_PROTOCOL is on');
+  }
+  // Three eighths of it, what one client address may hold (api/body-memory-budget.ts), must hold the largest webhook with the
+  // overhead of its chunks.
   if (Number(values.HOOKYARD_MAX_BUFFERED_BYTES) < 3 * Number(values.HOOKYARD_MAX_PAYLOAD_BYTES)) {
     problems.push('HOOKYARD_MAX_BUFFERED_BYTES must be at least three times HOOKYARD_MAX_PAYLOAD_BYTES');
   }
