@@ -124,6 +124,8 @@ async function accept(
     if (challenge !== null) return { challenge };
     const use = await quotas.of(source);
     requireSmallPayload(use, received.body.length);
+    // Before schemas and filters run.
+    use.requireRoom(received.body.length);
     const event = newEvent(source, received, { at: new Date(), mac });
     await requireFewDeliveries(quotas, use, event.deliveries.length);
     backlog.requireRoomFor(event.deliveries);
