@@ -163,7 +163,9 @@ describe('turns of transforms', function () {
         events.push(event);
         return until('a delivery, or its wait', async () => {
           const [delivery] = await deliveriesOf(limited, event);
-          return (delivery?.status === 'delivered' || delivery?.nextAttemptAt) && delivery;
+          return delivery && (delivery.status === 'delivered' || delivery.nextAttemptAt !== null)
+            ? delivery
+            : undefined;
         });
       };
       let latest = await sendOne();
@@ -180,8 +182,24 @@ describe('turns of transforms', function () {
       await until(
         'all to be delivered',
         async () => (await looks()).every((each) => each?.status === 'delivered'),
-        120_000,
-      );
+        60_000,
+      ).catch(async (error) => {
+        console.log(
+          JSON.stringify(
+            (await looks()).filter((each) => each?.status !== 'delivered'),
+            null,
+            1,
+          ),
+        );
+        const { output } = await sharedService('worker');
+        console.log(
+          output()
+            .split('\n')
+            .filter((line) => line.includes('has to wait') || line.includes('not made'))
+            .join('\n'),
+        );
+        throw error;
+      });
       expect(slow.requests).to.have.length(events.length);
       for (const each of await looks()) expect(each).to.include({ attemptCount: 1 });
     });
