@@ -1,10 +1,10 @@
 // The HTTP server of the API: every limit on clients before the app runs, and on their connections afterwards.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { clientAddressOf, NO_PROXIES, peerOf, type ProxyTrust, setPeer } from './clients/client-addresses.ts';
+import { clientError, end, hasEnded, refuse } from './client-errors.ts';
+import { clientAddressOf, NO_PROXIES, type ProxyTrust, peerOf, setPeer } from './clients/client-addresses.ts';
 import { ConnectionLimits } from './clients/connection-limits.ts';
 import { takeProxyHeader } from './clients/read-proxy-header.ts';
-import { clientError, end, hasEnded, refuse } from './client-errors.ts';
 import { ApiError } from './errors.ts';
 import { framingProblem } from './framing.ts';
 import { type HttpLimits, MAX_HEADER_BYTES, MAX_PIPELINED } from './http-limits.ts';

@@ -12,6 +12,7 @@ import { eventReplayOperations } from './resources/event-replays.ts';
 import { eventOperations } from './resources/events.ts';
 import { filterOperations } from './resources/filters.ts';
 import { leaseOperation } from './resources/leases.ts';
+import { notificationRecipientOperations } from './resources/notification-recipients.ts';
 import { organizationDestinationOperations } from './resources/organization-destinations.ts';
 import { replayOperations } from './resources/replays.ts';
 import { routeCircuitOperations } from './resources/route-circuit.ts';
@@ -20,6 +21,7 @@ import { schemaOperations } from './resources/schemas.ts';
 import { secretRotationOperations } from './resources/secret-rotation.ts';
 import { sourceOperations } from './resources/sources.ts';
 import { transformOperations } from './resources/transforms.ts';
+import { usageOperations } from './resources/usage.ts';
 
 export const managementOperations: Operation[] = [
   ...sourceOperations,
@@ -32,6 +34,7 @@ export const managementOperations: Operation[] = [
   ...secretRotationOperations,
   ...destinationExchangeOperations,
   ...routeExchangeOperations,
+  ...notificationRecipientOperations,
   leaseOperation,
   ...filterOperations,
   ...transformOperations,
@@ -40,6 +43,7 @@ export const managementOperations: Operation[] = [
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,
+  ...usageOperations,
   callerOperation,
   ...apiKeyOperations,
 ];

@@ -2,15 +2,21 @@
 
 import type { Server } from 'node:http';
 import { Client, Connection, type DataConverter } from '@temporalio/client';
+import { parseRange } from '../core/address-ranges.ts';
+import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
-import { parseRange } from '../core/address-ranges.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { recipientRule } from '../core/notify-recipients.ts';
+import { apiService, ownServices } from '../core/own-services.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
+import { operatorR2 } from '../core/warehouse/r2-operator.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
+import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
@@ -27,8 +33,10 @@ import { connectionCounts, HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
-import { refusedConnections } from './refused-connections.ts';
+import { watchQuotas } from './ingest/quotas.ts';
 import { OpenConnections } from './open-connections.ts';
+import { OrganizationRequests } from './organization-requests.ts';
+import { refusedConnections } from './refused-connections.ts';
 import { lookAtDatabase, lookAtTemporal } from './resources/health.ts';
 import { createSignals } from './signals.ts';
 import { createTestSender } from './test-send.ts';
@@ -71,11 +79,16 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const temporalSettings = temporalConnectionOptions(env);
   const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
   const signals = createSignals(temporal, pool, log);
-  const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
-  const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
+  const organizations = await watchOrganizations(pool, settings, log);
+  const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const r2 = operatorR2(settings, env);
+  const sender = createSender(reach);
+  const warehouses = createWarehouses({ ...reach, r2 });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const backlog = await watchBacklog({ pool, settings, log });
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
+  const quotas = await watchQuotas({ pool: ingestPool, settings, log });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas });
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);
 
@@ -92,8 +105,11 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       version: packageJson.version,
     }),
     testUploader: createTestUploader(warehouses),
+    r2,
+    recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
     transforms,
     workflowLink: workflowLinks(settings, temporalSettings),
+    requests: new OrganizationRequests(),
     log,
     ingest: ingest.middleware,
     proxies,
@@ -113,12 +129,15 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     proxies,
   );
   const port = await listen(server, settings);
+  own.add(apiService(settings, port));
   baseUrl = publicUrl(settings, port);
   const partitions = keepPartitions(pool, log);
 
   const release = async () => {
     clearInterval(partitions);
     await ingest.close();
+    await quotas.close();
+    await organizations.stop();
     await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };

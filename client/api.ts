@@ -149,6 +149,9 @@ export type ErrorDetail = {
   column?: number;
 };
 
+/** A limit of the organization. */
+export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches';
+
 export type Source = {
   id: string;
   name: string;
@@ -443,6 +446,8 @@ export type Route = {
   notifyOnSuccess: boolean;
   notifyOnRecovery: boolean;
   notifyEmails: string | null;
+  /** Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain. */
+  withheldEmails: Array<string>;
   /** What of the destination's answer counts as success; null: any 2xx. */
   expectedResponse: {
     statusCodes?: Array<number>;
@@ -616,6 +621,15 @@ export type RouteImportResult = {
     name: string;
     status: 'created' | 'skipped' | 'overwritten';
   }>;
+};
+
+export type NotificationRecipient = {
+  /** In lower case. */
+  address: string;
+  /** When its owner has agreed. */
+  confirmedAt: Timestamp | null;
+  /** When a mail asked its owner for the last time. */
+  askedAt: Timestamp | null;
 };
 
 export type Filter = {
@@ -899,6 +913,136 @@ export type Attempt = {
   requestHeaders: Record<string, string> | null;
   responseHeaders: Record<string, string> | null;
   responseBody: string | null;
+};
+
+export type Usage = {
+  plan: 'free' | 'pro' | 'business';
+  limits: {
+    eventsPerSecond: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    eventsPerMonth: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    payloadBytes: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    deliveriesPerEvent: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    routesPerSource: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    destinations: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    sources: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    apiKeys: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    waitingDeliveries: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    storedBytes: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    transformMsPerMinute: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    requestsPerMinute: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningReplays: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningImports: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningSearches: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+  };
+  /** The calendar month so far (UTC). */
+  month: {
+    from: string;
+    events: number;
+    payloadBytes: number;
+  };
+};
+
+export type DayOfUse = {
+  /** UTC */
+  day: string;
+  /** Webhooks that were stored. */
+  events: number;
+  /** Of their payloads. */
+  payloadBytes: number;
+  /** Deliveries that were made, with replays and failovers. */
+  deliveries: number;
+  /** Attempts of these deliveries, once they have ended. */
+  attempts: number;
 };
 
 export type Caller = {
@@ -1577,6 +1721,22 @@ export interface Operations {
       }>;
     };
   }, options?: CallOptions): Promise<RouteImportResult>;
+  /** List the addresses that routes notify */
+  listNotificationRecipients(input?: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+  }, options?: CallOptions): Promise<{
+    data: Array<NotificationRecipient>;
+    pagination: Pagination;
+  }>;
+  /** Ask the owner of an address once more */
+  resendConfirmation(input: {
+    body: {
+      address: string;
+    };
+  }, options?: CallOptions): Promise<NotificationRecipient>;
   /** Let records live for some time only */
   renewLeases(input: {
     body: {
@@ -1930,6 +2090,17 @@ export interface Operations {
     deliveriesCreated: number;
     deliveryId: string;
   }>;
+  /** Get the limits and what is used of them */
+  getUsage(input?: Record<never, never>, options?: CallOptions): Promise<Usage>;
+  /** List the use by day */
+  listDailyUsage(input?: {
+    /** A day (UTC), such as 2026-11-21. */
+    from?: string;
+    /** A day (UTC), such as 2026-11-21. */
+    to?: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<DayOfUse>;
+  }>;
   /** Get the organization and the key of the request */
   getCaller(input?: Record<never, never>, options?: CallOptions): Promise<Caller>;
   /** List API keys */
@@ -2007,6 +2178,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   importDestinations: 'POST /api/destinations/import',
   exportRoutes: 'GET /api/routes/export',
   importRoutes: 'POST /api/routes/import',
+  listNotificationRecipients: 'GET /api/notification-recipients',
+  resendConfirmation: 'POST /api/notification-recipients/resend',
   renewLeases: 'POST /api/leases',
   listFilters: 'GET /api/filters',
   createFilter: 'POST /api/filters',
@@ -2044,6 +2217,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   retryDelivery: 'POST /api/deliveries/{id}/retry',
   cancelDelivery: 'POST /api/deliveries/{id}/cancel',
   replayDelivery: 'POST /api/deliveries/{id}/replay',
+  getUsage: 'GET /api/organization/usage',
+  listDailyUsage: 'GET /api/organization/usage/daily',
   getCaller: 'GET /api/auth/me',
   listApiKeys: 'GET /api/api-keys',
   createApiKey: 'POST /api/api-keys',

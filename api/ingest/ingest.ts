@@ -1,25 +1,31 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
-// Rules: INGEST-01 to INGEST-11, INGEST-13, ERR-19, ERR-22, ERR-35.
+// Rules: INGEST-01 to INGEST-11, INGEST-13, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
 import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
+import type { LimitName } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
-import { isSlug } from '../../core/slugs.ts';
 import { slackChallenge } from '../../core/signatures/index.ts';
+import { isSlug } from '../../core/slugs.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
+import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { type BodyRules, BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
+import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
+import { BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
-import { asksForProof, disabled, judge, unknownSource } from './judge.ts';
 import { newEvent } from './new-event.ts';
+import type { OrganizationUse } from './organization-use.ts';
+import { asksForProof, disabled, judge, unknownSource } from './proof.ts';
+import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
+import type { WriteOutcome } from './write-group.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
 // Names without a source have one share of the memory together, so that nobody's organization pays for them.
@@ -33,6 +39,7 @@ export interface IngestDeps {
   settings: Pick<Settings, 'HOOKYARD_MAX_PAYLOAD_BYTES'>;
   secretBox: SecretBox;
   backlog: Backlog;
+  quotas: Quotas;
 }
 
 export interface Ingest {
@@ -42,7 +49,7 @@ export interface Ingest {
 }
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
-export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps): Ingest {
+export function createIngest({ pool, settings, secretBox, backlog, quotas }: IngestDeps): Ingest {
   const routing = createRoutingCache(pool, secretBox);
   const writer = createEventWriter(pool);
 
@@ -59,12 +66,13 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
     const headers = flatHeaders(ctx.req.headers);
     refuseLoop(headers);
     const [, organizationSlug = '', sourceSlug = '', token = null] = match;
-    const isKnown = await requireOpenSource(routing, organizationSlug, sourceSlug);
+    const known = await requireOpenSource(routing, organizationSlug, sourceSlug);
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
+    const payloadBytes = await requireQuota(ctx.req, known);
     const { room, client, minBodyRate }: ApiState = ctx.state;
     const source = `${organizationSlug}/${sourceSlug}`;
-    if (!room.enter({ client: client.client, source, organization: isKnown ? organizationSlug : NO_ORGANIZATION })) {
+    if (!room.enter({ client: client.client, source, organization: known ? organizationSlug : NO_ORGANIZATION })) {
       throw unavailable('Too many webhooks of this source are under way');
     }
     const received = new Received({
@@ -74,28 +82,52 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
       method: ctx.method,
       queryText: ctx.querystring,
       headers,
-      body: await readBody(ctx.req, { limit: settings.HOOKYARD_MAX_PAYLOAD_BYTES, minRate: minBodyRate }, room),
+      body: await readBody(
+        ctx.req,
+        { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, minBodyRate },
+        room,
+      ),
       clientAddress: client.address,
       receivedAt,
     });
-    ctx.body = await accept({ routing, writer, backlog }, received);
+    ctx.body = await accept({ routing, writer, backlog, quotas }, received);
+  }
+
+  /**
+   * A source that asks for proof must look like one that does not exist, so its limits count after the proof.
+   * @returns the largest payload, in bytes
+   * @throws ApiError 429
+   */
+  async function requireQuota(request: IncomingMessage, source: SourceRouting | null): Promise<number> {
+    if (source === null || asksForProof(source)) return Number.POSITIVE_INFINITY;
+    const use = await quotas.of(source);
+    use.requireRoom(Number(request.headers['content-length'] ?? 0));
+    return use.limits.payloadBytes;
   }
 
   return { middleware, close: () => writer.idle() };
 }
 
+interface Stores {
+  routing: RoutingCache;
+  writer: EventWriter;
+}
+
 /** Verifies and stores one webhook; the answer's body. */
 async function accept(
-  { routing, writer, backlog }: { routing: RoutingCache; writer: EventWriter; backlog: Backlog },
+  { routing, writer, backlog, quotas }: Pick<IngestDeps, 'backlog' | 'quotas'> & Stores,
   received: Received,
 ): Promise<object> {
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
     const { source, mac } = await verifiedSource(routing, received);
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return { challenge };
+    const use = await quotas.of(source);
+    requireSmallPayload(use, received.body.length);
     const event = newEvent(source, received, { at: new Date(), mac });
+    await requireFewDeliveries(quotas, use, event.deliveries.length);
     backlog.requireRoomFor(event.deliveries);
-    const outcome = await writer.write(event).catch(refuseWhenFull);
+    const outcome = await store(writer, use, event);
     if (outcome.kind === 'stored') return { success: true, eventId: event.id };
     if (outcome.kind === 'duplicate') return { success: true, eventId: outcome.eventId, duplicate: true };
     routing.forget(received.organizationSlug, received.sourceSlug);
@@ -113,21 +145,50 @@ function refuseLoop(headers: Record<string, string>): void {
   );
 }
 
+/** Stores an event and counts it in the use of its organization. @throws ApiError 429, 503 */
+async function store(writer: EventWriter, use: OrganizationUse, event: NewEvent): Promise<WriteOutcome> {
+  const place = use.take(event.receivedAt, event.body.length);
+  try {
+    const outcome = await writer.write(event);
+    if (outcome.kind === 'stored') place.keep();
+    else place.release();
+    return outcome;
+  } catch (error) {
+    place.release();
+    if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
+    throw error;
+  }
+}
+
+/** @throws ApiError 413 */
+function requireSmallPayload({ limits }: OrganizationUse, bytes: number): void {
+  if (bytes > limits.payloadBytes) throw tooLarge(limits.payloadBytes, 'payloadBytes');
+}
+
+async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, deliveries: number): Promise<void> {
+  if (deliveries <= use.limits.deliveriesPerEvent) return;
+  await quotas.learnLimits(use);
+  const most = use.limits.deliveriesPerEvent;
+  if (deliveries <= most) return;
+  const what = `This webhook leads to ${deliveries} deliveries, and ${most} are allowed; nothing was stored. Disable routes`;
+  throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
+}
+
 /**
  * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may know of.
- * @returns whether there is a source by this name, as far as is known
+ * @returns the source of this name, as far as is known
  */
 async function requireOpenSource(
   routing: RoutingCache,
   organizationSlug: string,
   sourceSlug: string,
-): Promise<boolean> {
+): Promise<SourceRouting | null> {
   if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource({ organizationSlug, sourceSlug });
   const known = await routing.get(organizationSlug, sourceSlug);
-  if (known === null || known.enabled || asksForProof(known)) return known !== null;
+  if (known === null || known.enabled || asksForProof(known)) return known;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
   if (current !== null && !current.enabled && !asksForProof(current)) throw disabled(sourceSlug);
-  return current !== null;
+  return current;
 }
 
 /** The source and the right signature, after the request was verified. A cached source accepts, and only a current one refuses. */
@@ -154,26 +215,33 @@ function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return flat;
 }
 
-async function readBody(request: IncomingMessage, rules: BodyRules, room: BodyMemoryBudget): Promise<Buffer> {
+interface BodyLimits {
+  /** Of every organization, in bytes. */
+  ofService: number;
+  /** Of this one. */
+  payloadBytes: number;
+  minBodyRate: number;
+}
+
+async function readBody(request: IncomingMessage, limits: BodyLimits, room: BodyMemoryBudget): Promise<Buffer> {
+  const { ofService, payloadBytes, minBodyRate } = limits;
   try {
-    return await receiveBody(request, rules, room);
+    return await receiveBody(request, { limit: Math.min(ofService, payloadBytes), minRate: minBodyRate }, room);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
-    if (error.reason === 'too_slow') throw tooSlow(rules.minRate, 'nothing was stored');
+    if (error.reason === 'too_slow') throw tooSlow(minBodyRate, 'nothing was stored');
     if (error.reason === 'no_room') throw noRoom('nothing was stored, send it again');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }
-    // The client may still be sending, so the connection cannot be reused.
-    throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${rules.limit} bytes`, undefined, {
-      Connection: 'close',
-    });
+    throw payloadBytes < ofService ? tooLarge(payloadBytes, 'payloadBytes') : tooLarge(ofService);
   }
 }
 
-function refuseWhenFull(error: unknown): never {
-  if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
-  throw error;
+function tooLarge(bytes: number, limit?: LimitName): ApiError {
+  const message = `The payload is larger than ${bytes} bytes${limit ? ` (limit ${limit})` : ''}`;
+  // The client may still be sending, so the connection cannot be reused.
+  return new ApiError(413, 'PAYLOAD_TOO_LARGE', message, undefined, { Connection: 'close' }, limit);
 }
 
 function unavailable(reason: string): ApiError {

@@ -3,8 +3,8 @@
 // Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
 import type { IngestTokens } from '../../core/ingest-token.ts';
-import { createTurns } from '../../core/turns.ts';
 import type { VerificationConfig } from '../../core/signatures/index.ts';
+import { createTurns } from '../../core/turns.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';

@@ -12,6 +12,7 @@ import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import { type DestinationInput, destinationDefaults } from '../members/destinations.ts';
 import { count, latency, percent, timestamp } from '../members/values.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
@@ -19,8 +20,8 @@ import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { type DestinationIds, findDestination, httpDestinations, isoTime, requireId } from '../records.ts';
 import { check, parseQuery } from '../validation.ts';
 import { summarizeDestination } from './destination-view.ts';
-import { refuseOwnUrl } from './own-addresses.ts';
 import type { changedWarehouse, newWarehouse } from './destination-warehouse.ts';
+import { refuseOwnUrl } from './own-addresses.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
 export const listSchema = z.object({
@@ -60,7 +61,7 @@ interface Auth {
 /** A destination without its slug. */
 export type NewDestination = ReturnType<typeof newDestination> | ReturnType<typeof newWarehouse>;
 
-/** Stores a new destination; its slug is the given one or made of its name. @throws ApiError 409 DUPLICATE_SLUG */
+/** Stores a new destination; its slug is the given one or made of its name. @throws ApiError 409 DUPLICATE_SLUG, 429 */
 export async function storeDestination(
   ctx: Context,
   deps: ApiDeps,
@@ -71,11 +72,11 @@ export async function storeDestination(
     slugRules,
     { name: record.name, ...(slug !== undefined && { slug }) },
     () => entityManager(ctx, deps),
-    async (em, freeSlug) => {
-      const destination = em.create(Destination, { ...record, slug: freeSlug });
-      await em.persist(destination).flush();
-      return destination;
-    },
+    (em, freeSlug) =>
+      em.transactional(async (transaction) => {
+        await requireRecordRoom(transaction, ctx, 'destinations');
+        return transaction.create(Destination, { ...record, slug: freeSlug });
+      }),
   );
 }
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type IngestTokenRule, newIngestToken } from '../../core/ingest-token.ts';
 import type { Source } from '../../db/entities.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, param } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { sourceAnswer } from '../members/sources.ts';
 import type { Operation } from '../operation.ts';

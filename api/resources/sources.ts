@@ -1,5 +1,6 @@
 // Sources: list, create, get, update, delete.
 // Rules: SRC-01 to SRC-11, SRC-18 to SRC-27.
+import type { RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { isRedacted } from '../../core/redaction.ts';
@@ -13,6 +14,7 @@ import { type IdempotencyKeyRule, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
 import {
   createSourceBody,
@@ -153,25 +155,25 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = newId('src');
   const verification = withStoredSecret(config ?? { type: 'none' }, null);
   requireSignature(body.idempotencyKey, verification);
-  const em = entityManager(ctx, deps);
-  const source = em.create(Source, {
-    ...sourceDefaults,
-    ...body,
-    ...seal(deps, id, verification),
-    ...tokenColumns(deps, id, body.ingestToken, null),
-    id,
-    organizationId: organizationId(ctx),
-  });
-  try {
-    await em.persist(source).flush();
-  } catch (error) {
-    if (!violates(error, 'sources_slug_unique')) throw error;
-    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${body.slug} exists already; choose another`);
-  }
+  const sealed = { ...seal(deps, id, verification), ...tokenColumns(deps, id, body.ingestToken, null) };
+  const record = { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) };
+  const source = await storeSource(ctx, deps, record);
   ctx.status = 201;
   const shown = await showSource(ctx, deps, source);
   // Only the type (SRC-18).
   ctx.body = { ...shown, verificationConfig: { type: verification.type } };
+}
+
+async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityData<Source>): Promise<Source> {
+  try {
+    return await entityManager(ctx, deps).transactional(async (em) => {
+      await requireRecordRoom(em, ctx, 'sources');
+      return em.create(Source, record);
+    });
+  } catch (error) {
+    if (!violates(error, 'sources_slug_unique')) throw error;
+    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${record.slug} exists already; choose another`);
+  }
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {

@@ -13,6 +13,7 @@ import {
 } from '../../outbound/transforms/index.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { ApiError, unavailable } from '../errors.ts';
+import { limitExceeded } from '../limits.ts';
 import {
   codeShape,
   createTransformSchema,
@@ -216,8 +217,5 @@ async function inSandbox<T>(step: () => Promise<T>): Promise<T> {
 }
 
 function outOfTurn({ detail, waitMs }: NoTurnError): ApiError {
-  const seconds = String(Math.ceil(waitMs / 1000));
-  return new ApiError(429, 'LIMIT_EXCEEDED', `${detail}; try again in ${seconds} s`, undefined, {
-    'Retry-After': seconds,
-  });
+  return limitExceeded('transformMsPerMinute', detail, waitMs / 1000);
 }
