@@ -19,6 +19,7 @@ import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
+import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { prepareDatabase } from '../db/prepare.ts';
 import packageJson from '../package.json' with { type: 'json' };
@@ -30,6 +31,8 @@ import { HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { watchQuotas } from './ingest/quotas.ts';
+import { OrganizationRequests } from './organization-requests.ts';
 import { refusedConnections } from './refused-connections.ts';
 import { OpenConnections } from './open-connections.ts';
 import { lookAtDatabase, lookAtTemporal } from './resources/health.ts';
@@ -80,9 +83,10 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const r2 = operatorR2(settings, env);
   const sender = createSender(reach);
   const warehouses = createWarehouses({ ...reach, r2 });
-  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
+  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const backlog = await watchBacklog({ pool, settings, log });
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
+  const quotas = await watchQuotas({ pool: ingestPool, settings, log });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas });
   const connections = new OpenConnections();
 
   let baseUrl = publicUrl(settings);
@@ -102,6 +106,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
     transforms,
     workflowLink: workflowLinks(settings, temporalSettings),
+    requests: new OrganizationRequests(),
     log,
     ingest: ingest.middleware,
     health: {
@@ -131,6 +136,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     clearInterval(partitions);
     await ingest.close();
     await organizations.stop();
+    await quotas.close();
     await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };
