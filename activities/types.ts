@@ -31,10 +31,10 @@ export type AttemptOutcome =
   /** Not made: the circuit of its route holds it until the signal `release`. */
   | { status: 'held' }
   /**
-   * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
-   * soon as the signal `release` says that its turn has come.
+   * Not made: the destination's rate limit has no slot now, or the organization is suspended. Make it in `waitMs`, in the reserved
+   * slot (if any); `queued`: or as soon as the signal `release` says that its turn has come.
    */
-  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean }
+  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean; suspended?: true }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: ErrorSummary | null; takenOverBy: string | null }
   | UnrecordedAttempt;
@@ -83,8 +83,8 @@ export interface CircuitRequest {
 
 /** The state of a circuit, and when its workflow checks again: in `waitMs`, or (null) at the next signal. */
 export type CircuitAdvice =
-  /** `held` is what is left to release; 0: done. */
-  | { state: 'closed'; held: number; waitMs: 0 }
+  /** `held` is what is left to release; 0: done. It waits only while the organization is suspended. */
+  | { state: 'closed'; held: number; waitMs: number; suspended?: true }
   | {
       state: 'open' | 'half_open';
       held: number;
@@ -93,6 +93,7 @@ export type CircuitAdvice =
       probeSuccessThreshold: number;
       probeDeliveryId: string | null;
       waitMs: number | null;
+      suspended?: true;
     };
 
 /** The progress of a reconciliation: its next part, and the position in it. */
@@ -188,6 +189,8 @@ export type WarehouseAdvice =
   | { state: 'idle' }
   /** Deliveries wait (`waiting` of them, or more) until a file is full, or for at most `waitMs`. */
   | { state: 'filling'; waiting: number; waitMs: number }
+  /** The organization is suspended: nothing is written. Look again in `waitMs`. */
+  | { state: 'suspended'; waitMs: number }
   /** A batch is to be uploaded. `waitingSince`: when its oldest delivery was made, ms since 1970. */
   | {
       state: 'frozen';

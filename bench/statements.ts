@@ -169,6 +169,7 @@ function claimOf(size: number) {
     inFlight: [],
     perDestination: size,
     most: size,
+    suspended: [],
   };
 }
 

@@ -58,15 +58,17 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
       `insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) on conflict (slug) do nothing`,
       [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN],
     );
-    const found = await db.query<{ id: string; slug: string; plan: string; keys: number }>(
-      `select id, slug, plan, (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
+    const found = await db.query<{ id: string; slug: string; plan: string; deleting: boolean; keys: number }>(
+      `select id, slug, plan, deleted_at is not null as deleting, (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
        from organizations o where slug = $1`,
       [slug],
     );
     const organization = found.rows[0];
     if (!organization) throw new Error(`organization ${slug} vanished while it was being made`);
-    const token = settings.HOOKYARD_API_KEY ?? (organization.keys === 0 ? newToken() : null);
     let createdKey: PreparedDatabase['createdKey'] = null;
+    // An operator wants it gone: when it is, the next start makes a new one.
+    if (organization.deleting) return { organization, createdKey };
+    const token = settings.HOOKYARD_API_KEY ?? (organization.keys === 0 ? newToken() : null);
     if (token !== null) {
       const inserted = await db.query(
         `insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)

@@ -66,6 +66,15 @@ export function waitingForTurn(facts: Facts): string {
   );
 }
 
+export function suspended(facts: Facts): string {
+  return paragraphs(
+    'The organization is **suspended**, so nothing is sent. The next attempt is made by itself after an operator has resumed the organization. Waiting uses up no attempt.',
+    signalChoices(CANCEL),
+    'To resume it: `hookyard orgs resume`.',
+    seeAlso(facts),
+  );
+}
+
 export function waitingForSlot({ view }: Facts): string {
   return paragraphs(
     `The rate limit of the destination lets the next attempt go at ${view.nextAttemptAt}.`,

@@ -1,5 +1,5 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
-// Rules: INGEST-01 to INGEST-11, ERR-19, ERR-22.
+// Rules: INGEST-01 to INGEST-11, ORG-02, ERR-19, ERR-22.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
@@ -9,7 +9,7 @@ import { slackChallenge, verifySignature } from '../../core/signatures/index.ts'
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, suspended } from '../errors.ts';
 import { BodyError, noRoom, receiveBody } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
@@ -94,7 +94,8 @@ async function accept(
 
 async function requireOpenSource(routing: RoutingCache, organizationSlug: string, sourceSlug: string): Promise<void> {
   let source = await routing.get(organizationSlug, sourceSlug);
-  if (source && !source.enabled) source = await routing.getCurrent(organizationSlug, sourceSlug);
+  if (source && (!source.enabled || source.standing.suspended))
+    source = await routing.getCurrent(organizationSlug, sourceSlug);
   requireOpen(source, organizationSlug, sourceSlug);
 }
 
@@ -110,6 +111,7 @@ function requireOpen(
       `No source receives webhooks at /ingest/${organizationSlug}/${sourceSlug}; send to the webhookUrl of a source`,
     );
   }
+  if (source.standing.suspended) throw suspended('nothing was stored');
   if (!source.enabled)
     throw new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
 }

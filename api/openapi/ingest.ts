@@ -34,7 +34,7 @@ export const ingestOperations: Described[] = INGEST_METHODS.map((method) => ({
   errors: {
     400: ['INCOMPLETE_BODY'],
     401: ['INVALID_SIGNATURE'],
-    403: ['SOURCE_DISABLED'],
+    403: ['SOURCE_DISABLED', 'ORGANIZATION_SUSPENDED'],
     404: ['RESOURCE_NOT_FOUND'],
     413: ['PAYLOAD_TOO_LARGE'],
     500: ['INTERNAL_ERROR'],

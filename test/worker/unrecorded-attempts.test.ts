@@ -54,6 +54,7 @@ describe('an attempt whose result the database does not take', () => {
     awaitRecordMs,
     results: createResultRecorder(recordingPool, log),
     pendingOpenings: new PendingOpenings(),
+    isSuspended: () => false,
     onSlot: () => {},
     observeLatency: () => {},
     onAnswered: () => {},
