@@ -68,6 +68,8 @@ export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest)
 async function waitForResumption({ pool }: CircuitDeps, current: StoredCircuit): Promise<CircuitAdvice | null> {
   const { routeId, organizationId, version, readAt } = current;
   const { state } = current.circuit;
+  // An open one sends nothing anyway.
+  if (state === 'open') return null;
   if (!(await loadSuspension(pool, organizationId)).suspended) return null;
   const held = await countHeld(pool, routeId, COUNT_UP_TO);
   if (state === 'closed' && held === 0) return null;
