@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Pool } from '../db/pool.ts';
 import { dataFolder } from './context.ts';
 import { CliError, EXIT } from './errors.ts';
+import { type DatabaseRole, readRolePasswords } from '../local/role-passwords.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 
@@ -13,8 +14,10 @@ This command works on the service's database: DATABASE_URL, or the database that
 HOOKYARD_DATA_DIR, else ./data).`;
 
 /** @throws CliError when the database cannot be used, or refuses */
-export async function onDatabase<Result>(work: (pool: Pool) => Promise<Result>): Promise<Result> {
-  const url = process.env.DATABASE_URL || localDatabase();
+export async function onDatabase<Result>(
+  work: (pool: Pool) => Promise<Result>,
+  url: string = process.env.DATABASE_URL || localDatabase(),
+): Promise<Result> {
   // Loaded here, so that the other commands start without the database driver.
   const { createPool } = await import('../db/pool.ts');
   const pool = createPool(url, { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} });
@@ -32,6 +35,11 @@ function explained(error: unknown): CliError {
   if (code === '23505')
     return new CliError(EXIT.refused, 'There is an organization with this slug already; choose another --slug');
   if (code === '23514' || error instanceof RangeError) return new CliError(EXIT.refused, message);
+  if (code === '42501')
+    return new CliError(
+      EXIT.refused,
+      `The role of the database URL may not do this (${message}); see docs/database-roles.md`,
+    );
   if (code === '42P01' || code === '42703')
     return new CliError(
       EXIT.unavailable,
@@ -48,8 +56,8 @@ function localDatabase(): string {
   const folder = dataFolder();
   try {
     const port = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[3];
-    const password = readFileSync(join(folder, 'postgres-password'), 'utf8').trim();
-    return `postgres://hookyard:${password}@127.0.0.1:${port}/hookyard`;
+    const role: DatabaseRole = 'hookyard_runtime';
+    return `postgres://${role}:${readRolePasswords(folder)[role]}@127.0.0.1:${port}/hookyard`;
   } catch {
     throw new CliError(
       EXIT.unavailable,
