@@ -31,10 +31,11 @@ export type AttemptOutcome =
   /** Not made: the circuit of its route holds it until the signal `release`. */
   | { status: 'held' }
   /**
-   * Not made: the destination's rate limit has no slot now, or the organization is suspended. Make it in `waitMs`, in the reserved
-   * slot (if any); `queued`: or as soon as the signal `release` says that its turn has come.
+   * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
+   * soon as the signal `release` says that its turn has come. `for`: something else is waited for, room for the transforms of its
+   * organization, or the end of the organization's suspension.
    */
-  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean; suspended?: true }
+  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean; for?: 'transforms' | 'resumption' }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: ErrorSummary | null; takenOverBy: string | null }
   | UnrecordedAttempt;

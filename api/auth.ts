@@ -2,6 +2,7 @@
 // Rules: HTTP-04, AUTH-01 to AUTH-05, ORG-03, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../core/access.ts';
+import { limitsOf } from '../core/limits.ts';
 import { findKey, noteUse } from '../db/management/api-keys.ts';
 import type { Pool } from '../db/pool.ts';
 import { hashToken } from '../db/prepare.ts';
@@ -40,6 +41,7 @@ async function findCaller(pool: Pool, authorization: string): Promise<Caller> {
       slug: key.slug,
       plan: key.plan,
       suspended: key.suspended,
+      limits: limitsOf(key.plan, key.limits),
     },
     key: { id: key.id, name: key.name, scopes: key.scopes },
   };

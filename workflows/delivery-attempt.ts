@@ -96,30 +96,22 @@ async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away):
 }
 
 /**
- * Waits for the slot that the destination's rate limit reserved; or, without a slot soon or while the organization is suspended,
- * for the relay's signal that its turn has come.
+ * Waits for the slot that the destination's rate limit reserved; or, without a slot soon, for the relay's signal that one is; or
+ * until the organization may run transforms again, or is no longer suspended.
  * @returns whether a cancel came first
  */
 async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: Deferral) {
+  const { waitMs, slotAt, queued } = deferral;
   const { view, requests } = run;
-  const { waitMs, slotAt, queued, suspended } = deferral;
   view.nextAttemptAt = queued ? null : fromNow(waitMs);
-  setCurrentDetails(waitingText(run, deferral));
+  setCurrentDetails(texts.waiting(run, deferral));
   // `retryNow` makes it check whether its turn has come, or whether the delivery was ended.
   const isOver = () => requests.cancel || (queued === true && (requests.release || requests.retry));
-  if (waitMs > 0)
-    await condition(isOver, waitMs, {
-      summary: suspended ? 'The organization is suspended' : 'Rate limit of the destination',
-    });
+  if (waitMs > 0) await condition(isOver, waitMs, { summary: texts.waitingSummary(deferral) });
   if (queued) Object.assign(requests, { release: false, retry: false });
   view.nextAttemptAt = null;
   Object.assign(request, { slotAt, queued });
   return requests.cancel;
-}
-
-function waitingText(run: Run, { queued, suspended }: Deferral): string {
-  if (suspended) return texts.suspended(run);
-  return queued ? texts.waitingForTurn(run) : texts.waitingForSlot(run);
 }
 
 /**

@@ -15,8 +15,8 @@ export async function waitForResumption(
 ): Promise<AttemptOutcome> {
   if (waitsForTurn) {
     await queueForTurn(pool, deliveryId);
-    return { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true, suspended: true };
+    return { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true, for: 'resumption' };
   }
   await postponeDelivery(pool, deliveryId, LOOK_AGAIN_MS);
-  return { status: 'deferred', waitMs: LOOK_AGAIN_MS, suspended: true };
+  return { status: 'deferred', waitMs: LOOK_AGAIN_MS, for: 'resumption' };
 }

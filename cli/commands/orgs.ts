@@ -116,9 +116,9 @@ function addPlanAndLimits(orgs: Command): void {
     .addHelpText('after', `\nLimits:\n${LIMIT_NAMES.map((name) => `  ${name}: ${LIMITS[name].unit}`).join('\n')}`)
     .action(async (name: string, limit: string, text: string, _options, command: Command) => {
       const [limitName, value] = [limitNameOf(limit), limitValueOf(text)];
-      const { setLimit } = await import('../../db/organizations/limits.ts');
+      const { setLimits } = await import('../../db/organizations/limits.ts');
       await change(command, name, async (pool, { id, slug }) => {
-        await setLimit(pool, id, limitName, value);
+        await setLimits(pool, id, { [limitName]: value });
         return `${limitName} of ${slug} is ${text}, in force within seconds`;
       });
     });
@@ -136,8 +136,8 @@ function limitNameOf(text: string): LimitName {
   return name;
 }
 
-function limitValueOf(text: string): number | null | undefined {
-  if (text === 'default') return undefined;
+function limitValueOf(text: string): number | null | 'default' {
+  if (text === 'default') return text;
   if (text === 'none') return null;
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
