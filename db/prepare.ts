@@ -59,7 +59,7 @@ async function requireMigrated(pool: Pool): Promise<void> {
   const [first, ...others] = await missingMigrations(pool);
   if (first !== undefined)
     throw new ConfigError([
-      `The database lacks ${others.length + 1} migrations, ${first} first, and the role of DATABASE_URL may not apply them: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
+      `The database lacks migrations (${others.length + 1}, ${first} first), and the role of DATABASE_URL may not apply them: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
     ]);
   await ensurePartitions(pool);
 }
