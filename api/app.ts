@@ -5,6 +5,7 @@ import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyRooms } from './body-memory-budget.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter } from './context.ts';
+import { mountConfirmPage } from './confirm-page.ts';
 import { cors } from './cors.ts';
 import { renderErrors } from './errors.ts';
 import { idempotency } from './idempotency.ts';
@@ -31,6 +32,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   const open = openRouter(deps);
   const page = newRouter();
   mountPage(page);
+  mountConfirmPage(page, deps);
   const management = managementRouter(deps);
   app.use(requestLog(deps.log, deps.proxies));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));

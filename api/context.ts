@@ -6,7 +6,9 @@ import type { Plan, Scope } from '../core/access.ts';
 import type { Settings } from '../core/config.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
+import type { RecipientRule } from '../core/notify-recipients.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
+import type { OperatorR2 } from '../core/warehouse/r2-operator.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
@@ -57,6 +59,10 @@ export interface ApiDeps {
   signals: Signals;
   testSender: TestSender;
   testUploader: TestUploader;
+  /** Who may be sent notifications at the moment. */
+  recipientRule: () => RecipientRule;
+  /** The operator's access to R2. */
+  r2: OperatorR2;
   /** Checks transforms when they are stored, and runs them for tests. */
   transforms: Transforms;
   workflowLink: WorkflowLink;

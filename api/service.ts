@@ -3,20 +3,26 @@
 import type { Server } from 'node:http';
 import { Client, Connection, type DataConverter } from '@temporalio/client';
 import { parseRange } from '../core/address-ranges.ts';
-import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
-import { workflowLinks } from '../core/temporal-link.ts';
-import { isTransientDatabaseError } from '../db/database-errors.ts';
-import { loadEncryptionKeys } from '../db/encryption/keys.ts';
-import { SecretBox } from '../db/encryption/secret-box.ts';
-import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
-import { createOrm } from '../db/orm.ts';
-import { createPool, type Pool } from '../db/pool.ts';
-import { prepareDatabase } from '../db/prepare.ts';
-import { ensurePartitions } from '../db/retention/partitions.ts';
+import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
+import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { recipientRule } from '../core/notify-recipients.ts';
+import { apiService, ownServices } from '../core/own-services.ts';
+import { workflowLinks } from '../core/temporal-link.ts';
+import { operatorR2 } from '../core/warehouse/r2-operator.ts';
+import { SecretBox } from '../db/encryption/secret-box.ts';
+import { loadEncryptionKeys } from '../db/encryption/keys.ts';
+import { watchOrganizations } from '../db/organizations/several.ts';
+import { createOrm } from '../db/orm.ts';
+import { ensurePartitions } from '../db/retention/partitions.ts';
+import { isTransientDatabaseError } from '../db/database-errors.ts';
+import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
+import { createPool, type Pool } from '../db/pool.ts';
+import { prepareDatabase } from '../db/prepare.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
@@ -73,8 +79,12 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const temporalSettings = temporalConnectionOptions(env);
   const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
   const signals = createSignals(temporal, pool, log);
-  const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
-  const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
+  const organizations = await watchOrganizations(pool, settings, log);
+  const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const r2 = operatorR2(settings, env);
+  const sender = createSender(reach);
+  const warehouses = createWarehouses({ ...reach, r2 });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const backlog = await watchBacklog({ pool, settings, log });
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
@@ -95,6 +105,8 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       version: packageJson.version,
     }),
     testUploader: createTestUploader(warehouses),
+    r2,
+    recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
     transforms,
     workflowLink: workflowLinks(settings, temporalSettings),
     requests: new OrganizationRequests(),
@@ -117,6 +129,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     proxies,
   );
   const port = await listen(server, settings);
+  own.add(apiService(settings, port));
   baseUrl = publicUrl(settings, port);
   const partitions = keepPartitions(pool, log);
 
@@ -124,6 +137,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     clearInterval(partitions);
     await ingest.close();
     await quotas.close();
+    await organizations.stop();
     await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };

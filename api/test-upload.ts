@@ -27,6 +27,8 @@ export interface TestUploader {
 export interface TestedWarehouse {
   id: string;
   version: number;
+  /** The slug of its organization. */
+  organization: string;
   opened: DecryptedConfig;
   fieldMapping: FieldMappingRule[] | null;
 }
@@ -44,14 +46,14 @@ export type UploadResult =
 
 export function createTestUploader(warehouses: Pick<Warehouses, 'put'>): TestUploader {
   return {
-    async upload({ id, version, opened, fieldMapping }, payload = samplePayload) {
+    async upload({ id, version, organization, opened, fieldMapping }, payload = samplePayload) {
       if (!opened.ok) return failure(null, 0, opened.message);
       const { ok: _ok, ...typed } = opened;
       const made = testFile(typed.config, fieldMapping, payload);
       if (made instanceof FileTooLargeError) return failure(null, 0, made.message);
       const { key, file } = made;
       const metadata = { count: String(file.count), sha256: file.sha256 };
-      const target: WarehouseTarget = { id, version, ...typed };
+      const target: WarehouseTarget = { id, version, organization, ...typed };
       const startedAt = performance.now();
       const written = await warehouses.put(
         target,

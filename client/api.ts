@@ -446,6 +446,8 @@ export type Route = {
   notifyOnSuccess: boolean;
   notifyOnRecovery: boolean;
   notifyEmails: string | null;
+  /** Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain. */
+  withheldEmails: Array<string>;
   /** What of the destination's answer counts as success; null: any 2xx. */
   expectedResponse: {
     statusCodes?: Array<number>;
@@ -619,6 +621,15 @@ export type RouteImportResult = {
     name: string;
     status: 'created' | 'skipped' | 'overwritten';
   }>;
+};
+
+export type NotificationRecipient = {
+  /** In lower case. */
+  address: string;
+  /** When its owner has agreed. */
+  confirmedAt: Timestamp | null;
+  /** When a mail asked its owner for the last time. */
+  askedAt: Timestamp | null;
 };
 
 export type Filter = {
@@ -1710,6 +1721,22 @@ export interface Operations {
       }>;
     };
   }, options?: CallOptions): Promise<RouteImportResult>;
+  /** List the addresses that routes notify */
+  listNotificationRecipients(input?: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+  }, options?: CallOptions): Promise<{
+    data: Array<NotificationRecipient>;
+    pagination: Pagination;
+  }>;
+  /** Ask the owner of an address once more */
+  resendConfirmation(input: {
+    body: {
+      address: string;
+    };
+  }, options?: CallOptions): Promise<NotificationRecipient>;
   /** Let records live for some time only */
   renewLeases(input: {
     body: {
@@ -2151,6 +2178,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   importDestinations: 'POST /api/destinations/import',
   exportRoutes: 'GET /api/routes/export',
   importRoutes: 'POST /api/routes/import',
+  listNotificationRecipients: 'GET /api/notification-recipients',
+  resendConfirmation: 'POST /api/notification-recipients/resend',
   renewLeases: 'POST /api/leases',
   listFilters: 'GET /api/filters',
   createFilter: 'POST /api/filters',

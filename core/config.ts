@@ -4,7 +4,10 @@ import { z } from 'zod';
 import { CODEC_MODES } from './codec-mode.ts';
 import { PLANS } from './access.ts';
 import { parseRange } from './address-ranges.ts';
+import { hostAndPort } from './host-and-port.ts';
 import { LANES } from './lane.ts';
+import { isRecipientRule } from './notify-recipients.ts';
+import { parseR2Bucket } from './warehouse/r2-operator.ts';
 
 /** Thrown for settings that cannot be used; `problems` holds one line each, naming the variable. */
 export class ConfigError extends Error {
@@ -29,6 +32,18 @@ const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+
+const hostsAndPorts = list.refine(
+  (entries) => entries.every((entry) => hostAndPort(entry) !== null),
+  'must be comma-separated host:port pairs, for example temporal-ui:8080',
+);
+
+const r2Buckets = list.refine(
+  (entries) => entries.every((entry) => parseR2Bucket(entry) !== null),
+  'must be comma-separated entries of the form <organization slug>:<bucket> or <organization slug>:<bucket>/<prefix>',
+);
+
+const recipients = list.refine(isRecipientRule, 'must be any, confirmed, or comma-separated domains in lower case');
 
 const oneOf = <const Choice extends string>(choices: readonly Choice[]) =>
   z.enum(choices, { error: `must be one of ${choices.join(', ')}` });
@@ -78,6 +93,8 @@ const variables = {
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1), secret: true },
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
+  HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
+  HOOKYARD_R2_BUCKETS: { schema: r2Buckets, default: '' },
   HOOKYARD_LANE: { schema: oneOf(LANES), default: 'workflow' },
   HOOKYARD_LEAN_SANDBOX: { schema: onOff, default: 'off' },
   HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },
@@ -120,6 +137,7 @@ const variables = {
   TEMPORAL_UI_PORT: { schema: integer(0, 65535), default: '8233' },
   TEMPORAL_UI_URL: { schema: url(['http:', 'https:']) },
   SMTP_URL: { schema: url(['smtp:', 'smtps:']), secret: true },
+  HOOKYARD_NOTIFY_RECIPIENTS: { schema: recipients },
   HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
@@ -151,7 +169,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   const values: Record<string, unknown> = {};
   for (const [name, row] of Object.entries<{ schema: z.ZodType; default?: string; secret?: boolean }>(variables)) {
     const text = env[name] || row.default;
-    if (text === undefined || (text === '' && name !== 'HOOKYARD_DELIVERY_ALLOW')) continue;
+    if (text === undefined || (text === '' && row.default !== '')) continue;
     const parsed = row.schema.safeParse(text);
     if (parsed.success) values[name] = parsed.data;
     else
