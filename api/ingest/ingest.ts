@@ -124,6 +124,8 @@ async function accept(
     if (challenge !== null) return { challenge };
     const use = await quotas.of(source);
     requireSmallPayload(use, received.body.length);
+    // Before schemas and filters run.
+    use.requireRoom(received.body.length);
     const event = newEvent(source, received, { at: new Date(), mac });
     await requireFewDeliveries(quotas, use, event.deliveries.length);
     backlog.requireRoomFor(event.deliveries);
@@ -151,10 +153,10 @@ async function store(writer: EventWriter, use: OrganizationUse, event: NewEvent)
   try {
     const outcome = await writer.write(event);
     if (outcome.kind === 'stored') place.keep();
-    else place.release();
+    else place.release(outcome.kind === 'stale');
     return outcome;
   } catch (error) {
-    place.release();
+    place.release(false);
     if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
     throw error;
   }
