@@ -5,6 +5,7 @@ import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyRooms } from './body-memory-budget.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter } from './context.ts';
 import { cors } from './cors.ts';
+import { recordDeeds } from './deeds.ts';
 import { renderErrors } from './errors.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
@@ -14,6 +15,7 @@ import { managementOperations } from './operations.ts';
 import { rateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { type HealthDeps, mountHealth } from './resources/health.ts';
+import { permit } from './scopes.ts';
 import { answerUnmatched, keepFixedWords } from './unmatched.ts';
 
 export interface AppDeps extends ApiDeps {
@@ -60,13 +62,17 @@ export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
 /** Every path of the management API; all of them need an API key. */
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
-  router.use(authenticate(deps.pool));
+  router.use(authenticate(deps));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
   if (perMinute !== undefined) router.use(rateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
-  router.use(idempotency(deps));
-  // Inside `idempotency`, which stores the header with the answer.
-  router.use(nameIgnored);
-  mountOperations(router, managementOperations, deps);
+  const repeatable = idempotency(deps);
+  mountOperations(router, managementOperations, deps, (operation) => [
+    recordDeeds(deps.pool, operation),
+    permit(operation),
+    repeatable,
+    // Inside `idempotency`, which stores the header with the answer.
+    nameIgnored,
+  ]);
   return router;
 }

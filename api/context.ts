@@ -1,4 +1,5 @@
 // The state of a request, and the dependencies of handlers.
+import type { IncomingMessage } from 'node:http';
 import Router, { type RouterContext } from '@koa/router';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
@@ -11,6 +12,7 @@ import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
+import type { Deed } from './deeds.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
 import type { TestUploader } from './test-upload.ts';
@@ -18,7 +20,14 @@ import type { TestUploader } from './test-upload.ts';
 /** The sender of a request: the organization and the API key that selected it. */
 export interface Caller {
   organization: { id: string; name: string; slug: string; plan: Plan };
-  key: { id: string; name: string; scopes: Scope[] };
+  key: {
+    id: string;
+    name: string;
+    scopes: Scope[];
+    /** Ranges in CIDR notation; null: every address. */
+    allowedAddresses: string[] | null;
+    expiresAt: Date | null;
+  };
 }
 
 export interface ApiState {
@@ -30,6 +39,10 @@ export interface ApiState {
   caller?: Caller;
   /** The bytes of the body, if something before the handler needed them. */
   body?: Buffer;
+  /** The body as it was parsed. */
+  sent?: unknown;
+  /** What it is about to do, if that is recorded in the audit log. */
+  deed?: Deed;
 }
 
 export type AppContext = Koa.ParameterizedContext<ApiState>;
@@ -75,6 +88,11 @@ export function organizationId(ctx: { state: ApiState }): string {
 /** A unit of work that sees the records of the request's organization only. */
 export function entityManager(ctx: { state: ApiState }, deps: ApiDeps): EntityManager {
   return tenantEntityManager(deps.orm, organizationId(ctx));
+}
+
+/** Where a request comes from: the address of the client. */
+export function clientAddress(ctx: { req: IncomingMessage }): string {
+  return ctx.req.socket.remoteAddress ?? '';
 }
 
 /** A parameter of the path. */

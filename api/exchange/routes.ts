@@ -9,6 +9,7 @@ import { type ApiDeps, type Context, entityManager, organizationId } from '../co
 import { routeFileItem } from '../members/routes.ts';
 import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { noteDryRun } from '../deeds.ts';
 import { parseQuery } from '../validation.ts';
 import {
   answerExport,
@@ -20,6 +21,7 @@ import {
   importOf,
   inImport,
   messages,
+  noteImported,
   readImport,
 } from './exchange.ts';
 import { exportRoute, itemSchema, type RouteItem, readRouteItem } from './route-item.ts';
@@ -116,6 +118,7 @@ const refused = (errors: string[], warnings: string[] = []): ImportResult => ({
 
 async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const { items, conflictStrategy, validateOnly } = await readImport(ctx, 'routes');
+  if (validateOnly) noteDryRun(ctx);
   const checked = await checkItems('routes', items, readRouteItem);
   const usable = checked.flatMap((entry) => ('item' in entry ? entry.item : []));
   ctx.body = await inImport(ctx, deps, null, async (em): Promise<ImportResult> => {
@@ -135,7 +138,9 @@ async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
     }
     if (errors.length > 0) return refused(errors, warnings);
     const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
-    return report(steps, ids, warnings);
+    const result = report(steps, ids, warnings);
+    noteImported(ctx, result.routes);
+    return result;
   });
 }
 

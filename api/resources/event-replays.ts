@@ -2,6 +2,7 @@
 // Rules: RPL-05 to RPL-13, ERR-17, ERR-28.
 import { z } from 'zod';
 import { MAX_OPEN_REPLAYS, REPLAY_RATE } from '../../core/event-replay.ts';
+import { newId } from '../../core/ids.ts';
 import { Destination, EventReplay } from '../../db/entities.ts';
 import {
   countExpired,
@@ -14,12 +15,15 @@ import {
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { inTransaction } from '../../db/pool.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import { noteDryRun, noteRecords } from '../deeds.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { requireId } from '../records.ts';
+import { requireScope } from '../scopes.ts';
 import { parseChoice, parseQuery } from '../validation.ts';
 import { dryRunAnswer, replayAnswer, showFilter, showReplay } from './event-replay-view.ts';
 import { eventFilter, eventFilterParams } from './events.ts';
@@ -95,14 +99,19 @@ export const eventReplayOperations: Operation[] = [
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseChoice(ctx, createSchema);
   requireChoice(body);
+  // Its count tells what payloads hold.
+  if (body.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
   const em = entityManager(ctx, deps);
   await requireDestinations(em, body.destinationIds ?? []);
   const selection = await selectEvents(deps.pool, organizationId(ctx), eventFilter(body));
   if (body.dryRun) {
+    if (body.search === undefined) noteDryRun(ctx);
     ctx.body = await dryRun(deps, body, selection);
     return;
   }
-  const id = await store(deps, body, selection);
+  const id = newId('rpl');
+  noteRecords(ctx, [id]);
+  await store(deps, id, body, selection);
   ctx.body = showReplay(await findReplay(em, id), deps);
 }
 
@@ -141,9 +150,10 @@ async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) 
   }
 }
 
-async function store({ pool }: ApiDeps, body: Body, selection: EventSelection): Promise<string> {
+async function store({ pool }: ApiDeps, id: string, body: Body, selection: EventSelection): Promise<void> {
   try {
-    return await createEventReplay(pool, {
+    await createEventReplay(pool, {
+      id,
       selection,
       search: body.search ?? null,
       destinationIds: body.destinationIds ?? null,
@@ -191,7 +201,8 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 /** Cancels a replay after the current page. PostgreSQL decides; the workflow is signalled afterwards. */
 async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
   const { id } = await findReplay(entityManager(ctx, deps), param(ctx, 'id'));
-  const ended = await endEventReplay(deps.pool, { organizationId: organizationId(ctx), replayId: id }, 'cancelled');
+  const key = { organizationId: organizationId(ctx), replayId: id };
+  const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
   const replay = await findReplay(entityManager(ctx, deps), id);
   if (!ended) {
     throw new ApiError(

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { isRedacted } from '../../core/redaction.ts';
 import {
+  newSecretProblem,
   publicVerificationConfig,
   type VerificationConfig,
   verificationConfigSchema,
@@ -12,6 +13,7 @@ import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import * as field from '../members/fields.ts';
 import {
@@ -149,6 +151,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { verificationConfig: config, ...body } = await parseBody(ctx, createSourceSchema);
   const id = newId('src');
+  noteRecords(ctx, [id]);
   const verification = withStoredSecret(config ?? { type: 'none' }, null);
   const em = entityManager(ctx, deps);
   const source = em.create(Source, {
@@ -207,6 +210,8 @@ function withStoredSecret(config: Record<string, unknown>, stored: VerificationC
     { verificationConfig: known },
     'The body',
   );
+  const problem = !isKept && 'secret' in checked ? newSecretProblem(checked.secret) : null;
+  if (problem !== null) throw invalid('verificationConfig.secret', problem);
   return checked;
 }
 

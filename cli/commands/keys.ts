@@ -7,6 +7,7 @@ import { showDone, showPage } from './show.ts';
 
 interface KeyOptions {
   scope?: Scope[];
+  allow?: string[];
   expires?: string;
 }
 
@@ -21,6 +22,7 @@ export function addKeys(program: Command): void {
         id: (key) => key.id,
         scopes: (key) => key.scopes.join(', '),
         key: (key) => `…${key.tokenHint}`,
+        from: (key) => key.allowedAddresses?.join(', ') ?? 'everywhere',
         expires: (key) => key.expiresAt ?? 'never',
         created: (key) => key.createdAt,
       });
@@ -28,11 +30,15 @@ export function addKeys(program: Command): void {
   keys
     .command('create <name>')
     .description('create a key and print it once')
-    .option('--scope <scope>', 'read or write; may be repeated (both)', collect)
+    .option('--scope <scope>', 'read, write, or one like events:read; may be repeated (read and write)', collect)
+    .option('--allow <range>', 'address or range that it may be used from; may be repeated (any)', collect)
     .option('--expires <date>', 'ISO 8601; never when not given')
-    .action(async (name: string, { scope: scopes, expires: expiresAt }: KeyOptions, command: Command) => {
+    .action(async (name: string, options: KeyOptions, command: Command) => {
       const context = contextOf(command);
-      const key = await context.client.createApiKey({ body: { name, ...given({ scopes, expiresAt }) } });
+      const { scope: scopes, allow: allowedAddresses, expires: expiresAt } = options;
+      const key = await context.client.createApiKey({
+        body: { name, ...given({ scopes, allowedAddresses, expiresAt }) },
+      });
       context.output.result(key, () => {
         context.output.line(key.token);
         context.output.note(`${key.name} (${key.id}) may ${key.scopes.join(' and ')}; the key is not shown again`);

@@ -5,10 +5,11 @@ import { z } from 'zod';
 import { githubSchema, verifyGithub } from './github.ts';
 import { hmacSchema, verifyHmac } from './hmac.ts';
 import { noneSchema, verifyNone } from './none.ts';
-import type { SignedRequest, Verification } from './scheme.ts';
+import { newSecretSchema, type SignedRequest, type Verification } from './scheme.ts';
 import { slackSchema, verifySlack } from './slack.ts';
 import { stripeSchema, verifyStripe } from './stripe.ts';
 
+export { newSecretProblem } from './scheme.ts';
 export type { SignedRequest, Verification } from './scheme.ts';
 export { slackChallenge } from './slack.ts';
 
@@ -35,6 +36,12 @@ export const verificationSchemas = Object.values(schemes).map(({ schema }) => sc
 /** A source's `verificationConfig` (SRC-12 to SRC-16), secrets in clear. */
 export const verificationConfigSchema = z.discriminatedUnion('type', verificationSchemas);
 export type VerificationConfig = z.output<Scheme['schema']>;
+
+const [firstNew, ...othersNew] = verificationSchemas.map((schema) =>
+  'secret' in schema.shape ? z.object({ ...schema.shape, secret: newSecretSchema }) : schema,
+) as [Scheme['schema'], ...Scheme['schema'][]];
+/** That of a new source, for its description. */
+export const newVerificationConfigSchema = z.discriminatedUnion('type', [firstNew, ...othersNew]);
 
 /**
  * Verifies that a request comes from the provider that shares the source's secret; comparisons take constant time.

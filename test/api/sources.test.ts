@@ -174,7 +174,7 @@ describe('Sources', () => {
     const { id } = await makeSource(organization, {
       description: 'old',
       idempotencyKey: { header: 'X-Key', windowSeconds: 60 },
-      verificationConfig: { type: 'github', secret: 'kept' },
+      verificationConfig: { type: 'github', secret: 'kept as long as unchanged' },
     });
     const updated = await organization.api.patch(`${base}/${id}`, { name: 'Renamed', enabled: false });
     expect(updated).to.deep.include({

@@ -40,7 +40,15 @@ describe('hookyard on the command line', () => {
     expect(await cli.ok('sources', 'create', 'orders', '--name', 'Orders of the shop')).to.include(
       `/ingest/${organization.slug}/orders`,
     );
-    const update = ['--verify', 'github', '--secret', 'whisper', '--description', 'from the shop', '--disable'];
+    const update = [
+      '--verify',
+      'github',
+      '--secret',
+      'whispered to both',
+      '--description',
+      'from the shop',
+      '--disable',
+    ];
     const changed = await cli.json('sources', 'update', 'orders', ...update);
     expect(changed).to.include({ name: 'Orders of the shop', description: 'from the shop', enabled: false });
     expect(changed).to.have.deep.property('verificationConfig', { type: 'github' });
