@@ -12,9 +12,8 @@ export function normalRange(text: string): string | null {
   const range = parseRange(text.trim());
   if (!range) return null;
   const [address, bits] = range;
-  const { IPv4, IPv6 } = ipaddr;
-  const network = address.kind() === 'ipv4' ? IPv4.networkAddressFromCIDR : IPv6.networkAddressFromCIDR;
-  return `${network(`${address.toString()}/${bits}`).toString()}/${bits}`;
+  const family = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+  return `${family.networkAddressFromCIDR(`${address.toString()}/${bits}`).toString()}/${bits}`;
 }
 
 /** Whether an address is in one of the ranges. An IPv4-mapped IPv6 address counts as the IPv4 address. */

@@ -9,7 +9,6 @@ import { newSecretSchema, type SignedRequest, type Verification } from './scheme
 import { slackSchema, verifySlack } from './slack.ts';
 import { stripeSchema, verifyStripe } from './stripe.ts';
 
-export { newSecretProblem } from './scheme.ts';
 export type { SignedRequest, Verification } from './scheme.ts';
 export { slackChallenge } from './slack.ts';
 
@@ -40,7 +39,7 @@ export type VerificationConfig = z.output<Scheme['schema']>;
 const [firstNew, ...othersNew] = verificationSchemas.map((schema) =>
   'secret' in schema.shape ? z.object({ ...schema.shape, secret: newSecretSchema }) : schema,
 ) as [Scheme['schema'], ...Scheme['schema'][]];
-/** That of a new source, for its description. */
+/** The same with a new secret. */
 export const newVerificationConfigSchema = z.discriminatedUnion('type', [firstNew, ...othersNew]);
 
 /**

@@ -21,16 +21,14 @@ export const mismatch: Verification = invalid('The signature does not match the 
 /** The schema of a shared secret. */
 export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters');
 
-/** Shorter ones can be found by trying, from one signed request on. Sources that are older may have one. */
-const MIN_SECRET_BYTES = 16;
-/** The schema of a new secret; for its description, because a text of so many characters has at least as many bytes. */
-export const newSecretSchema = secretSchema.min(MIN_SECRET_BYTES);
-
-/** What is wrong with a new secret, or null. */
-export function newSecretProblem(secret: string): string | null {
-  if (Buffer.byteLength(secret) >= MIN_SECRET_BYTES) return null;
-  return `must be at least ${MIN_SECRET_BYTES} bytes long, so that it cannot be guessed; \`openssl rand -hex 32\` makes one`;
-}
+// Shorter ones can be found by trying, from one signed request on. Sources that are older may have one. So many characters have at
+// least as many bytes.
+const MIN_SECRET_LENGTH = 16;
+/** The schema of a new secret. */
+export const newSecretSchema = secretSchema.min(
+  MIN_SECRET_LENGTH,
+  `must be at least ${MIN_SECRET_LENGTH} characters long, so that it cannot be guessed; \`openssl rand -hex 32\` makes one`,
+);
 
 /** A header by its lowercase name; undefined when it is missing or empty. */
 export function header(request: SignedRequest, name: string): string | undefined {

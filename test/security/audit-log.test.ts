@@ -99,171 +99,175 @@ describe('The audit log', () => {
     });
   });
 
-  for (const operation of [...changes.filter(isKeeping), ...changes.filter((each) => !isKeeping(each))]) {
-    const { method, path } = operation;
-    it(`${method} ${path} is recorded`, async () => {
-      const request = rightRequest(operation);
-      const answer = await organization.api.request(method, request.path, request.body, {
-        headers: { 'User-Agent': 'auditor/1' },
+  describe('otherwise', () => {
+    for (const operation of [...changes.filter(isKeeping), ...changes.filter((each) => !isKeeping(each))]) {
+      const { method, path } = operation;
+      it(`${method} ${path} is recorded`, async () => {
+        const request = rightRequest(operation);
+        const answer = await organization.api.request(method, request.path, request.body, {
+          headers: { 'User-Agent': 'auditor/1' },
+        });
+        const records = await recordsOf(answer.headers.get('x-request-id'));
+        const found = `${answer.status} ${JSON.stringify(answer.body)} ${JSON.stringify(records)}`;
+        expect(records, found).to.have.lengthOf(1);
+        const [record] = records;
+        expect(record, found).to.include({
+          organization_id: organization.id,
+          actor: 'key',
+          address: '127.0.0.1',
+          user_agent: 'auditor/1',
+          outcome: answer.status < 400 ? 'done' : 'refused',
+        });
+        expect(record?.action, found).to.match(/^[a-z][A-Za-z]+$/);
+        const made = typeof answer.body.id === 'string' ? [answer.body.id] : [];
+        if (answer.status < 300) expect(record?.recordIds, found).to.include.members(made);
+      });
+    }
+
+    it('has no dry runs', async () => {
+      const replay = { sourceId: own.source[0], dryRun: true };
+      const destinations = [{ name: 'Not imported', url }];
+      const requests = [
+        [`${organization.base}/events/replay`, replay],
+        ['/api/destinations/import', { destinations, conflictStrategy: 'skip', validateOnly: true }],
+      ] as const;
+      for (const [path, body] of requests) {
+        const answer = await organization.api.request('POST', path, body);
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        expect(await recordsOf(answer.headers.get('x-request-id')), path).to.be.empty;
+      }
+    });
+
+    it('has the record of a change in the transaction of the change', async () => {
+      const source = await makeSource(organization);
+      const { id } = await organization.api.create('/api/filters', {
+        name: 'Same transaction',
+        conditions: [{ field: 'a', operator: 'exists' }],
+      });
+      for (const [table, record] of [
+        ['sources', source.id],
+        ['filters', id],
+      ] as const) {
+        const { rows } = await testInstance.pool.query(
+          `select r.xmin = a.xmin as same from ${table} r join audit_records a on a.record_ids @> array[r.id] where r.id = $1`,
+          [record],
+        );
+        expect(rows, table).to.deep.equal([{ same: true }]);
+      }
+    });
+
+    it('holds names of members and no values', async () => {
+      const secret = 'quince-marmalade-0123456789';
+      const requests = [
+        [
+          'POST',
+          `${organization.base}/sources`,
+          {
+            name: `${secret} name`,
+            slug: 'named-members',
+            verificationConfig: { type: 'github', secret, [`${secret}-unknown`]: 1 },
+            [`${secret}-unknown`]: secret,
+          },
+        ],
+        [
+          'POST',
+          '/api/destinations',
+          {
+            name: secret,
+            url: `https://${secret}.example`,
+            headers: { [`X-${secret}`]: secret },
+            authType: 'bearer',
+            authConfig: { token: secret },
+          },
+        ],
+        ['POST', '/api/routes', { name: secret, sourceId: secret, destinationIds: [secret] }],
+        ['DELETE', `/api/routes/${secret}`, undefined],
+      ] as const;
+      for (const [method, path, body] of requests) {
+        await organization.api.request(method, path, body, { headers: { 'User-Agent': 'x'.repeat(3000) } });
+      }
+      const rows = (await wholeDatabase(testInstance.pool)).filter(({ table }) => table === 'audit_records');
+      expect(JSON.stringify(rows)).to.not.include(secret);
+      const { data } = await organization.api.list<AuditRecord>('/api/audit?action=createSource');
+      expect(data[0]?.members).to.deep.equal(['name', 'slug', 'verificationConfig.type', 'verificationConfig.secret']);
+    });
+
+    it('has every read of payloads and secrets, and no other', async () => {
+      const source = await makeSource(organization);
+      const event = await ingest(organization, source, '{"hidden":1}');
+      const read = async (path: string) => {
+        const answer = await organization.api.request('GET', path);
+        expect(answer.status, path).to.equal(200);
+        return (await recordsOf(answer.headers.get('x-request-id'))).map(({ action, recordIds }) => ({
+          action,
+          recordIds,
+        }));
+      };
+      const events = `${organization.base}/events`;
+      expect(await read(`${events}/${event}/payload`)).to.deep.equal([
+        { action: 'getEventPayload', recordIds: [event] },
+      ]);
+      expect(await read(`${events}/${event}?includePayload=true`)).to.deep.equal([
+        { action: 'getEvent', recordIds: [event] },
+      ]);
+      expect(await read(`${events}?search=hidden`)).to.deep.equal([{ action: 'listEvents', recordIds: [] }]);
+      const exported = await read('/api/destinations/export?includeSensitive=true');
+      expect(exported.map(({ action }) => action)).to.deep.equal(['exportDestinations']);
+      for (const path of [events, `${events}/${event}`, '/api/destinations/export', '/api/audit', '/api/api-keys']) {
+        expect(await read(path), path).to.be.empty;
+      }
+    });
+
+    it('has the repeat of a request that showed a new key', async () => {
+      const headers = { 'Idempotency-Key': 'shows-it-again' };
+      const ask = () => organization.api.request('POST', '/api/api-keys', { name: 'Twice' }, { headers });
+      const [first, second] = [await ask(), await ask()];
+      expect(second.body.token).to.equal(first.body.token);
+      const [record] = await recordsOf(second.headers.get('x-request-id'));
+      expect(record).to.include({ action: 'createApiKey', outcome: 'done', code: 'REPEATED' });
+    });
+
+    it('has what was refused, and why', async () => {
+      const { token, id } = await organization.api.create<{ token: string }>('/api/api-keys', {
+        name: 'Reader',
+        scopes: ['read'],
+      });
+      const reader = createClient(organization.api.url, token);
+      const destination = await makeDestination(organization);
+      const answer = await reader.request('DELETE', `/api/destinations/${destination.id}`);
+      expectError(answer, 403, 'FORBIDDEN');
+      const [record] = await recordsOf(answer.headers.get('x-request-id'));
+      expect(record).to.include({ key_id: id, outcome: 'refused', status: 403, code: 'FORBIDDEN' });
+      expect(record?.recordIds).to.deep.equal([destination.id]);
+    });
+
+    it('has no webhooks', async () => {
+      const source = await makeSource(organization);
+      const size = async () => (await testInstance.pool.query('select count(*) as n from audit_records')).rows[0].n;
+      const before = await size();
+      for (let n = 0; n < 20; n += 1) await ingest(organization, source, '{}');
+      expect(await size()).to.equal(before);
+    });
+
+    it('has one row with the number and some ids of many records', async () => {
+      const destinations = Array.from({ length: 150 }, (_, n) => ({ name: `Many ${n}`, url: 'https://many.example' }));
+      const answer = await organization.api.request('POST', '/api/destinations/import', {
+        destinations,
+        conflictStrategy: 'rename',
       });
       const records = await recordsOf(answer.headers.get('x-request-id'));
-      const found = `${answer.status} ${JSON.stringify(answer.body)} ${JSON.stringify(records)}`;
-      expect(records, found).to.have.lengthOf(1);
-      const [record] = records;
-      expect(record, found).to.include({
-        organization_id: organization.id,
-        actor: 'key',
-        address: '127.0.0.1',
-        user_agent: 'auditor/1',
-        outcome: answer.status < 400 ? 'done' : 'refused',
-      });
-      expect(record?.action, found).to.match(/^[a-z][A-Za-z]+$/);
-      const made = typeof answer.body.id === 'string' ? [answer.body.id] : [];
-      if (answer.status < 300) expect(record?.recordIds, found).to.include.members(made);
+      expect(records).to.have.lengthOf(1);
+      expect(records[0]?.recordIds).to.have.lengthOf(100);
+      expect(records[0]).to.include({ action: 'importDestinations', recordCount: 150 });
     });
-  }
 
-  it('has no dry runs', async () => {
-    const replay = { sourceId: own.source[0], dryRun: true };
-    const destinations = [{ name: 'Not imported', url }];
-    const requests = [
-      [`${organization.base}/events/replay`, replay],
-      ['/api/destinations/import', { destinations, conflictStrategy: 'skip', validateOnly: true }],
-    ] as const;
-    for (const [path, body] of requests) {
-      const answer = await organization.api.request('POST', path, body);
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      expect(await recordsOf(answer.headers.get('x-request-id')), path).to.be.empty;
-    }
-  });
-
-  it('has the record of a change in the transaction of the change', async () => {
-    const source = await makeSource(organization);
-    const { id } = await organization.api.create('/api/filters', {
-      name: 'Same transaction',
-      conditions: [{ field: 'a', operator: 'exists' }],
-    });
-    for (const [table, record] of [
-      ['sources', source.id],
-      ['filters', id],
-    ] as const) {
+    it('has what operators do, and the first key', async () => {
       const { rows } = await testInstance.pool.query(
-        `select r.xmin = a.xmin as same from ${table} r join audit_records a on a.record_ids @> array[r.id] where r.id = $1`,
-        [record],
+        `select action, address from audit_records where actor = 'operator' and organization_id = $1`,
+        [testInstance.organizationId],
       );
-      expect(rows, table).to.deep.equal([{ same: true }]);
-    }
-  });
-
-  it('holds names of members and no values', async () => {
-    const secret = 'quince-marmalade-0123456789';
-    const requests = [
-      [
-        'POST',
-        `${organization.base}/sources`,
-        {
-          name: `${secret} name`,
-          slug: 'named-members',
-          verificationConfig: { type: 'github', secret, [`${secret}-unknown`]: 1 },
-          [`${secret}-unknown`]: secret,
-        },
-      ],
-      [
-        'POST',
-        '/api/destinations',
-        {
-          name: secret,
-          url: `https://${secret}.example`,
-          headers: { [`X-${secret}`]: secret },
-          authType: 'bearer',
-          authConfig: { token: secret },
-        },
-      ],
-      ['POST', '/api/routes', { name: secret, sourceId: secret, destinationIds: [secret] }],
-      ['DELETE', `/api/routes/${secret}`, undefined],
-    ] as const;
-    for (const [method, path, body] of requests) {
-      await organization.api.request(method, path, body, { headers: { 'User-Agent': 'x'.repeat(3000) } });
-    }
-    const rows = (await wholeDatabase(testInstance.pool)).filter(({ table }) => table === 'audit_records');
-    expect(JSON.stringify(rows)).to.not.include(secret);
-    const { data } = await organization.api.list<AuditRecord>('/api/audit?action=createSource');
-    expect(data[0]?.members).to.deep.equal(['name', 'slug', 'verificationConfig.type', 'verificationConfig.secret']);
-  });
-
-  it('has every read of payloads and secrets, and no other', async () => {
-    const source = await makeSource(organization);
-    const event = await ingest(organization, source, '{"hidden":1}');
-    const read = async (path: string) => {
-      const answer = await organization.api.request('GET', path);
-      expect(answer.status, path).to.equal(200);
-      return (await recordsOf(answer.headers.get('x-request-id'))).map(({ action, recordIds }) => ({
-        action,
-        recordIds,
-      }));
-    };
-    const events = `${organization.base}/events`;
-    expect(await read(`${events}/${event}/payload`)).to.deep.equal([{ action: 'getEventPayload', recordIds: [event] }]);
-    expect(await read(`${events}/${event}?includePayload=true`)).to.deep.equal([
-      { action: 'getEvent', recordIds: [event] },
-    ]);
-    expect(await read(`${events}?search=hidden`)).to.deep.equal([{ action: 'listEvents', recordIds: [] }]);
-    const exported = await read('/api/destinations/export?includeSensitive=true');
-    expect(exported.map(({ action }) => action)).to.deep.equal(['exportDestinations']);
-    for (const path of [events, `${events}/${event}`, '/api/destinations/export', '/api/audit', '/api/api-keys']) {
-      expect(await read(path), path).to.be.empty;
-    }
-  });
-
-  it('has the repeat of a request that showed a new key', async () => {
-    const headers = { 'Idempotency-Key': 'shows-it-again' };
-    const ask = () => organization.api.request('POST', '/api/api-keys', { name: 'Twice' }, { headers });
-    const [first, second] = [await ask(), await ask()];
-    expect(second.body.token).to.equal(first.body.token);
-    const [record] = await recordsOf(second.headers.get('x-request-id'));
-    expect(record).to.include({ action: 'createApiKey', outcome: 'done', code: 'REPEATED' });
-  });
-
-  it('has what was refused, and why', async () => {
-    const { token, id } = await organization.api.create<{ token: string }>('/api/api-keys', {
-      name: 'Reader',
-      scopes: ['read'],
+      expect(rows).to.deep.equal([{ action: 'createApiKey', address: null }]);
     });
-    const reader = createClient(organization.api.url, token);
-    const destination = await makeDestination(organization);
-    const answer = await reader.request('DELETE', `/api/destinations/${destination.id}`);
-    expectError(answer, 403, 'FORBIDDEN');
-    const [record] = await recordsOf(answer.headers.get('x-request-id'));
-    expect(record).to.include({ key_id: id, outcome: 'refused', status: 403, code: 'FORBIDDEN' });
-    expect(record?.recordIds).to.deep.equal([destination.id]);
-  });
-
-  it('has no webhooks', async () => {
-    const source = await makeSource(organization);
-    const size = async () => (await testInstance.pool.query('select count(*) as n from audit_records')).rows[0].n;
-    const before = await size();
-    for (let n = 0; n < 20; n += 1) await ingest(organization, source, '{}');
-    expect(await size()).to.equal(before);
-  });
-
-  it('has one row with the number and some ids of many records', async () => {
-    const destinations = Array.from({ length: 150 }, (_, n) => ({ name: `Many ${n}`, url: 'https://many.example' }));
-    const answer = await organization.api.request('POST', '/api/destinations/import', {
-      destinations,
-      conflictStrategy: 'rename',
-    });
-    const records = await recordsOf(answer.headers.get('x-request-id'));
-    expect(records).to.have.lengthOf(1);
-    expect(records[0]?.recordIds).to.have.lengthOf(100);
-    expect(records[0]).to.include({ action: 'importDestinations', recordCount: 150 });
-  });
-
-  it('has what operators do, and the first key', async () => {
-    const { rows } = await testInstance.pool.query(
-      `select action, address from audit_records where actor = 'operator' and organization_id = $1`,
-      [testInstance.organizationId],
-    );
-    expect(rows).to.deep.equal([{ action: 'createApiKey', address: null }]);
   });
 
   describe('read over the API', () => {
