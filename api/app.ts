@@ -12,7 +12,7 @@ import { nameIgnored } from './ignored.ts';
 import { mountDescription, mountPage } from './openapi/serve.ts';
 import { mountOperations } from './operation.ts';
 import { managementOperations } from './operations.ts';
-import { rateLimit } from './rate-limit.ts';
+import { keyRateLimit, organizationRateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { type HealthDeps, mountHealth } from './resources/health.ts';
 import { permit } from './scopes.ts';
@@ -24,7 +24,7 @@ export interface AppDeps extends ApiDeps {
   health: HealthDeps;
 }
 
-/** Puts the app together; it holds no state besides the counters of the rate limit. */
+/** Puts the app together; it holds no state besides the counters of the rate limits. */
 export function createApp(deps: AppDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
   const open = openRouter(deps);
@@ -63,8 +63,9 @@ export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
   router.use(authenticate(deps));
+  router.use(organizationRateLimit(deps.requests));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
-  if (perMinute !== undefined) router.use(rateLimit(perMinute));
+  if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   const repeatable = idempotency(deps);
   mountOperations(router, managementOperations, deps, (operation) => [

@@ -2,6 +2,7 @@
 // Rules: HTTP-04, AUTH-01 to AUTH-03, AUTH-05, AUTH-18, AUTH-22, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
 import { isInRanges } from '../core/allowed-addresses.ts';
+import { limitsOf } from '../core/limits.ts';
 import { findKey, noteUse, type ValidKey } from '../db/management/api-keys.ts';
 import { hashToken } from '../db/prepare.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, clientAddress, type Next, param } from './context.ts';
@@ -45,7 +46,13 @@ export function authenticate({ pool, settings, log }: Deps): (ctx: Context, next
 function callerWith(key: ValidKey): Caller {
   const { id, name, scopes, allowedAddresses, expiresAt } = key;
   return {
-    organization: { id: key.organizationId, name: key.organizationName, slug: key.slug, plan: key.plan },
+    organization: {
+      id: key.organizationId,
+      name: key.organizationName,
+      slug: key.slug,
+      plan: key.plan,
+      limits: limitsOf(key.plan, key.limits),
+    },
     key: { id, name, scopes, allowedAddresses, expiresAt },
   };
 }

@@ -92,6 +92,7 @@ export const TAGS = {
   Schemas: { about: 'JSON Schemas that payloads must match.', records: 'schemas' },
   Events: { about: 'Webhooks as they were received, and their replay.', records: 'events' },
   Deliveries: { about: 'What happened to an event on its way to one destination.', records: 'deliveries' },
+  Usage: { about: 'What the organization uses, and what it may.', records: 'organization' },
   Access: { about: 'API keys, and whom a key belongs to.', records: 'keys' },
   Audit: { about: 'Who changed what, and who read payloads and secrets.', records: 'audit' },
   Service: { about: 'Whether the service is well, and this description.', records: null },

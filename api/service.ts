@@ -13,6 +13,7 @@ import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
+import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { prepareDatabase } from '../db/prepare.ts';
 import packageJson from '../package.json' with { type: 'json' };
@@ -24,6 +25,8 @@ import { HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { watchQuotas } from './ingest/quotas.ts';
+import { OrganizationRequests } from './organization-requests.ts';
 import { refusedConnections } from './refused-connections.ts';
 import { OpenConnections } from './open-connections.ts';
 import { lookAtDatabase, lookAtTemporal } from './resources/health.ts';
@@ -70,9 +73,10 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const signals = createSignals(temporal, pool, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
   const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
-  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
+  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const backlog = await watchBacklog({ pool, settings, log });
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
+  const quotas = await watchQuotas({ pool: ingestPool, settings, log });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas });
   const connections = new OpenConnections();
 
   let baseUrl = publicUrl(settings);
@@ -90,6 +94,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     testUploader: createTestUploader(warehouses),
     transforms,
     workflowLink: workflowLinks(settings, temporalSettings),
+    requests: new OrganizationRequests(),
     log,
     ingest: ingest.middleware,
     health: {
@@ -117,6 +122,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const release = async () => {
     clearInterval(partitions);
     await ingest.close();
+    await quotas.close();
     await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };

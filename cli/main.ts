@@ -11,6 +11,7 @@ import { addOrganizations } from './commands/orgs.ts';
 import { addRoutes } from './commands/routes.ts';
 import { addSend } from './commands/send.ts';
 import { addSources } from './commands/sources.ts';
+import { addUsage } from './commands/usage.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { type GlobalOptions, type ServiceAddress, serviceAddress, VERSION } from './context.ts';
 import { endingOf } from './errors.ts';
@@ -52,6 +53,7 @@ addExchange(program);
 addKeys(program);
 addAudit(program);
 addOrganizations(program);
+addUsage(program);
 addWhoami(program);
 
 watchOutput();

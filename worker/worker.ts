@@ -13,11 +13,13 @@ import { orEnd } from '../activities/attempt/or-end.ts';
 import { startParking } from '../activities/parking.ts';
 import { createContextLoader, createResultRecorder } from '../activities/attempt/results.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
-import type { Settings } from '../core/config.ts';
+import { publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { addressesUnder } from '../core/own-address.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
+import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
@@ -66,10 +68,10 @@ export async function runWorker(
   const client = new Client({ connection, namespace: temporal.namespace, dataConverter });
   const { hotPool, pool, warehousePool } = openPools(settings, databaseUrl, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
-  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
+  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
-  const configs = createConfigCache(hotPool, secretBox);
+  const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
   const parking = await startParking(
     { client, log },
     { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },

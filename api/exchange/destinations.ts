@@ -8,6 +8,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { noteDryRun, noteRecords } from '../deeds.ts';
 import { invalid } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import { count, flag, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { booleanParam } from '../query.ts';
@@ -31,6 +32,7 @@ import {
   envelope,
   exampleOptions,
   idsParam,
+  type ImportRequest,
   importOf,
   inImport,
   inSlices,
@@ -125,14 +127,21 @@ async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { items, conflictStrategy, validateOnly } = await readImport(ctx, 'destinations');
-  if (validateOnly) noteDryRun(ctx);
+  const file = await readImport(ctx, 'destinations');
+  if (file.validateOnly) noteDryRun(ctx);
+  const { organization } = callerOf(ctx);
+  ctx.body = await deps.requests.run(organization, 'runningImports', () => importDestinations(ctx, deps, file));
+}
+
+async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportRequest) {
+  const { items, conflictStrategy, validateOnly } = file;
   const { plan } = callerOf(ctx).organization;
   const checked = await checkItems('destinations', items, (item) => readDestinationItem(plan, item));
-  ctx.body = await inImport(ctx, deps, slugRules.constraint, async (em) => {
+  return inImport(ctx, deps, slugRules.constraint, async (em) => {
     const importer = new Importer(deps, em, organizationId(ctx), conflictStrategy);
     await importer.load(checked);
     await inSlices(checked, (entry) => importer.add(entry));
+    await requireRecordRoom(em, ctx, 'destinations', importer.created);
     // A dry run: nothing is flushed at the end of the transaction.
     if (validateOnly) em.clear();
     const result = importer.result(validateOnly);
@@ -254,6 +263,11 @@ class Importer {
   #fail({ name }: { name: string }, problems: string[]): void {
     this.#errors.push(...problems);
     this.#outcomes.push({ id: null, name, slug: null, status: 'failed' });
+  }
+
+  /** How many records are new. */
+  get created(): number {
+    return this.#outcomes.filter(({ status }) => status === 'created').length;
   }
 
   /** The answer; in a dry run records have no id. */

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
+import { LIMIT_NAMES } from '../../core/limits.ts';
 import { type Described, type ErrorCodes, NO_CODE } from '../operation.ts';
 import { ignoredNames, requestId } from './parameters.ts';
 
@@ -15,9 +16,10 @@ const DESCRIPTIONS: Record<number, string> = {
   413: 'The body is too large.',
   415: 'The body is not sent as plain `application/json`.',
   422: 'The `Idempotency-Key` was used with another body in the last 24 hours.',
-  429: 'Too many requests of this key in this minute (only where `HOOKYARD_API_RATE_LIMIT_PER_MINUTE` is set), or too many with wrong credentials from this address.',
+  429: 'A limit of the organization, which `limit` names; too many requests of this key in this minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`); or too many with wrong credentials from this address.',
   500: 'A fault of the service; its log has the details under the request id.',
   503: 'Something that this request needs is away or overloaded; try again.',
+  508: 'The webhook has been through too many Hookyards; nothing was stored.',
 };
 
 const seconds = z.string().regex(/^\d+$/);
@@ -26,7 +28,9 @@ const retryAfter = seconds.meta({
   examples: ['1'],
   header: { id: 'RetryAfter' },
 });
-const number = (description: string, id: string) => seconds.meta({ description, examples: ['60'], header: { id } });
+/** Where HOOKYARD_API_RATE_LIMIT_PER_MINUTE is set. */
+const number = (description: string, id: string) =>
+  seconds.optional().meta({ description, examples: ['60'], header: { id } });
 
 const HEADERS: Record<number, Record<string, z.ZodType>> = {
   400: { 'X-Ignored': ignoredNames },
@@ -60,6 +64,10 @@ const detail = z
   })
   .meta({ id: 'ErrorDetail' });
 
+const limitName = z
+  .enum(LIMIT_NAMES)
+  .meta({ id: 'LimitName', description: 'A limit of the organization.', examples: ['eventsPerSecond'] });
+
 /** The error body with these codes. */
 function errorBody(status: number, codes: string[]): z.ZodType {
   const named = codes.filter((code) => code !== NO_CODE);
@@ -69,6 +77,7 @@ function errorBody(status: number, codes: string[]): z.ZodType {
     message: z.string().meta({ description: 'What is wrong and what to do.', examples: [exampleMessage(status)] }),
     ...(named.length > 0 && { code: codes.includes(NO_CODE) ? code.optional() : code }),
     ...(status === 400 && { details: z.array(detail).optional() }),
+    ...([413, 429].includes(status) && { limit: limitName.optional() }),
   });
 }
 
@@ -92,7 +101,8 @@ const SHARED_NAMES: Record<string, string> = {
   '410 PAYLOAD_EXPIRED': 'PayloadExpired',
   '413 PAYLOAD_TOO_LARGE': 'PayloadTooLarge',
   '415 UNSUPPORTED_MEDIA_TYPE': 'UnsupportedMediaType',
-  '429 RATE_LIMITED': 'RateLimited',
+  '429 LIMIT_EXCEEDED': 'LimitExceeded',
+  '429 LIMIT_EXCEEDED RATE_LIMITED': 'TooManyRequests',
   '500 INTERNAL_ERROR': 'InternalError',
   '503 UNAVAILABLE': 'Unavailable',
 };
@@ -127,7 +137,7 @@ export function managementErrors({ method, path, query, body, errors = {} }: Des
   const merged: ErrorCodes = {
     401: ['UNAUTHORIZED'],
     403: ['FORBIDDEN'],
-    429: ['RATE_LIMITED'],
+    429: ['RATE_LIMITED', 'LIMIT_EXCEEDED'],
     500: ['INTERNAL_ERROR'],
     503: ['UNAVAILABLE'],
   };

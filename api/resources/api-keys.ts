@@ -10,6 +10,7 @@ import { hashToken, newToken } from '../../db/prepare.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { ApiError, notFound } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import { apiKeyAnswer, apiKeyMembers, createApiKeySchema, newApiKeyAnswer } from '../members/api-keys.ts';
 import { toAnswer } from '../members/table.ts';
 import { listOf } from '../members/values.ts';
@@ -92,20 +93,21 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const token = newToken();
   const id = newId('key');
   noteRecords(ctx, [id]);
-  const em = entityManager(ctx, deps);
-  const key = em.create(ApiKey, {
-    id,
-    organizationId: organizationId(ctx),
-    name: body.name,
-    tokenHash: hashToken(token),
-    tokenHint: token.slice(-4),
-    scopes,
-    allowedAddresses,
-    expiresAt,
-    revokedAt: null,
-    lastUsedAt: null,
+  const key = await entityManager(ctx, deps).transactional(async (em) => {
+    await requireRecordRoom(em, ctx, 'apiKeys');
+    return em.create(ApiKey, {
+      id,
+      organizationId: organizationId(ctx),
+      name: body.name,
+      tokenHash: hashToken(token),
+      tokenHint: token.slice(-4),
+      scopes,
+      allowedAddresses,
+      expiresAt,
+      revokedAt: null,
+      lastUsedAt: null,
+    });
   });
-  await em.persist(key).flush();
   ctx.status = 201;
   ctx.body = { ...show(key), token };
 }

@@ -8,7 +8,7 @@ import { viewPayload } from '../../core/payload.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
 import { type EventFilter, type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
-import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
+import { type ApiDeps, callerOf, type Context, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { count, exampleId, flag, headers, idOf, latency, listOf, named, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -169,7 +169,8 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   // What it finds tells what payloads hold.
   if (query.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
   const read = () => listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
-  const { events, total } = await (query.search === undefined ? read() : runSearch(read));
+  const search = () => deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(read));
+  const { events, total } = await (query.search === undefined ? read() : search());
   ctx.body = listAnswer(events.map(show), total, query);
 }
 
