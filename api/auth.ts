@@ -5,7 +5,7 @@ import { isInRanges } from '../core/allowed-addresses.ts';
 import { limitsOf } from '../core/limits.ts';
 import { findKey, noteUse, type ValidKey } from '../db/management/api-keys.ts';
 import { hashToken } from '../db/prepare.ts';
-import { type ApiDeps, type Caller, type Context, callerOf, clientAddress, type Next, param } from './context.ts';
+import { type ApiDeps, type Caller, type Context, callerOf, type Next, param } from './context.ts';
 import { recordRefusedUses } from './deeds.ts';
 import { ApiError, notFound } from './errors.ts';
 import { createSignIns } from './sign-ins.ts';
@@ -27,7 +27,7 @@ export function authenticate({ pool, settings, log }: Deps): (ctx: Context, next
   }
 
   return async (ctx, next) => {
-    const address = clientAddress(ctx);
+    const { address } = ctx.state.client;
     const token = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
     // What cannot be a token is not looked up.
     const key = token !== undefined && TOKEN.test(token) ? await find(token, address) : null;

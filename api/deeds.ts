@@ -6,7 +6,7 @@ import { memberNames } from '../core/member-names.ts';
 import { type Deed as Recorded, recordChange, recordDeed } from '../db/audit/records.ts';
 import { type Execute, withLastStep } from '../db/last-step.ts';
 import type { Pool } from '../db/pool.ts';
-import { type ApiState, type Context, callerOf, clientAddress, type Next } from './context.ts';
+import { type ApiState, type Context, callerOf, type Next } from './context.ts';
 import { ApiError } from './errors.ts';
 import { type Around, type Described, TAGS } from './operation.ts';
 
@@ -130,7 +130,7 @@ function senderOf(ctx: Context) {
     actor: 'key' as const,
     keyId: key.id,
     keyName: key.name,
-    address: clientAddress(ctx),
+    address: ctx.state.client.address,
     userAgent: printable(ctx.get('user-agent')).slice(0, MAX_USER_AGENT),
     requestId: ctx.state.requestId,
   };

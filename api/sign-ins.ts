@@ -3,8 +3,8 @@
 // a stranger must not lock out a tenant. What guesses may cost is bounded instead: keys that this process has not seen before are
 // looked up two at a time for all addresses beyond their limit.
 // Rules: AUTH-22.
+import { clientOf } from '../core/address-ranges.ts';
 import type { Log } from '../core/log.ts';
-import { clientOf } from './connection-limits.ts';
 import { ApiError } from './errors.ts';
 
 const WINDOW_MS = 60_000;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { REPLAY_RATE } from '../../core/event-replay.ts';
 import { newId } from '../../core/ids.ts';
 import { Destination, EventReplay } from '../../db/entities.ts';
+import type { EntityManager } from '../../db/orm.ts';
 import {
   countExpired,
   countMatching,
@@ -14,9 +15,8 @@ import {
   selectEvents,
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
-import type { EntityManager } from '../../db/orm.ts';
 import { inTransaction } from '../../db/pool.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { noteDryRun, noteRecords } from '../deeds.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { limitExceeded } from '../limits.ts';

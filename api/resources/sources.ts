@@ -11,9 +11,9 @@ import {
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
-import { Source } from '../../db/entities.ts';
+import { type IdempotencyKeyRule, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
@@ -33,6 +33,7 @@ import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { findSource, requireId, stillValid, violates } from '../records.ts';
 import { check, parseBody, parseQuery } from '../validation.ts';
+import { rotateTokenOperation, tokenColumns, webhookUrl } from './source-tokens.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -126,6 +127,7 @@ export const sourceOperations: Operation[] = [
     description: 'Also deletes its events and deliveries.',
     answer: { status: 204, description: 'It is deleted.' },
   },
+  rotateTokenOperation(base, showSource),
 ];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -155,8 +157,10 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = newId('src');
   noteRecords(ctx, [id]);
   const verification = withStoredSecret(config ?? { type: 'none' }, null);
-  const record = { ...sourceDefaults, ...body, ...seal(deps, id, verification), id };
-  const source = await storeSource(ctx, deps, { ...record, organizationId: organizationId(ctx) });
+  requireSignature(body.idempotencyKey, verification);
+  const sealed = { ...seal(deps, id, verification), ...tokenColumns(deps, id, body.ingestToken, null) };
+  const record = { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) };
+  const source = await storeSource(ctx, deps, record);
   ctx.status = 201;
   const shown = await showSource(ctx, deps, source);
   // Only the type (SRC-18).
@@ -191,7 +195,8 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
       // A secret that is set by an update counts alone, and at once.
       if (config === null || config.type !== current?.type || !isKept(config.secret)) em.assign(stored, NOT_ROTATED);
     }
-    em.assign(stored, field.sent(body));
+    em.assign(stored, { ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) });
+    requireSignature(stored.idempotencyKey, stored.verification);
     return stored;
   });
   ctx.body = await showSource(ctx, deps, source);
@@ -209,11 +214,18 @@ function withStoredSecret(config: Record<string, unknown>, stored: VerificationC
   const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
   const known = isKept(config.secret) ? { ...config, secret: storedSecret } : config;
   const { verificationConfig: checked } = check(
-    z.object({ verificationConfig: isKept ? verificationConfigSchema : newVerificationConfigSchema }),
+    z.object({ verificationConfig: isKept(config.secret) ? verificationConfigSchema : newVerificationConfigSchema }),
     { verificationConfig: known },
     'The body',
   );
   return checked;
+}
+
+/** @throws ApiError 400 when repeats are to be known by a signature that requests do not have */
+function requireSignature(rule: IdempotencyKeyRule | null | undefined, { type }: { type: string }): void {
+  if (rule?.signature && type === 'none') {
+    throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
+  }
 }
 
 const isKept = (secret: unknown) => secret === undefined || (typeof secret === 'string' && isRedacted(secret));
@@ -242,7 +254,8 @@ export async function showSource(ctx: Context, deps: ApiDeps, source: Source) {
 
 function show(ctx: Context, deps: ApiDeps, source: Source, totals: IngestTotals) {
   return toAnswer(sourceMembers, source, {
-    webhookUrl: `${deps.baseUrl()}/ingest/${callerOf(ctx).organization.slug}/${source.slug}`,
+    webhookUrl: webhookUrl(ctx, deps, source),
+    previousTokenUntil: stillValid(source.previousTokenUntil),
     verificationConfig: source.verification,
     previousSecretUntil: stillValid(source.previousSecretUntil),
     eventsCount: totals.events,

@@ -9,7 +9,7 @@ import { newSecretSchema, type SignedRequest, type Verification } from './scheme
 import { slackSchema, verifySlack } from './slack.ts';
 import { stripeSchema, verifyStripe } from './stripe.ts';
 
-export { isSameSecret, secretSchema, type SignedRequest, type Verification } from './scheme.ts';
+export { isSameSecret, newSecretSchema, type SignedRequest, type Verification } from './scheme.ts';
 export { slackChallenge } from './slack.ts';
 
 /** One line a scheme: what its `verificationConfig` holds, and how a request is verified. */

@@ -133,12 +133,12 @@ describe('Sources', () => {
       ],
       [
         'hmac without header',
-        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 's' } },
+        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 'sixteen-bytes-16' } },
         'verificationConfig.header',
       ],
       [
         'an unknown algorithm',
-        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 's', header: 'h', algorithm: 'md5' } },
+        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 'sixteen-bytes-16', header: 'h', algorithm: 'md5' } },
         'verificationConfig.algorithm',
       ],
       ['neither header nor jsonPath', { name: 'x', slug: 'a', idempotencyKey: { windowSeconds: 5 } }, 'idempotencyKey'],

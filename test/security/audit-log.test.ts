@@ -39,6 +39,12 @@ describe('The audit log', () => {
     testInstance = await startHookyard();
     organization = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
     own = await makeTenantRecords(organization, 'auditedbakery');
+    // So that there is something to rotate.
+    const verificationConfig = { type: 'github', secret: 'shared with the baker' };
+    const source = `${organization.base}/sources/${own.source[0]}`;
+    await organization.api.patch(source, { verificationConfig, ingestToken: 'optional' });
+    const signingSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    await organization.api.patch(`/api/destinations/${own.destination[0]}`, { signingSecret });
   });
   after(() => testInstance?.close());
 
@@ -443,4 +449,4 @@ const BODIES: Record<string, (own: TenantRecords) => unknown> = {
 };
 
 /** Refused in the state that the records are in. */
-const NOT_NOW = ['POST /api/deliveries/{id}/retry'];
+const NOT_NOW = ['POST /api/deliveries/{id}/retry', 'POST /api/notification-recipients/resend'];
