@@ -138,7 +138,11 @@ describe('Sources', () => {
       ],
       [
         'an unknown algorithm',
-        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 'sixteen-bytes-16', header: 'h', algorithm: 'md5' } },
+        {
+          name: 'x',
+          slug: 'a',
+          verificationConfig: { type: 'hmac', secret: 'sixteen-bytes-16', header: 'h', algorithm: 'md5' },
+        },
         'verificationConfig.algorithm',
       ],
       ['neither header nor jsonPath', { name: 'x', slug: 'a', idempotencyKey: { windowSeconds: 5 } }, 'idempotencyKey'],
