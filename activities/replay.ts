@@ -6,6 +6,7 @@ import { makePage, readProgress } from '../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
+import type { Compute } from '../outbound/compute/index.ts';
 import { replayedSignals, sendAll } from '../temporal-config/workflow-signals.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReplayActivities } from './types.ts';
@@ -17,6 +18,7 @@ const CONCURRENT_SIGNALS = 5;
 export interface ReplayDeps {
   pool: Pool;
   client: Client;
+  compute: Pick<Compute, 'validate'>;
   log: Log;
 }
 
@@ -40,7 +42,7 @@ export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
 async function replayPage(deps: ReplayDeps, key: EventReplayKey, page: number): Promise<ReplayProgress> {
   const until = performance.now() + LOOKING_MS;
   for (;;) {
-    const { progress, deliveries } = await makePage(deps.pool, key, page);
+    const { progress, deliveries } = await makePage(deps.pool, key, page, deps.compute.validate);
     await tellReplaced(deps, key, deliveries);
     if (progress.status !== 'running') deps.log.info({ ...key, ...progress }, `replay ${progress.status}`);
     if (progress.status !== 'running' || progress.pages >= page || performance.now() > until) return progress;

@@ -9,6 +9,7 @@ import type { WorkflowLink } from '../core/temporal-link.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Compute } from '../outbound/compute/index.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import type { Signals } from './signals.ts';
@@ -52,6 +53,8 @@ export interface ApiDeps {
   testUploader: TestUploader;
   /** Checks transforms when they are stored, and runs them for tests. */
   transforms: Transforms;
+  /** Runs what is too much for the event loop. */
+  compute: Compute;
   workflowLink: WorkflowLink;
   log: Log;
 }

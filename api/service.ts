@@ -2,6 +2,8 @@
 
 import type { Server } from 'node:http';
 import { Client, Connection, type DataConverter } from '@temporalio/client';
+import { watchLoop } from '../core/loop-delay.ts';
+import { createCompute } from '../outbound/compute/index.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
@@ -71,8 +73,10 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
   const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
+  const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
+  const stopWatching = watchLoop(log);
   const backlog = await watchBacklog({ pool, settings, log });
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, compute });
   const connections = new OpenConnections();
 
   let baseUrl = publicUrl(settings);
@@ -87,8 +91,9 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
       version: packageJson.version,
     }),
-    testUploader: createTestUploader(warehouses),
+    testUploader: createTestUploader(warehouses, compute),
     transforms,
+    compute,
     workflowLink: workflowLinks(settings, temporalSettings),
     log,
     ingest: ingest.middleware,
@@ -116,8 +121,10 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
 
   const release = async () => {
     clearInterval(partitions);
+    stopWatching();
     await ingest.close();
-    await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
+    const parts = [backlog, signals, sender, warehouses, transforms, compute];
+    await Promise.all(parts.map((part) => part.close()));
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };
   endOnRequest({ server, connections, settings, release, log });

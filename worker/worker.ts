@@ -12,9 +12,11 @@ import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
 import { orEnd } from '../activities/attempt/or-end.ts';
 import { startParking } from '../activities/parking.ts';
 import { createContextLoader, createResultRecorder } from '../activities/attempt/results.ts';
+import { createCompute } from '../outbound/compute/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { watchLoop } from '../core/loop-delay.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
@@ -67,6 +69,8 @@ export async function runWorker(
   const { hotPool, pool, warehousePool } = openPools(settings, databaseUrl, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
+  const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
+  const stopWatching = watchLoop(log);
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
   const configs = createConfigCache(hotPool, secretBox);
@@ -82,6 +86,7 @@ export async function runWorker(
     log,
     sender,
     transforms,
+    compute,
     results,
     parking,
     awaitRecordMs: AWAIT_RECORD_MS,
@@ -122,10 +127,11 @@ export async function runWorker(
     log,
   );
   const workflowLink = workflowLinks(settings, temporal);
-  const warehouseDeps = { client, hotPool, pool: warehousePool, commandPool: pool, secretBox, configs, transforms };
+  const flushPools = { hotPool, pool: warehousePool, commandPool: pool };
+  const warehouseDeps = { client, ...flushPools, secretBox, configs, transforms, compute };
   const others = [
     await startNotifications({ ...common, client, pool, settings, workflowLink }),
-    await startEventReplays({ ...common, client, pool }),
+    await startEventReplays({ ...common, client, pool, compute }),
     await startWarehouseFlushes({ ...common, ...warehouseDeps, settings }),
   ];
   const workers = [worker, ...others];
@@ -139,6 +145,8 @@ export async function runWorker(
         () => parking.stop(),
         () => results.idle(),
         () => transforms.close(),
+        () => compute.close(),
+        async () => stopWatching(),
         () => sender.close(),
         () => closeAll([hotPool, pool, warehousePool], connection),
       ]),

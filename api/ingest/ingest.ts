@@ -8,11 +8,13 @@ import { METHODS } from '../../core/methods.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/pool.ts';
+import { type Compute, ComputeBusyError } from '../../outbound/compute/index.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import { ApiError } from '../errors.ts';
 import { BodyError, noRoom, receiveBody } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
+import { createJudge, type Judge, type Verdict } from './judge.ts';
 import { newEvent } from './new-event.ts';
 import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
@@ -27,6 +29,7 @@ export interface IngestDeps {
   settings: Pick<Settings, 'HOOKYARD_MAX_PAYLOAD_BYTES'>;
   secretBox: SecretBox;
   backlog: Backlog;
+  compute: Pick<Compute, 'gates'>;
 }
 
 export interface Ingest {
@@ -36,9 +39,10 @@ export interface Ingest {
 }
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
-export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps): Ingest {
+export function createIngest({ pool, settings, secretBox, backlog, compute }: IngestDeps): Ingest {
   const routing = createRoutingCache(pool, secretBox);
   const writer = createEventWriter(pool);
+  const judge = createJudge(compute);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
     const match = PATH.exec(ctx.path);
@@ -67,7 +71,7 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
       body: await readBody(ctx.req, settings.HOOKYARD_MAX_PAYLOAD_BYTES, room),
       receivedAt,
     });
-    ctx.body = await accept({ routing, writer, backlog }, received);
+    ctx.body = await accept({ routing, writer, backlog, judge }, received);
   }
 
   return { middleware, close: () => writer.idle() };
@@ -75,14 +79,16 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
 
 /** Verifies and stores one webhook; the answer's body. */
 async function accept(
-  { routing, writer, backlog }: { routing: RoutingCache; writer: EventWriter; backlog: Backlog },
+  { routing, writer, backlog, judge }: { routing: RoutingCache; writer: EventWriter; backlog: Backlog; judge: Judge },
   received: Received,
 ): Promise<object> {
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
     const source = await verifiedSource(routing, received);
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return { challenge };
-    const event = newEvent(source, received, new Date());
+    const validatedAt = new Date();
+    const verdict = await verdictOf(judge, source, received);
+    const event = newEvent(source, received, verdict, validatedAt);
     backlog.requireRoomFor(event.deliveries);
     const outcome = await writer.write(event).catch(refuseWhenFull);
     if (outcome.kind === 'stored') return { success: true, eventId: event.id };
@@ -158,6 +164,16 @@ async function readBody(request: IncomingMessage, limit: number, room: BodyMemor
       Connection: 'close',
     });
   }
+}
+
+function verdictOf(judge: Judge, source: SourceRouting, received: Received): Verdict | Promise<Verdict> {
+  const verdict = judge.judge(source, received);
+  return verdict instanceof Promise ? verdict.catch(refuseWhenBusy) : verdict;
+}
+
+function refuseWhenBusy(error: unknown): never {
+  if (error instanceof ComputeBusyError) throw unavailable(error.message);
+  throw error;
 }
 
 function refuseWhenFull(error: unknown): never {

@@ -2,19 +2,19 @@
 // its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
 // Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
+import { Gate } from '../../core/gates/gate.ts';
 import type { VerificationConfig } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/pool.ts';
-import { compileGate, type RouteGate } from './gate.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
 
 export interface RoutedRoute extends Pick<RouteRow, 'id' | 'priority' | 'destinations'> {
-  /** Its schema and filter; null when it has neither and accepts every event. */
-  gate: RouteGate | null;
+  /** Its schema and filter; null when it has neither and accepts every event, so that the check is free. */
+  gate: Gate | null;
 }
 
 /** A source with its enabled routes, in the order in which they run. */
@@ -27,6 +27,8 @@ export interface SourceRouting {
   verification: VerificationConfig;
   idempotencyKey: IdempotencyKeyRule | null;
   routes: RoutedRoute[];
+  /** Whether deciding about a webhook takes more than looking at its routes. */
+  isGated: boolean;
 }
 
 const MAX_CACHED = 10_000;
@@ -84,6 +86,7 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
 }
 
 function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
+  const routes = row.routes.map(toRoute);
   const secret = row.secret === null ? undefined : secretBox.decrypt(row.secret, row.sourceId);
   return {
     organizationId: row.organizationId,
@@ -93,6 +96,11 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     enabled: row.enabled,
     verification: { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig,
     idempotencyKey: row.idempotencyKey,
-    routes: row.routes.map(({ schema, filter, ...route }) => ({ ...route, gate: compileGate(schema, filter) })),
+    routes,
+    isGated: routes.some(({ gate }) => gate !== null) || row.idempotencyKey?.jsonPath !== undefined,
   };
+}
+
+function toRoute({ schema, filter, ...route }: RouteRow): RoutedRoute {
+  return { ...route, gate: schema === null && filter === null ? null : new Gate({ schema, filter }) };
 }

@@ -26,13 +26,20 @@ export class InvalidSchemaError extends Error {
   override readonly name = 'InvalidSchemaError';
 }
 
+/** What a validation costs at most, in the steps of a budget. */
+export const validationSteps = ({ cost }: Pick<CompiledSchema, 'cost'>, bytes: number): number =>
+  100 + (cost * Math.max(bytes, 1)) / 2;
+
 export interface CompiledSchema {
+  /** `evaluationCost` of it. */
+  readonly cost: number;
   /**
-   * Validates a payload.
+   * Validates a payload. It may take a quarter of a second: on the event loop `validationSteps` has to be asked first.
    * @param bytes its size
+   * @param limitMs when it has less time than usual
    * @returns the first errors; none when it matches
    */
-  validate(payload: unknown, bytes: number): SchemaError[];
+  validate(payload: unknown, bytes: number, limitMs?: number): SchemaError[];
 }
 
 /**
@@ -66,14 +73,15 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
   let exact: Validation | undefined;
 
   return {
-    validate(payload, bytes) {
-      let validate = doubles;
-      if (validate === null || holdsExactNumbers(payload)) validate = exact ??= withExactNumbers(dialect, schema);
+    cost,
+    validate(payload, bytes, limitMs = VALIDATE_LIMIT_MS) {
       try {
+        let validate = doubles;
+        if (validate === null || holdsExactNumbers(payload)) validate = exact ??= withExactNumbers(dialect, schema);
         if (cost * Math.max(bytes, 1) <= QUICK_EVALUATIONS) return validate(payload, bytes);
-        return withinTime(VALIDATE_LIMIT_MS, () => validate(payload, bytes));
+        return withinTime(Math.max(1, Math.ceil(Math.min(limitMs, VALIDATE_LIMIT_MS))), () => validate(payload, bytes));
       } catch (error) {
-        return [{ path: '', message: failureOf(error) }];
+        return [{ path: '', message: failureOf(error, limitMs) }];
       }
     },
   };
@@ -102,8 +110,12 @@ function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
 }
 
 // Failure policy: a payload that could not be validated does not match; its deliveries say why and can be replayed.
-function failureOf(error: unknown): string {
-  if (error instanceof TimeLimitError) return `could not be validated within ${VALIDATE_LIMIT_MS} ms`;
+function failureOf(error: unknown, limitMs: number): string {
+  if (error instanceof TimeLimitError) {
+    return limitMs < VALIDATE_LIMIT_MS
+      ? 'could not be validated in the time that one webhook has for all its routes'
+      : `could not be validated within ${VALIDATE_LIMIT_MS} ms`;
+  }
   if (error instanceof RangeError) return 'is nested too deeply to be validated';
   throw error;
 }

@@ -36,7 +36,7 @@ export function selections({ organizationId, routes }: HistoryOwner): Selection[
     { destination_id: route?.destinationIds[0] },
     { destination_id: route?.failoverId },
     { route_id: route?.id, destination_id: route?.destinationIds[1] },
-    ...['pending', 'retrying', 'delivered', 'failed', 'failed_over', 'schema_failed', 'skipped', 'cancelled'].map(
+    ...['pending', 'retrying', 'delivered', 'failed', 'failed_over', 'schema_failed', 'filter_failed', 'skipped', 'cancelled'].map(
       (status) => ({ status }),
     ),
     { route_id: route?.id, status: 'failed' },
