@@ -9,6 +9,8 @@ export class BudgetError extends Error {
   override readonly name = 'BudgetError';
 }
 
+const TOO_MUCH = 'it is more work than the filters and schemas of one webhook may make together';
+
 export class Budget {
   #left: number;
 
@@ -19,8 +21,19 @@ export class Budget {
 
   /** Announces work of so many steps. @throws BudgetError when that is more than is left; so does all that follows */
   spend(steps: number): void {
+    this.takeOff(steps);
+    if (this.#left < 0) throw new BudgetError(TOO_MUCH);
+  }
+
+  /** Counts work that is done. */
+  protected takeOff(steps: number): void {
     this.#left -= steps;
-    if (this.#left < 0) throw new BudgetError('the filters and schemas of one webhook have less time than they need');
+  }
+
+  /** Does work of which only an upper bound is known. @param steps the bound @throws BudgetError */
+  attempt<Result>(steps: number, work: () => Result): Result {
+    this.spend(steps);
+    return work();
   }
 
   /** What is left, in ms. */

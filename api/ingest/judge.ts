@@ -23,7 +23,7 @@ export interface Verdict {
 const OPEN: Verdict = { passages: [], keyHash: null };
 
 // Steps of a budget for each byte of a payload that is parsed, and of a schema that is compiled: measured.
-const PARSE_STEPS = 0.5;
+const PARSE_STEPS = 1;
 const COMPILE_STEPS = 300;
 
 export interface Judge {
@@ -126,8 +126,14 @@ function overrun({ routes }: SourceRouting): Verdict {
     if (gate === null) return null;
     const { schema } = gate.definition;
     return schema === null
-      ? { kind: 'filter_failed', error: 'The filter was not applied: it needs too much time or memory for this webhook' }
-      : { kind: 'schema_failed', error: 'The schema was not checked: it needs too much time or memory for this webhook' };
+      ? {
+          kind: 'filter_failed',
+          error: 'The filter was not applied: it needs too much time or memory for this webhook',
+        }
+      : {
+          kind: 'schema_failed',
+          error: 'The schema was not checked: it needs too much time or memory for this webhook',
+        };
   });
   return { passages, keyHash: null };
 }

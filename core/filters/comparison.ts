@@ -136,12 +136,12 @@ export function contains(wanted: unknown): ValueTest {
   };
 }
 
-/** A test of the text of strings, numbers and booleans. @param stepsPerCharacter what it costs */
+/** A test of the text of strings, numbers and booleans. @param stepsPerCharacter what it costs at most */
 export function onText(test: (text: string) => boolean, stepsPerCharacter = 1 / 32): ValueTest {
   return (actual, budget) => {
     const text = textOf(actual);
-    budget.spend(1 + (text?.length ?? 0) * stepsPerCharacter);
-    return text !== null && test(text);
+    budget.spend(1);
+    return text !== null && budget.attempt(text.length * stepsPerCharacter, () => test(text));
   };
 }
 

@@ -1,8 +1,9 @@
 // Conditions and a sample, tried out in a thread.
-import { Budget, BudgetError } from '../../core/budget.ts';
+import { BudgetError } from '../../core/budget.ts';
 import type { FilteredRequest } from '../../core/filters/fields.ts';
 import { compileFilter } from '../../core/filters/filter.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
+import { TimedBudget } from '../../core/timed-budget.ts';
 import type { FilterResult, FilterTask, FilterTrial } from './types.ts';
 
 /** As much as the filters of one webhook have. */
@@ -10,7 +11,7 @@ const TRIAL_MS = 1000;
 
 export function tryFilter({ trial }: FilterTask): FilterResult {
   const given = parseExact(trial) as FilterTrial;
-  const budget = new Budget(TRIAL_MS);
+  const budget = new TimedBudget(TRIAL_MS);
   const request = requestOf(given);
   try {
     const filter = compileFilter(given.conditions, given.logic, budget);

@@ -1,11 +1,11 @@
 // The gates of a webhook, in a thread: schemas and filters of all its routes in one budget.
 import { createHash } from 'node:crypto';
-import { Budget } from '../../core/budget.ts';
 import { Gate, type GatedRequest } from '../../core/gates/gate.ts';
 import { keyInPayload } from '../../core/gates/idempotency-key.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { viewPayload } from '../../core/payload.ts';
 import { ShareCache } from '../../core/share-cache.ts';
+import { TimedBudget } from '../../core/timed-budget.ts';
 import { checkerInThread, compileFor } from './thread-schemas.ts';
 import type { GateSet, GatesResult, GatesTask } from './types.ts';
 
@@ -26,13 +26,14 @@ export function passGates(task: GatesTask): GatesResult {
   if (found === undefined) return { kind: 'unknown' };
   const isReady = compileFor(task.organizationId, Object.values(found.set.schemas));
   if (!isReady && !task.last) return { kind: 'more' };
-  const budget = new Budget(EVENT_MS);
-  const check = checkerInThread(task.organizationId);
+  const budget = new TimedBudget(EVENT_MS);
+  const check = checkerInThread(task.organizationId, budget);
   const request = requestOf(task);
   return {
     kind: 'done',
     passages: found.gates.map((gate) => gate.passOrFail(request, budget, check)),
-    keyHash: task.keyPath === null ? null : hashOf(keyInPayload(request.payload(), task.keyPath, new Budget(EVENT_MS))),
+    keyHash:
+      task.keyPath === null ? null : hashOf(keyInPayload(request.payload(), task.keyPath, new TimedBudget(EVENT_MS))),
   };
 }
 

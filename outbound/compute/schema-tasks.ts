@@ -1,10 +1,10 @@
 // Schemas of users in a thread: checked before they are stored, and payloads validated by them.
-import { Budget } from '../../core/budget.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { viewPayload } from '../../core/payload.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import { checkSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
+import { TimedBudget } from '../../core/timed-budget.ts';
 import { checkerInThread, compileFor } from './thread-schemas.ts';
 import type { SchemaTask, ValidateTask } from './types.ts';
 
@@ -25,8 +25,8 @@ export function validatePayload({ organizationId, schemas: text, body }: Validat
   const schemas = parseExact(text) as StoredSchema[];
   while (!compileFor(organizationId, schemas));
   const { payload } = viewPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
-  const budget = new Budget(EVENT_MS);
-  const check = checkerInThread(organizationId);
+  const budget = new TimedBudget(EVENT_MS);
+  const check = checkerInThread(organizationId, budget);
   const request = { payload: () => payload, size: body.byteLength };
   return schemas.map((schema) => check(schema, request, budget));
 }

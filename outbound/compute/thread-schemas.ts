@@ -1,7 +1,7 @@
 // Schemas in a thread: compiled in turns, and validated against the clock of the processor.
-import { type Budget, BudgetError, STEPS_PER_MS } from '../../core/budget.ts';
 import type { SchemaCheck } from '../../core/gates/gate.ts';
 import { SchemaCache, type StoredSchema } from '../../core/schemas/cached.ts';
+import type { TimedBudget } from '../../core/timed-budget.ts';
 
 /** What compiling takes of one turn, in ms; a single schema may take longer. */
 const TURN_MS = 1000;
@@ -20,9 +20,9 @@ export function compileFor(organizationId: string, schemas: readonly StoredSchem
 }
 
 /** Failure policy: a payload that could not be validated does not match; its deliveries say why and can be replayed. */
-export function checkerInThread(organizationId: string): SchemaCheck {
-  return (schema, request, budget) => {
-    requireTime(budget);
+export function checkerInThread(organizationId: string, budget: TimedBudget): SchemaCheck {
+  return (schema, request) => {
+    budget.spend(1);
     const compiled = cache.find(organizationId, schema);
     if (compiled === undefined) {
       const message = 'cannot be validated: the schemas of the routes of this source take too long to compile';
@@ -31,22 +31,9 @@ export function checkerInThread(organizationId: string): SchemaCheck {
     const payload = request.payload();
     const before = process.threadCpuUsage();
     const errors = compiled.validate(payload, request.size, budget.leftMs);
-    spendTime(budget, msSince(before));
+    budget.took(before);
     return errors;
   };
-}
-
-function requireTime(budget: Budget): void {
-  budget.spend(1);
-}
-
-/** What it took is taken, also when it was more than was left: then it is the next one that has none. */
-function spendTime(budget: Budget, ms: number): void {
-  try {
-    budget.spend(ms * STEPS_PER_MS);
-  } catch (error) {
-    if (!(error instanceof BudgetError)) throw error;
-  }
 }
 
 function msSince(before: NodeJS.CpuUsage): number {

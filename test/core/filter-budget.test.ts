@@ -31,14 +31,20 @@ describe('the budget of a filter', () => {
     ['elements of an array', (size) => [[{ field: 'payload[*].id', operator: 'equals', value: 'x' }], objects(size)]],
     [
       'comparisons with the objects of a list',
-      (size) => [[{ field: 'payload[*]', operator: 'in', value: objects(100).map((one) => ({ ...one, a: 1 })) }], objects(size)],
+      (size) => [
+        [{ field: 'payload[*]', operator: 'in', value: objects(100).map((one) => ({ ...one, a: 1 })) }],
+        objects(size),
+      ],
     ],
-    ['elements that an array contains', (size) => [[{ field: 'payload', operator: 'contains', value: { a: 1 } }], objects(size)]],
     [
-      'conditions',
-      (size) => [times(size / 20, { field: 'payload[*]', operator: 'equals', value: 1 }), times(1000, 0)],
+      'elements that an array contains',
+      (size) => [[{ field: 'payload', operator: 'contains', value: { a: 1 } }], objects(size)],
     ],
-    ['texts that are searched for a text', (size) => [[{ field: 'payload[*]', operator: 'contains', value: 'b' }], times(size, 'a'.repeat(100))]],
+    ['conditions', (size) => [times(size / 20, { field: 'payload[*]', operator: 'equals', value: 1 }), times(1000, 0)]],
+    [
+      'texts that are searched for a text',
+      (size) => [[{ field: 'payload[*]', operator: 'contains', value: 'b' }], times(size, 'a'.repeat(100))],
+    ],
   ];
   for (const [what, of] of rows) {
     it(`grows with ${what}`, () => {
@@ -65,7 +71,10 @@ describe('the budget of a filter', () => {
   it('says which field leads to too many values', () => {
     const filter = compileFilter([{ field: 'payload[*]', operator: 'exists' }], 'AND');
     expect(filter.takes(request(times(100_000, 1)), new Budget(1000))).to.equal(true);
-    expect(() => filter.takes(request(times(100_001, 1)), new Budget(1000))).to.throw(BudgetError, /payload\[\*\] leads/);
+    expect(() => filter.takes(request(times(100_001, 1)), new Budget(1000))).to.throw(
+      BudgetError,
+      /payload\[\*\] leads/,
+    );
   });
 
   it('counts what compiling takes', () => {

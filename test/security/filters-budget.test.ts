@@ -41,7 +41,10 @@ describe('Filters that are too much work', function () {
     for (const filterConditions of routes) {
       // Two routes with the same destinations would be refused as duplicates.
       const own = await makeDestination(organization);
-      await makeRoute(organization, source.id, routes.length === 1 ? [id] : [own.id], { filterConditions, filterLogic: 'OR' });
+      await makeRoute(organization, source.id, routes.length === 1 ? [id] : [own.id], {
+        filterConditions,
+        filterLogic: 'OR',
+      });
     }
     return source;
   }
@@ -49,8 +52,8 @@ describe('Filters that are too much work', function () {
   const attacks: { what: string; routes: object[][]; body: () => string; error?: RegExp }[] = [
     {
       what: 'regular expressions times routes',
-      routes: times(20, (route) => times(10, (n) => matches(`(a|b|ab)*c{${route + 1}}${n}`))),
-      body: () => JSON.stringify({ text: 'ab'.repeat(2 * MEBIBYTE) }),
+      routes: times(20, (route) => times(10, (n) => matches(`[\\p{L}]{${880 + route}}[${n}-9]`))),
+      body: () => JSON.stringify({ text: 'ab'.repeat(MEBIBYTE) }),
     },
     {
       what: 'fifty conditions on every element of 10 MB',
@@ -89,27 +92,37 @@ describe('Filters that are too much work', function () {
       const event = await organization.api.get(`${organization.base}/events/${eventId}`);
       expect(event).to.include({ status: 'failed', deliveriesCount: data.length, deliveriesFailed: data.length });
       const listed = await organization.api.list<Delivery>(`/api/deliveries?status=filter_failed&eventId=${eventId}`);
-      expect(listed.total ?? listed.data.length).to.be.at.least(Math.min(data.length, 20));
+      expect(listed.pagination.total).to.equal(data.length);
       expect(service.running).to.equal(true);
     });
   }
 
   it('are too much only for webhooks that are too large; a replay asks no filter', async () => {
-    const source = await sourceWith([[matches('(a|b|ab)*c1')]]);
-    expect((await deliveriesOf(organization, await ingest(organization, source, '{"text":"abc1"}')))[0]?.status).to.equal('pending');
-    expect(await deliveriesOf(organization, await ingest(organization, source, '{"text":"abc2"}'))).to.deep.equal([]);
-    const text = 'ab'.repeat(4 * MEBIBYTE);
+    const source = await sourceWith([[matches('[\\p{L}]{900}[0-9]')]]);
+    expect(
+      (
+        await deliveriesOf(
+          organization,
+          await ingest(organization, source, JSON.stringify({ text: `${'a'.repeat(900)}1` })),
+        )
+      )[0]?.status,
+    ).to.equal('pending');
+    expect(await deliveriesOf(organization, await ingest(organization, source, '{"text":"a1"}'))).to.deep.equal([]);
+    const text = 'ab'.repeat(MEBIBYTE);
     const eventId = await ingest(organization, source, JSON.stringify({ text }));
     const [failed] = await deliveriesOf(organization, eventId);
     if (!failed) throw new Error('there is no delivery');
     expect(failed.status).to.equal('filter_failed');
     await organization.api.request('POST', `/api/deliveries/${failed.id}/replay`);
-    expect((await deliveriesOf(organization, eventId)).map(({ status }) => status)).to.deep.equal(['filter_failed', 'pending']);
+    expect((await deliveriesOf(organization, eventId)).map(({ status }) => status)).to.deep.equal([
+      'filter_failed',
+      'pending',
+    ]);
   });
 
   it('of many webhooks in a row take no more of the loop than of one', async () => {
-    const source = await sourceWith([times(10, (n) => matches(`(a|b|ab)*c${n}`))]);
-    const body = JSON.stringify({ text: 'ab'.repeat(20 * 1024) });
+    const source = await sourceWith([times(10, (n) => matches(`[\\p{L}]{900}[${n}-9]`))]);
+    const body = JSON.stringify({ text: 'ab'.repeat(512) });
     const send = () => Promise.all(times(60, () => ingest(organization, source, body)));
     const { seen } = await neighbour.during(send);
     expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
@@ -135,7 +148,9 @@ describe('The sandbox of workflows', () => {
     const follow = (file: string) => {
       if (seen.has(file)) return;
       seen.add(file);
-      for (const [, from = ''] of readFileSync(join(root, file), 'utf8').matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']*)'/gm)) {
+      for (const [, from = ''] of readFileSync(join(root, file), 'utf8').matchAll(
+        /^(?:import|export) (?!type )[^;]*?from '(\.[^']*)'/gm,
+      )) {
         follow(join(dirname(file), from));
       }
     };

@@ -15,17 +15,17 @@ const RULES = 8;
 const EVENTS = 10;
 
 // Linear, but every letter of the text is compared with each of nine hundred instructions.
-const SEARCH = '(?:[ab]?){300}(?:[ab]?){300}(?:[ab]?){300}c';
+const SEARCH = '[\\\\p{L}]{900}';
 const fieldMapping = [
   ...Array.from({ length: RULES }, (_, n) => ({
-    source: `$.payload.texts[?search(@, "${SEARCH}${n}")]`,
+    source: `$.payload.texts[?search(@, "${SEARCH}[${n}-9]")]`,
     target: `found_${n}`,
     type: 'json',
   })),
   { source: '$.id', target: 'id', type: 'string' },
 ];
 const slow = JSON.stringify({ texts: ['ab'.repeat(50 * 1024)] });
-const quick = JSON.stringify({ texts: ['abc1'] });
+const quick = JSON.stringify({ texts: [`${'a'.repeat(900)}7`] });
 
 describe('Mappings that are too much work', function () {
   this.timeout(240_000);
@@ -69,16 +69,22 @@ describe('Mappings that are too much work', function () {
     const [well] = await pipe.send([quick]);
     let longest = 0;
     let count = 0;
-    await until('every delivery to the warehouse to end', async () => {
-      longest = Math.max(longest, await delivered());
-      count += 1;
-      const { rows } = await attacker.pool.query<{ open: number }>(
-        `select count(*) filter (where status in ('pending', 'retrying'))::int as open from deliveries where destination_id = $1`,
-        [pipe.destinationId],
-      );
-      return rows[0]?.open === 0;
-    }, 120_000);
-    expect(longest, `the slowest of ${count}; alone it took ${Math.round(alone)} ms`).to.be.lessThan(alone + 2 * BAR_MS);
+    await until(
+      'every delivery to the warehouse to end',
+      async () => {
+        longest = Math.max(longest, await delivered());
+        count += 1;
+        const { rows } = await attacker.pool.query<{ open: number }>(
+          `select count(*) filter (where status in ('pending', 'retrying'))::int as open from deliveries where destination_id = $1`,
+          [pipe.destinationId],
+        );
+        return rows[0]?.open === 0;
+      },
+      120_000,
+    );
+    expect(longest, `the slowest of ${count}; alone it took ${Math.round(alone)} ms`).to.be.lessThan(
+      alone + 2 * BAR_MS,
+    );
     const { data } = await attacker.client.list<{ eventId: string; status: string; error: string | null }>(
       `/api/deliveries?destinationId=${pipe.destinationId}&pageSize=100`,
     );
@@ -88,7 +94,7 @@ describe('Mappings that are too much work', function () {
     expect(data.filter(({ status }) => status === 'delivered').map(({ eventId }) => eventId)).to.deep.equal([well]);
     const rows = await pipe.rows(1);
     expect(rows).to.have.length(1);
-    expect(rows[0]).to.deep.include({ id: well, found_1: ['abc1'] });
+    expect(rows[0]).to.deep.include({ id: well, found_1: [`${'a'.repeat(900)}7`] });
   });
 
   it('leave the API alone while one is tried', async () => {

@@ -14,7 +14,11 @@ const large = (seed: string) => ({
   properties: Object.fromEntries(
     Array.from({ length: PROPERTIES }, (_, n) => [
       `${seed}${n}`,
-      { type: 'object', required: ['id'], properties: { id: { type: 'string', pattern: `^${seed}-\\d+$` }, at: { format: 'date-time' } } },
+      {
+        type: 'object',
+        required: ['id'],
+        properties: { id: { type: 'string', pattern: `^${seed}-\\d+$` }, at: { format: 'date-time' } },
+      },
     ]),
   ),
 });
@@ -31,8 +35,7 @@ describe('Schemas that are too much work', function () {
   });
   after(() => service.stop());
 
-  const create = (schema: object) =>
-    organization.api.create<{ id: string }>('/api/schemas', { name: 'Large', schema });
+  const create = (schema: object) => organization.api.create<{ id: string }>('/api/schemas', { name: 'Large', schema });
 
   async function sourceWith(schemaIds: string[]) {
     const source = await makeSource(organization);
@@ -57,7 +60,9 @@ describe('Schemas that are too much work', function () {
       seeds.map(() => 'pending'),
     );
     const wrong = await ingest(organization, source, JSON.stringify({ b3: { id: 'wrong' } }));
-    const { data } = await organization.api.list<{ status: string; error: string | null }>(`/api/deliveries?eventId=${wrong}`);
+    const { data } = await organization.api.list<{ status: string; error: string | null }>(
+      `/api/deliveries?eventId=${wrong}`,
+    );
     const refused = data.filter(({ status }) => status === 'schema_failed');
     expect(refused).to.have.length(1);
     expect(refused[0]?.error).to.include('/b3/id must match pattern');

@@ -28,7 +28,8 @@ export async function makeNeighbour(service: Service): Promise<Neighbour> {
       ['POST', `/ingest/${organization.slug}/${source.slug}`],
     ] as const) {
       const startedAt = performance.now();
-      const answer = await send(method, service.url + path, { 'content-type': 'application/json' }, '{"a":1}');
+      const body = method === 'POST' ? '{"a":1}' : undefined;
+      const answer = await send(method, service.url + path, { 'content-type': 'application/json' }, body);
       if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
       seen.longestMs = Math.max(seen.longestMs, performance.now() - startedAt);
       seen.answers += 1;
