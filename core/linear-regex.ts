@@ -9,7 +9,7 @@ const MAX_PROGRAM = 2000;
 
 // Steps of a budget for each character of a text at most: measured, for texts that make the most of the program run.
 const STEPS = 2;
-const STEPS_PER_INSTRUCTION = 1.5;
+const STEPS_PER_INSTRUCTION = 2;
 
 /** What it takes to compile a pattern, in the steps of a budget. */
 export const patternSteps = (pattern: string): number => 2000 + 200 * pattern.length;

@@ -26,7 +26,7 @@ import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber, jsonNumber 
 export type ValueTest = (actual: unknown, budget: Budget) => boolean;
 
 /** What it takes to look at a value: a text or a number with many digits is read through. */
-export function stepsOf(value: unknown): number {
+function stepsOf(value: unknown): number {
   if (typeof value === 'string') return 1 + value.length / 32;
   return value instanceof ExactNumber ? 1 + String(value).length : 1;
 }
@@ -48,7 +48,7 @@ export function keyOf(number: JsonNumber): number | string | null {
 }
 
 /** The text of a string, number or boolean, or null. */
-export function textOf(value: unknown): string | null {
+function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return isJsonNumber(value) || typeof value === 'boolean' ? String(value) : null;
 }

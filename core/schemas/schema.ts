@@ -14,12 +14,15 @@ export type JsonSchema = Record<string, unknown> | boolean;
 /** The longest schema, in bytes of its JSON. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 
-const COMPILE_LIMIT_MS = 2000;
+// In a thread, where it holds up nobody but the organization's own tasks.
+const COMPILE_LIMIT_MS = 5000;
 const VALIDATE_LIMIT_MS = 250;
 // Evaluations (keywords times bytes of payload) that are surely quick; above it, a deadline is worth its half millisecond.
 const QUICK_EVALUATIONS = 1_000_000;
 // Of larger payloads only the first error is collected: one wrong type can mean an error for every value.
 const ALL_ERRORS_BYTES = 64 * 1024;
+// Nor of larger schemas, which would have to be compiled once more for it.
+const ALL_ERRORS_SCHEMA_BYTES = 16 * 1024;
 
 /** The schema cannot be used; the message says why, as the end of a sentence that starts with its name. */
 export class InvalidSchemaError extends Error {
@@ -91,10 +94,11 @@ type Validation = (payload: unknown, bytes: number) => SchemaError[];
 
 function withDoubles(dialect: Dialect, schema: JsonSchema): Validation {
   const firstError = compileWith(newValidator(dialect, false), schema);
+  const isLarge = JSON.stringify(schema).length > ALL_ERRORS_SCHEMA_BYTES;
   let allErrors: ValidateFunction | undefined;
   return (payload, bytes) => {
     if (firstError(payload)) return [];
-    if (bytes > ALL_ERRORS_BYTES) return readErrors(firstError.errors ?? []);
+    if (isLarge || bytes > ALL_ERRORS_BYTES) return readErrors(firstError.errors ?? []);
     allErrors ??= compileWith(newValidator(dialect, true), schema);
     allErrors(payload);
     return readErrors(allErrors.errors ?? []);

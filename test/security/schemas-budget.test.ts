@@ -14,11 +14,7 @@ const large = (seed: string) => ({
   properties: Object.fromEntries(
     Array.from({ length: PROPERTIES }, (_, n) => [
       `${seed}${n}`,
-      {
-        type: 'object',
-        required: ['id'],
-        properties: { id: { type: 'string', pattern: `^${seed}-\\d+$` }, at: { format: 'date-time' } },
-      },
+      { type: ['string', 'null'], pattern: `^${seed}-\\d+$`, maxLength: 100 + n },
     ]),
   ),
 });
@@ -45,7 +41,7 @@ describe('Schemas that are too much work', function () {
     return source;
   }
 
-  const payload = (seed: string) => JSON.stringify({ [`${seed}7`]: { id: `${seed}-1` } });
+  const payload = (seed: string) => JSON.stringify({ [`${seed}7`]: `${seed}-1` });
 
   it('are compiled beside the loop when they are stored, and for webhooks', async () => {
     const seeds = ['a', 'b', 'c', 'd'];
@@ -59,13 +55,13 @@ describe('Schemas that are too much work', function () {
     expect((await deliveriesOf(organization, first.result)).map(({ status }) => status)).to.deep.equal(
       seeds.map(() => 'pending'),
     );
-    const wrong = await ingest(organization, source, JSON.stringify({ b3: { id: 'wrong' } }));
+    const wrong = await ingest(organization, source, JSON.stringify({ b3: 'wrong' }));
     const { data } = await organization.api.list<{ status: string; error: string | null }>(
       `/api/deliveries?eventId=${wrong}`,
     );
     const refused = data.filter(({ status }) => status === 'schema_failed');
     expect(refused).to.have.length(1);
-    expect(refused[0]?.error).to.include('/b3/id must match pattern');
+    expect(refused[0]?.error).to.include('/b3 must match pattern');
   });
 
   it('that repeat themselves without end do not hold the loop while they are checked', async () => {
