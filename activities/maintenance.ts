@@ -10,14 +10,16 @@ import { settleHistory } from '../db/history/settle.ts';
 import { countFailure } from '../db/retention/housekeeping.ts';
 import type { Pool } from '../db/pool.ts';
 import { forgetIdempotencyKeys } from '../db/retention/idempotency-keys.ts';
+import { forgetRotatedSecrets } from '../db/retention/rotated-secrets.ts';
 import { finishDeletions, finishLeases } from './deletions.ts';
+import { finishOrganizations, type OrganizationDeletionDeps } from './organization-deletions.ts';
 import { applyRetention, type RetentionSettings } from './retention.ts';
 
 // How long one round counts what can be settled, and how long it merges old statistics; after an upgrade both have months
 // to catch up with.
 const TALLY_MS = 5000;
 
-export interface MaintenanceDeps {
+export interface MaintenanceDeps extends OrganizationDeletionDeps {
   pool: Pool;
   secretBox: SecretBox;
   settings: RetentionSettings;
@@ -31,8 +33,10 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   retention: applyRetention,
   'idempotency keys': ({ pool }) => forgetIdempotencyKeys(pool),
   'idempotent requests': ({ pool }) => forgetIdempotentRequests(pool),
+  'rotated secrets': ({ pool }) => forgetRotatedSecrets(pool).then(() => false),
   leases: ({ pool, log }) => finishLeases(pool, log),
   deletions: ({ pool, log }) => finishDeletions(pool, log),
+  organizations: finishOrganizations,
   'encryption keys': ({ pool, secretBox, log }) => rotateKeys(pool, secretBox, log),
   statistics: ({ pool }) => mergeBuckets(pool, TALLY_MS),
 };

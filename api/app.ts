@@ -3,7 +3,9 @@
 import Koa from 'koa';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyRooms } from './body-memory-budget.ts';
+import type { ProxyTrust } from './clients/client-addresses.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter } from './context.ts';
+import { mountConfirmPage } from './confirm-page.ts';
 import { cors } from './cors.ts';
 import { renderErrors } from './errors.ts';
 import { idempotency } from './idempotency.ts';
@@ -11,7 +13,7 @@ import { nameIgnored } from './ignored.ts';
 import { mountDescription, mountPage } from './openapi/serve.ts';
 import { mountOperations } from './operation.ts';
 import { managementOperations } from './operations.ts';
-import { rateLimit } from './rate-limit.ts';
+import { keyRateLimit, organizationRateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { type HealthDeps, mountHealth } from './resources/health.ts';
 import { answerUnmatched, keepFixedWords } from './unmatched.ts';
@@ -19,24 +21,30 @@ import { answerUnmatched, keepFixedWords } from './unmatched.ts';
 export interface AppDeps extends ApiDeps {
   /** Answers `/ingest/...` and passes everything else on. */
   ingest: Koa.Middleware;
+  /** The operator's proxies. */
+  proxies: ProxyTrust;
   health: HealthDeps;
 }
 
-/** Puts the app together; it holds no state besides the counters of the rate limit. */
+/** Puts the app together; it holds no state besides the counters of the rate limits. */
 export function createApp(deps: AppDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
   const open = openRouter(deps);
   const page = newRouter();
   mountPage(page);
+  mountConfirmPage(page, deps);
   const management = managementRouter(deps);
-  app.use(requestLog(deps.log));
+  app.use(requestLog(deps.log, deps.proxies));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
   app.use(renderErrors);
   app.use(
-    bodyRooms({
-      maxBytes: deps.settings.HOOKYARD_MAX_BUFFERED_BYTES,
-      maxRequestsPerSource: deps.settings.HOOKYARD_MAX_REQUESTS_PER_SOURCE,
-    }),
+    bodyRooms(
+      {
+        maxBytes: deps.settings.HOOKYARD_MAX_BUFFERED_BYTES,
+        maxRequestsPerSource: deps.settings.HOOKYARD_MAX_REQUESTS_PER_SOURCE,
+      },
+      deps.settings.HOOKYARD_MIN_BODY_BYTES_PER_SECOND,
+    ),
   );
   app.use(deps.ingest);
   app.use(open.routes());
@@ -61,8 +69,9 @@ export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
   router.use(authenticate(deps.pool));
+  router.use(organizationRateLimit(deps.requests));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
-  if (perMinute !== undefined) router.use(rateLimit(perMinute));
+  if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   router.use(idempotency(deps));
   // Inside `idempotency`, which stores the header with the answer.

@@ -12,13 +12,16 @@ import { eventReplayOperations } from './resources/event-replays.ts';
 import { eventOperations } from './resources/events.ts';
 import { filterOperations } from './resources/filters.ts';
 import { leaseOperation } from './resources/leases.ts';
+import { notificationRecipientOperations } from './resources/notification-recipients.ts';
 import { organizationDestinationOperations } from './resources/organization-destinations.ts';
 import { replayOperations } from './resources/replays.ts';
 import { routeCircuitOperations } from './resources/route-circuit.ts';
 import { routeOperations } from './resources/routes.ts';
 import { schemaOperations } from './resources/schemas.ts';
+import { secretRotationOperations } from './resources/secret-rotation.ts';
 import { sourceOperations } from './resources/sources.ts';
 import { transformOperations } from './resources/transforms.ts';
+import { usageOperations } from './resources/usage.ts';
 
 export const managementOperations: Operation[] = [
   ...sourceOperations,
@@ -28,8 +31,10 @@ export const managementOperations: Operation[] = [
   ...routeOperations,
   ...routeCircuitOperations,
   ...bulkOperations,
+  ...secretRotationOperations,
   ...destinationExchangeOperations,
   ...routeExchangeOperations,
+  ...notificationRecipientOperations,
   leaseOperation,
   ...filterOperations,
   ...transformOperations,
@@ -38,6 +43,7 @@ export const managementOperations: Operation[] = [
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,
+  ...usageOperations,
   callerOperation,
   ...apiKeyOperations,
 ];

@@ -1,14 +1,14 @@
 // Test files to a warehouse.
 // Rules: ERR-06, DEST-46, WH-28.
-import type { Compute } from '../outbound/compute/index.ts';
-import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
 import { newId } from '../core/ids.ts';
-import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
+import type { WarehouseEvent } from '../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import { type BatchFile, createFileWriter } from '../core/warehouse/file.ts';
-import type { WarehouseEvent } from '../core/warehouse/event.ts';
+import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse/config.ts';
+import type { Compute } from '../outbound/compute/index.ts';
+import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
 import { samplePayload } from './test-send.ts';
 
 /** How long an upload may take, in ms; one that takes longer is reported as failed. */
@@ -32,6 +32,8 @@ export interface TestedWarehouse {
   id: string;
   organizationId: string;
   version: number;
+  /** The slug of its organization. */
+  organization: string;
   opened: DecryptedConfig;
   fieldMapping: FieldMappingRule[] | null;
 }
@@ -49,7 +51,7 @@ export type UploadResult =
 
 export function createTestUploader(warehouses: Pick<Warehouses, 'put'>, compute: Pick<Compute, 'rows'>): TestUploader {
   return {
-    async upload({ id, organizationId, version, opened, fieldMapping }, payload = samplePayload) {
+    async upload({ id, organizationId, version, organization, opened, fieldMapping }, payload = samplePayload) {
       if (!opened.ok) return failure(null, 0, opened.message);
       const { ok: _ok, ...typed } = opened;
       const event = testEvent(payload);
@@ -57,7 +59,7 @@ export function createTestUploader(warehouses: Pick<Warehouses, 'put'>, compute:
       if (typeof file === 'string') return failure(null, 0, file);
       const key = testKey(event, typed.config);
       const metadata = { count: String(file.count), sha256: file.sha256 };
-      const target: WarehouseTarget = { id, version, ...typed };
+      const target: WarehouseTarget = { id, version, organization, ...typed };
       const startedAt = performance.now();
       const written = await warehouses.put(
         target,

@@ -109,6 +109,8 @@ export type DestinationImportItem = {
   method?: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers?: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders?: 'all' | 'none' | Array<string> | null;
   authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   authConfig?: '***REDACTED***' | Record<string, unknown> | null;
   signingSecret?: string | null;
@@ -147,6 +149,9 @@ export type ErrorDetail = {
   column?: number;
 };
 
+/** A limit of the organization. */
+export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches';
+
 export type Source = {
   id: string;
   name: string;
@@ -156,12 +161,22 @@ export type Source = {
   /** Where the provider sends its webhooks. */
   webhookUrl: string;
   verificationConfig: VerificationConfig;
+  /** Until then webhooks signed with the secret before this one are taken too. */
+  previousSecretUntil: Timestamp | null;
   /** By what a repeated webhook is known, and for how long. */
   idempotencyKey: {
     header?: string;
     jsonPath?: string;
+    /** By the signature: a captured request that is sent again is a repeat. */
+    signature?: true;
     windowSeconds: number;
   } | null;
+  /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+  ingestToken: 'none' | 'optional' | 'required';
+  /** Until when the address before the last rotation is taken, too. */
+  previousTokenUntil: Timestamp | null;
+  /** Whether webhooks without a valid signature are answered as if there were no such source. */
+  concealed: boolean;
   enabled: boolean;
   eventsCount: number;
   lastEventAt: Timestamp | null;
@@ -176,6 +191,8 @@ export type VerificationConfig = {
   algorithm?: 'sha1' | 'sha256' | 'sha512';
   encoding?: 'hex' | 'base64';
   prefix?: string;
+  timestampHeader?: string;
+  timestampSeparator?: string;
 };
 
 /** ISO 8601, UTC, with milliseconds. */
@@ -256,10 +273,14 @@ export type HttpDestination = {
   method: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders: 'all' | 'none' | Array<string> | null;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** Its secrets are shown as •••• and their last four characters. */
   authConfig: Record<string, string> | null;
   signingSecret: string | null;
+  /** Until then deliveries are signed with the secret before this one too. */
+  previousSigningSecretUntil: Timestamp | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
@@ -300,10 +321,14 @@ export type WarehouseDestination = {
   method: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders: 'all' | 'none' | Array<string> | null;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** Its secrets are shown as •••• and their last four characters. */
   authConfig: Record<string, string> | null;
   signingSecret: string | null;
+  /** Until then deliveries are signed with the secret before this one too. */
+  previousSigningSecretUntil: Timestamp | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
@@ -421,6 +446,8 @@ export type Route = {
   notifyOnSuccess: boolean;
   notifyOnRecovery: boolean;
   notifyEmails: string | null;
+  /** Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain. */
+  withheldEmails: Array<string>;
   /** What of the destination's answer counts as success; null: any 2xx. */
   expectedResponse: {
     statusCodes?: Array<number>;
@@ -428,6 +455,8 @@ export type Route = {
   } | null;
   /** Only there when it is set for this route. */
   lane?: 'workflow' | 'express';
+  /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+  allowOwnAddress: boolean;
   enabled: boolean;
   source: {
     id: string;
@@ -500,6 +529,8 @@ export type DestinationExportItem = {
   method: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders: 'all' | 'none' | Array<string> | null;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** In clear only with `includeSensitive=true`. */
   authConfig: '***REDACTED***' | Record<string, string>;
@@ -568,6 +599,8 @@ export type RouteExportItem = {
   } | null;
   /** Only there when it is set for this route. */
   lane?: 'workflow' | 'express';
+  /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+  allowOwnAddress: boolean;
   isActive: boolean;
   /** The first of `destinationSlugs`. */
   destinationSlug: string | null;
@@ -588,6 +621,15 @@ export type RouteImportResult = {
     name: string;
     status: 'created' | 'skipped' | 'overwritten';
   }>;
+};
+
+export type NotificationRecipient = {
+  /** In lower case. */
+  address: string;
+  /** When its owner has agreed. */
+  confirmedAt: Timestamp | null;
+  /** When a mail asked its owner for the last time. */
+  askedAt: Timestamp | null;
 };
 
 export type Filter = {
@@ -688,6 +730,7 @@ export type Event = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
+  clientAddress: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -712,6 +755,7 @@ export type EventInFull = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
+  clientAddress: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -871,6 +915,136 @@ export type Attempt = {
   responseBody: string | null;
 };
 
+export type Usage = {
+  plan: 'free' | 'pro' | 'business';
+  limits: {
+    eventsPerSecond: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    eventsPerMonth: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    payloadBytes: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    deliveriesPerEvent: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    routesPerSource: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    destinations: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    sources: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    apiKeys: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    waitingDeliveries: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    storedBytes: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    transformMsPerMinute: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    requestsPerMinute: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningReplays: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningImports: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningSearches: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+  };
+  /** The calendar month so far (UTC). */
+  month: {
+    from: string;
+    events: number;
+    payloadBytes: number;
+  };
+};
+
+export type DayOfUse = {
+  /** UTC */
+  day: string;
+  /** Webhooks that were stored. */
+  events: number;
+  /** Of their payloads. */
+  payloadBytes: number;
+  /** Deliveries that were made, with replays and failovers. */
+  deliveries: number;
+  /** Attempts of these deliveries, once they have ended. */
+  attempts: number;
+};
+
 export type Caller = {
   organization: {
     id: string;
@@ -961,6 +1135,8 @@ export interface Operations {
         algorithm?: 'sha1' | 'sha256' | 'sha512';
         encoding?: 'hex' | 'base64';
         prefix?: string;
+        timestampHeader?: string;
+        timestampSeparator?: string;
       } | {
         type: 'none';
       } | null;
@@ -968,8 +1144,14 @@ export interface Operations {
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
+        /** By the signature: a captured request that is sent again is a repeat. */
+        signature?: true;
         windowSeconds: number;
       } | null;
+      /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+      ingestToken?: 'none' | 'optional' | 'required';
+      /** Whether webhooks without a valid signature are answered as if there were no such source. */
+      concealed?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -995,8 +1177,14 @@ export interface Operations {
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
+        /** By the signature: a captured request that is sent again is a repeat. */
+        signature?: true;
         windowSeconds: number;
       } | null;
+      /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+      ingestToken?: 'none' | 'optional' | 'required';
+      /** Whether webhooks without a valid signature are answered as if there were no such source. */
+      concealed?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -1006,6 +1194,16 @@ export interface Operations {
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Replace the token of a source's address */
+  rotateIngestToken(input: {
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+    id: string;
+    body?: {
+      /** How long the address before it stays valid; a day by default. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<Source>;
   /** List destinations */
   listDestinations(input?: {
     /** Which page, from 1 on. */
@@ -1033,6 +1231,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
@@ -1119,6 +1319,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
@@ -1202,6 +1404,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
@@ -1236,6 +1440,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
@@ -1301,6 +1507,8 @@ export interface Operations {
         bodyContains?: string;
       } | null;
       lane?: 'workflow' | 'express' | null;
+      /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+      allowOwnAddress?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Route>;
@@ -1339,6 +1547,8 @@ export interface Operations {
         bodyContains?: string;
       } | null;
       lane?: 'workflow' | 'express' | null;
+      /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+      allowOwnAddress?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Route>;
@@ -1411,6 +1621,28 @@ export interface Operations {
       name: string;
     }>;
   }>;
+  /** Rotate a destination's signing secret */
+  rotateSigningSecret(input: {
+    id: string;
+    body: {
+      /** The new one: `whsec_` and 24 to 64 bytes in base64. */
+      secret: string;
+      /** How long the secret before this one stays valid; 0: it ends now. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<HttpDestination>;
+  /** Rotate a source's verification secret */
+  rotateVerificationSecret(input: {
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+    id: string;
+    body: {
+      /** The new one. */
+      secret: string;
+      /** How long the secret before this one stays valid; 0: it ends now. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<Source>;
   /** Export destinations */
   exportDestinations(input?: {
     /** At most 1000 ids separated by commas; all when it is left out. */
@@ -1481,12 +1713,30 @@ export interface Operations {
           bodyContains?: string;
         } | null;
         lane?: 'workflow' | 'express' | null;
+        /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+        allowOwnAddress?: boolean;
         isActive?: boolean;
         destinationSlug?: string | null;
         failureThreshold?: unknown;
       }>;
     };
   }, options?: CallOptions): Promise<RouteImportResult>;
+  /** List the addresses that routes notify */
+  listNotificationRecipients(input?: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+  }, options?: CallOptions): Promise<{
+    data: Array<NotificationRecipient>;
+    pagination: Pagination;
+  }>;
+  /** Ask the owner of an address once more */
+  resendConfirmation(input: {
+    body: {
+      address: string;
+    };
+  }, options?: CallOptions): Promise<NotificationRecipient>;
   /** Let records live for some time only */
   renewLeases(input: {
     body: {
@@ -1840,6 +2090,17 @@ export interface Operations {
     deliveriesCreated: number;
     deliveryId: string;
   }>;
+  /** Get the limits and what is used of them */
+  getUsage(input?: Record<never, never>, options?: CallOptions): Promise<Usage>;
+  /** List the use by day */
+  listDailyUsage(input?: {
+    /** A day (UTC), such as 2026-11-21. */
+    from?: string;
+    /** A day (UTC), such as 2026-11-21. */
+    to?: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<DayOfUse>;
+  }>;
   /** Get the organization and the key of the request */
   getCaller(input?: Record<never, never>, options?: CallOptions): Promise<Caller>;
   /** List API keys */
@@ -1884,6 +2145,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getSource: 'GET /api/organizations/{orgId}/sources/{id}',
   updateSource: 'PATCH /api/organizations/{orgId}/sources/{id}',
   deleteSource: 'DELETE /api/organizations/{orgId}/sources/{id}',
+  rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-token',
   listDestinations: 'GET /api/destinations',
   createDestination: 'POST /api/destinations',
   getDestination: 'GET /api/destinations/{id}',
@@ -1910,10 +2172,14 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   deleteDestinations: 'DELETE /api/destinations/bulk',
   pauseRoutes: 'POST /api/routes/bulk-pause',
   deleteRoutes: 'POST /api/routes/bulk-delete',
+  rotateSigningSecret: 'POST /api/destinations/{id}/rotate-secret',
+  rotateVerificationSecret: 'POST /api/organizations/{orgId}/sources/{id}/rotate-secret',
   exportDestinations: 'GET /api/destinations/export',
   importDestinations: 'POST /api/destinations/import',
   exportRoutes: 'GET /api/routes/export',
   importRoutes: 'POST /api/routes/import',
+  listNotificationRecipients: 'GET /api/notification-recipients',
+  resendConfirmation: 'POST /api/notification-recipients/resend',
   renewLeases: 'POST /api/leases',
   listFilters: 'GET /api/filters',
   createFilter: 'POST /api/filters',
@@ -1951,6 +2217,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   retryDelivery: 'POST /api/deliveries/{id}/retry',
   cancelDelivery: 'POST /api/deliveries/{id}/cancel',
   replayDelivery: 'POST /api/deliveries/{id}/replay',
+  getUsage: 'GET /api/organization/usage',
+  listDailyUsage: 'GET /api/organization/usage/daily',
   getCaller: 'GET /api/auth/me',
   listApiKeys: 'GET /api/api-keys',
   createApiKey: 'POST /api/api-keys',

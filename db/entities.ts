@@ -4,6 +4,7 @@ import type { Plan, Scope } from '../core/access.ts';
 import type { AuthType } from '../core/auth-config.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { EventReplayStatus } from '../core/event-replay.ts';
+import type { ForwardHeaders } from '../core/forwarded-headers.ts';
 import type { FilterCondition } from '../core/filters/conditions.ts';
 import type { FilterLogic } from '../core/filters/filter.ts';
 import type { Lane } from '../core/lane.ts';
@@ -11,6 +12,7 @@ import type { LimitOverrides } from '../core/limits.ts';
 import type { DeliveryMethod } from '../core/methods.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { JsonSchema } from '../core/schemas/schema.ts';
+import type { IngestTokenRule } from '../core/ingest-token.ts';
 import type { PublicVerificationConfig } from '../core/signatures/index.ts';
 import type { TransformType } from '../core/transform-types.ts';
 import type { DestinationType } from '../core/warehouse/config.ts';
@@ -79,10 +81,12 @@ export const ApiKey = defineEntity({
 });
 export type ApiKey = InferEntity<typeof ApiKey>;
 
-/** Where an ingest idempotency key is read from, and how long a repeat counts as a duplicate. */
+/** Where an ingest idempotency key is read from (one of three), and how long a repeat counts as a duplicate. */
 export interface IdempotencyKeyRule {
   header?: string;
   jsonPath?: string;
+  /** The signature itself: whoever sends a captured request again is told of the first one. */
+  signature?: true;
   windowSeconds: number;
 }
 
@@ -94,7 +98,15 @@ export const Source = defineEntity({
     ...named,
     verification: p.json<PublicVerificationConfig>(),
     verificationSecret: p.string().nullable(),
+    previousVerificationSecret: p.string().nullable(),
+    previousSecretUntil: p.datetime(3).nullable(),
     idempotencyKey: p.json<IdempotencyKeyRule>().nullable(),
+    ingestToken: p.string().$type<IngestTokenRule>(),
+    // Encrypted.
+    ingestTokenValue: p.string().nullable(),
+    previousTokenValue: p.string().nullable(),
+    previousTokenUntil: p.datetime(3).nullable(),
+    concealed: p.boolean(),
     enabled: p.boolean(),
     version: p.integer().version(),
     ...stamps,
@@ -119,9 +131,12 @@ export const Destination = defineEntity({
     url: p.string(),
     method: p.string().$type<DeliveryMethod>(),
     headers: p.json<Record<string, string>>(),
+    forwardHeaders: p.json<ForwardHeaders>().nullable(),
     authType: p.string().$type<AuthType>(),
     authConfig: p.string().nullable(),
     signingSecret: p.string().nullable(),
+    previousSigningSecret: p.string().nullable(),
+    previousSigningSecretUntil: p.datetime(3).nullable(),
     timeoutMs: p.integer(),
     rateLimitPerMinute: p.integer().nullable(),
     retryPolicy: p.json<RetryPolicy>(),
@@ -162,6 +177,7 @@ export const Route = defineEntity({
     notifyEmails: p.string().nullable(),
     expectedResponse: p.json<ExpectedResponse>().nullable(),
     lane: p.string().$type<Lane>().nullable(),
+    allowOwnAddress: p.boolean(),
     enabled: p.boolean(),
     version: p.integer().version(),
     ...stamps,

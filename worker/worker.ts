@@ -6,6 +6,8 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
+import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
 import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
@@ -14,12 +16,17 @@ import { startParking } from '../activities/parking.ts';
 import { createContextLoader, createResultRecorder } from '../activities/attempt/results.ts';
 import { createCompute } from '../outbound/compute/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
-import type { Settings } from '../core/config.ts';
+import { publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { watchLoop } from '../core/loop-delay.ts';
+import { addressesUnder } from '../core/own-address.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
+import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
+import { recipientRule } from '../core/notify-recipients.ts';
+import { ownServices } from '../core/own-services.ts';
+import { watchOrganizations } from '../db/organizations/several.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
@@ -33,6 +40,7 @@ import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
 import { holdShards, type Shards } from './shards.ts';
+import { watchSuspensions } from './suspensions.ts';
 import { temporalLogger } from './temporal-log.ts';
 import { createWorker, type RunningWorker, run, type WorkerDeps } from './temporal-worker.ts';
 import { startWarehouseFlushes } from './warehouse-flushes.ts';
@@ -67,18 +75,22 @@ export async function runWorker(
   ]);
   const client = new Client({ connection, namespace: temporal.namespace, dataConverter });
   const { hotPool, pool, warehousePool } = openPools(settings, databaseUrl, log);
-  const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
-  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
+  const organizations = await watchOrganizations(pool, settings, log);
+  const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const sender = createSender(reach);
+  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
   const stopWatching = watchLoop(log);
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
-  const configs = createConfigCache(hotPool, secretBox);
+  const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
   const parking = await startParking(
     { client, log },
     { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
   );
   let relay: Relay | undefined;
+  const suspensions = await watchSuspensions({ pool, log }, () => relay?.nudge());
   const activityDeps: ActivityDeps = {
     pool,
     secretBox,
@@ -91,6 +103,7 @@ export async function runWorker(
     parking,
     awaitRecordMs: AWAIT_RECORD_MS,
     pendingOpenings: new PendingOpenings(),
+    isSuspended: suspensions.has,
     contexts: createContextLoader(hotPool),
     configs,
     observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
@@ -115,6 +128,7 @@ export async function runWorker(
     limits: { total: settings.HOOKYARD_MAX_IN_FLIGHT, perDestination: settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION },
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
     lane: settings.HOOKYARD_LANE,
+    suspended: suspensions.ids,
     attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
     log,
@@ -127,12 +141,13 @@ export async function runWorker(
     log,
   );
   const workflowLink = workflowLinks(settings, temporal);
+  const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
   const flushPools = { hotPool, pool: warehousePool, commandPool: pool };
   const warehouseDeps = { client, ...flushPools, secretBox, configs, transforms, compute };
   const others = [
-    await startNotifications({ ...common, client, pool, settings, workflowLink }),
+    await startNotifications({ ...common, client, pool, secretBox, settings, workflowLink, recipientRule: rule }),
     await startEventReplays({ ...common, client, pool, compute }),
-    await startWarehouseFlushes({ ...common, ...warehouseDeps, settings }),
+    await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings }),
   ];
   const workers = [worker, ...others];
   return {
@@ -141,6 +156,7 @@ export async function runWorker(
       stopInOrder(running, shards, workers, [
         () => listener.close(),
         () => circuits.stop(),
+        () => suspensions.stop(),
         () => schedules.stop(),
         () => parking.stop(),
         () => results.idle(),
@@ -148,6 +164,7 @@ export async function runWorker(
         () => compute.close(),
         async () => stopWatching(),
         () => sender.close(),
+        () => organizations.stop(),
         () => closeAll([hotPool, pool, warehousePool], connection),
       ]),
   };

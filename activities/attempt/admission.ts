@@ -1,5 +1,5 @@
-// Decides whether an attempt may be made: the delivery is open, its configuration exists, no circuit blocks it, and the rate
-// limit of its destination has a slot.
+// Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
+// circuit blocks it, and the rate limit of its destination has a slot.
 import { isOpenStatus } from '../../core/delivery-status.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -12,9 +12,13 @@ import type { AttemptDeps } from './deps.ts';
 import { type Ending, endWithoutAttempt } from './end-without-attempt.ts';
 import { awaitSlot } from './rate-limit.ts';
 import { CLOSED, recordedOutcome } from './record-later.ts';
+import { waitForResumption } from './suspended.ts';
 
 /** The loaded data is outdated: the attempt starts over by loading the delivery. */
 export const RELOAD = 'reload';
+
+// An address may come to lead here after it was stored: by another HOOKYARD_PUBLIC_URL.
+const LEADS_HERE = ownWords`Refused: the destination's url is under HOOKYARD_PUBLIC_URL, so the delivery would come back as a webhook; if that is wanted, set allowOwnAddress of the route`;
 
 /** The inputs of an attempt. */
 export interface Admitted {
@@ -35,6 +39,7 @@ export async function admit(
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
   if (!isOpenStatus(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
+  if (deps.isSuspended(context.organizationId)) return waitForResumption(deps.pool, context, request);
   // A delivery that is no longer blocked, or has ended meanwhile, is loaded again.
   if (context.blocked) return (await divert(deps, context, lane)) ?? RELOAD;
   const admitted = await requireAll(deps, context);
@@ -97,6 +102,9 @@ async function requireAll(deps: AttemptDeps, context: AttemptContext): Promise<A
       : await deps.configs.destination(context.organizationId, context.destinationId, context.destinationVersion);
   if (!destination) return { ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
   if (!destination.enabled) return { ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
+  if (destination.leadsHere && !(await routeOf(deps, context))?.allowOwnAddress) {
+    return { ending: 'failed', reason: openError(LEADS_HERE) };
+  }
   if (context.sourceSlug === null || context.eventHeaders === null) {
     return { ending: 'cancelled', reason: openError(ownWords`The source of the event was deleted`) };
   }

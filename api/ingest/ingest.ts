@@ -1,25 +1,37 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
-// Rules: INGEST-01 to INGEST-11, ERR-19, ERR-22.
+// Rules: INGEST-01 to INGEST-11, INGEST-13, ORG-02, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
+import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
+import type { LimitName } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
-import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
+import { slackChallenge } from '../../core/signatures/index.ts';
+import { isSlug } from '../../core/slugs.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
+import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { type Compute, ComputeBusyError } from '../../outbound/compute/index.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
+import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { BodyError, noRoom, receiveBody } from '../receive-body.ts';
+import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
+import { BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
-import { createJudge, type Judge, type Verdict } from './judge.ts';
+import { createGatekeeper, type Decision, type Gatekeeper } from './gatekeeper.ts';
 import { newEvent } from './new-event.ts';
+import type { OrganizationUse } from './organization-use.ts';
+import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
+import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
+import type { WriteOutcome } from './write-group.ts';
 
-const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
+const PATH = /^\/ingest\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
+// Names without a source have one share of the memory together, so that nobody's organization pays for them.
+const NO_ORGANIZATION = '';
 export const INGEST_METHODS: readonly string[] = METHODS;
 // A configuration may change again while an event is being rerouted; after this many changes in a row the sender has to retry.
 const MAX_ROUTINGS = 5;
@@ -30,6 +42,7 @@ export interface IngestDeps {
   secretBox: SecretBox;
   backlog: Backlog;
   compute: Pick<Compute, 'gates'>;
+  quotas: Quotas;
 }
 
 export interface Ingest {
@@ -39,10 +52,10 @@ export interface Ingest {
 }
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
-export function createIngest({ pool, settings, secretBox, backlog, compute }: IngestDeps): Ingest {
+export function createIngest({ pool, settings, secretBox, backlog, quotas, compute }: IngestDeps): Ingest {
   const routing = createRoutingCache(pool, secretBox);
   const writer = createEventWriter(pool);
-  const judge = createJudge(compute);
+  const gatekeeper = createGatekeeper(compute);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
     const match = PATH.exec(ctx.path);
@@ -54,43 +67,75 @@ export function createIngest({ pool, settings, secretBox, backlog, compute }: In
       });
     }
     const receivedAt = new Date();
-    const [, organizationSlug = '', sourceSlug = ''] = match;
-    await requireOpenSource(routing, organizationSlug, sourceSlug);
+    const headers = flatHeaders(ctx.req.headers);
+    refuseLoop(headers);
+    const [, organizationSlug = '', sourceSlug = '', token = null] = match;
+    const known = await requireOpenSource(routing, organizationSlug, sourceSlug);
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
-    const room: BodyMemoryBudget = ctx.state.room;
-    if (!room.enter(`${organizationSlug}/${sourceSlug}`)) {
+    const payloadBytes = await requireQuota(ctx.req, known);
+    const { room, client, minBodyRate }: ApiState = ctx.state;
+    const source = `${organizationSlug}/${sourceSlug}`;
+    if (!room.enter({ client: client.client, source, organization: known ? organizationSlug : NO_ORGANIZATION })) {
       throw unavailable('Too many webhooks of this source are under way');
     }
     const received = new Received({
       organizationSlug,
       sourceSlug,
+      token,
       method: ctx.method,
       queryText: ctx.querystring,
-      headers: flatHeaders(ctx.req.headers),
-      body: await readBody(ctx.req, settings.HOOKYARD_MAX_PAYLOAD_BYTES, room),
+      headers,
+      body: await readBody(
+        ctx.req,
+        { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, minBodyRate },
+        room,
+      ),
+      clientAddress: client.address,
       receivedAt,
     });
-    ctx.body = await accept({ routing, writer, backlog, judge }, received);
+    ctx.body = await accept({ routing, writer, backlog, quotas, gatekeeper }, received);
+  }
+
+  /**
+   * A source that asks for proof must look like one that does not exist, so its limits count after the proof.
+   * @returns the largest payload, in bytes
+   * @throws ApiError 429
+   */
+  async function requireQuota(request: IncomingMessage, source: SourceRouting | null): Promise<number> {
+    if (source === null || asksForProof(source)) return Number.POSITIVE_INFINITY;
+    const use = await quotas.of(source);
+    use.requireRoom(Number(request.headers['content-length'] ?? 0));
+    return use.limits.payloadBytes;
   }
 
   return { middleware, close: () => writer.idle() };
 }
 
+interface Stores {
+  routing: RoutingCache;
+  writer: EventWriter;
+  gatekeeper: Gatekeeper;
+}
+
 /** Verifies and stores one webhook; the answer's body. */
 async function accept(
-  { routing, writer, backlog, judge }: { routing: RoutingCache; writer: EventWriter; backlog: Backlog; judge: Judge },
+  { routing, writer, backlog, quotas, gatekeeper }: Pick<IngestDeps, 'backlog' | 'quotas'> & Stores,
   received: Received,
 ): Promise<object> {
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
-    const source = await verifiedSource(routing, received);
+    const { source, mac } = await verifiedSource(routing, received);
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return { challenge };
-    const validatedAt = new Date();
-    const verdict = await verdictOf(judge, source, received);
-    const event = newEvent(source, received, verdict, validatedAt);
+    const use = await quotas.of(source);
+    requireSmallPayload(use, received.body.length);
+    // Before schemas and filters run.
+    use.requireRoom(received.body.length);
+    const verified = { at: new Date(), mac };
+    const event = newEvent(source, received, verified, await decisionOf(gatekeeper, source, received));
+    await requireFewDeliveries(quotas, use, event.deliveries.length);
     backlog.requireRoomFor(event.deliveries);
-    const outcome = await writer.write(event).catch(refuseWhenFull);
+    const outcome = await store(writer, use, event);
     if (outcome.kind === 'stored') return { success: true, eventId: event.id };
     if (outcome.kind === 'duplicate') return { success: true, eventId: outcome.eventId, duplicate: true };
     routing.forget(received.organizationSlug, received.sourceSlug);
@@ -98,47 +143,76 @@ async function accept(
   throw unavailable('The configuration of this source keeps changing');
 }
 
-async function requireOpenSource(routing: RoutingCache, organizationSlug: string, sourceSlug: string): Promise<void> {
-  let source = await routing.get(organizationSlug, sourceSlug);
-  if (source && !source.enabled) source = await routing.getCurrent(organizationSlug, sourceSlug);
-  requireOpen(source, organizationSlug, sourceSlug);
+// Before anything is looked up: a loop grows as fast as it is served, and the answer tells nothing about the source.
+function refuseLoop(headers: Record<string, string>): void {
+  if (hopsOf(headers) < MAX_HOPS) return;
+  throw new ApiError(
+    508,
+    'LOOP_DETECTED',
+    `This webhook has been through ${MAX_HOPS} Hookyards, so it goes round in a loop; look for a route that delivers to a source. Nothing was stored`,
+  );
 }
 
-function requireOpen(
-  source: SourceRouting | null,
+/** Stores an event and counts it in the use of its organization. @throws ApiError 429, 503 */
+async function store(writer: EventWriter, use: OrganizationUse, event: NewEvent): Promise<WriteOutcome> {
+  const place = use.take(event.receivedAt, event.body.length);
+  try {
+    const outcome = await writer.write(event);
+    if (outcome.kind === 'stored') place.keep();
+    else place.release(outcome.kind === 'stale');
+    return outcome;
+  } catch (error) {
+    place.release(false);
+    if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
+    throw error;
+  }
+}
+
+/** @throws ApiError 413 */
+function requireSmallPayload({ limits }: OrganizationUse, bytes: number): void {
+  if (bytes > limits.payloadBytes) throw tooLarge(limits.payloadBytes, 'payloadBytes');
+}
+
+async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, deliveries: number): Promise<void> {
+  if (deliveries <= use.limits.deliveriesPerEvent) return;
+  await quotas.learnLimits(use);
+  const most = use.limits.deliveriesPerEvent;
+  if (deliveries <= most) return;
+  const what = `This webhook leads to ${deliveries} deliveries, and ${most} are allowed; nothing was stored. Disable routes`;
+  throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
+}
+
+/**
+ * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may know of.
+ * @returns the source of this name, as far as is known
+ */
+async function requireOpenSource(
+  routing: RoutingCache,
   organizationSlug: string,
   sourceSlug: string,
-): asserts source is SourceRouting {
-  if (!source) {
-    throw new ApiError(
-      404,
-      'RESOURCE_NOT_FOUND',
-      `No source receives webhooks at /ingest/${organizationSlug}/${sourceSlug}; send to the webhookUrl of a source`,
-    );
-  }
-  if (!source.enabled)
-    throw new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
+): Promise<SourceRouting | null> {
+  if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource({ organizationSlug, sourceSlug });
+  const known = await routing.get(organizationSlug, sourceSlug);
+  if (known === null || closedBy(known, sourceSlug) === null || asksForProof(known)) return known;
+  const current = await routing.getCurrent(organizationSlug, sourceSlug);
+  const closed = current && !asksForProof(current) ? closedBy(current, sourceSlug) : null;
+  if (closed !== null) throw closed;
+  return current;
 }
 
-/** The source, after the request was verified. A request is never refused because of an outdated secret in the cache. */
-async function verifiedSource(routing: RoutingCache, received: Received): Promise<SourceRouting> {
+/** The source and the right signature, after the request was verified. A cached source accepts, and only a current one refuses. */
+async function verifiedSource(
+  routing: RoutingCache,
+  received: Received,
+): Promise<{ source: SourceRouting; mac: Buffer | null }> {
   const { organizationSlug, sourceSlug } = received;
   const known = await routing.get(organizationSlug, sourceSlug);
-  requireOpen(known, organizationSlug, sourceSlug);
-  if (verify(known, received).valid) return known;
+  const verdict = judge(known, received);
+  if (verdict.kind === 'accepted') return verdict;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  requireOpen(current, organizationSlug, sourceSlug);
-  const verification = verify(current, received);
-  if (verification.valid) return current;
-  throw new ApiError(401, 'INVALID_SIGNATURE', `${verification.reason}; nothing was stored`);
-}
-
-function verify(source: SourceRouting, received: Received) {
-  return verifySignature(source.verification, {
-    headers: received.headers,
-    body: received.body,
-    nowMs: received.receivedAt.getTime(),
-  });
+  const last = current === known ? verdict : judge(current, received);
+  if (last.kind === 'accepted') return last;
+  throw last.error;
 }
 
 /** Header names in lower case as Node reads them; several values of one name joined as RFC 9110, section 5.3 allows. */
@@ -150,34 +224,42 @@ function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return flat;
 }
 
-async function readBody(request: IncomingMessage, limit: number, room: BodyMemoryBudget): Promise<Buffer> {
+interface BodyLimits {
+  /** Of every organization, in bytes. */
+  ofService: number;
+  /** Of this one. */
+  payloadBytes: number;
+  minBodyRate: number;
+}
+
+async function readBody(request: IncomingMessage, limits: BodyLimits, room: BodyMemoryBudget): Promise<Buffer> {
+  const { ofService, payloadBytes, minBodyRate } = limits;
   try {
-    return await receiveBody(request, limit, room);
+    return await receiveBody(request, { limit: Math.min(ofService, payloadBytes), minRate: minBodyRate }, room);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
+    if (error.reason === 'too_slow') throw tooSlow(minBodyRate, 'nothing was stored');
     if (error.reason === 'no_room') throw noRoom('nothing was stored, send it again');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }
-    // The client may still be sending, so the connection cannot be reused.
-    throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${limit} bytes`, undefined, {
-      Connection: 'close',
-    });
+    throw payloadBytes < ofService ? tooLarge(payloadBytes, 'payloadBytes') : tooLarge(ofService);
   }
 }
 
-function verdictOf(judge: Judge, source: SourceRouting, received: Received): Verdict | Promise<Verdict> {
-  const verdict = judge.judge(source, received);
-  return verdict instanceof Promise ? verdict.catch(refuseWhenBusy) : verdict;
+function tooLarge(bytes: number, limit?: LimitName): ApiError {
+  const message = `The payload is larger than ${bytes} bytes${limit ? ` (limit ${limit})` : ''}`;
+  // The client may still be sending, so the connection cannot be reused.
+  return new ApiError(413, 'PAYLOAD_TOO_LARGE', message, undefined, { Connection: 'close' }, limit);
+}
+
+function decisionOf(gatekeeper: Gatekeeper, source: SourceRouting, received: Received): Decision | Promise<Decision> {
+  const decision = gatekeeper.decide(source, received);
+  return decision instanceof Promise ? decision.catch(refuseWhenBusy) : decision;
 }
 
 function refuseWhenBusy(error: unknown): never {
   if (error instanceof ComputeBusyError) throw unavailable(error.message);
-  throw error;
-}
-
-function refuseWhenFull(error: unknown): never {
-  if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
   throw error;
 }
 

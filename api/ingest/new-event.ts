@@ -6,15 +6,20 @@ import { newId, shardOf } from '../../core/ids.ts';
 import { hashPayload } from '../../core/payload.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
-import { hashOfKey, type Verdict } from './judge.ts';
+import { type Decision, hashOfKey } from './gatekeeper.ts';
 import type { Received } from './received.ts';
 import type { RoutedDestination, RoutedRoute, SourceRouting } from './routing.ts';
 
 /**
- * @param verdict what the gates of the routes say
- * @param validatedAt when its signature was verified
+ * @param verified when its signature was verified, and the right signature; null where nothing is signed
+ * @param decision what the gates of the routes say
  */
-export function newEvent(source: SourceRouting, received: Received, verdict: Verdict, validatedAt: Date): NewEvent {
+export function newEvent(
+  source: SourceRouting,
+  received: Received,
+  verified: { at: Date; mac: Buffer | null },
+  decision: Decision,
+): NewEvent {
   const { body } = received;
   return {
     id: received.eventId,
@@ -24,21 +29,22 @@ export function newEvent(source: SourceRouting, received: Received, verdict: Ver
     method: received.method,
     query: received.queryText,
     headers: received.headers,
+    clientAddress: received.clientAddress,
     body,
     // PostgreSQL text cannot hold NUL, so a body with NUL is stored as binary.
     isText: isUtf8(body) && !body.includes(0),
     payloadHash: hashPayload(body),
     receivedAt: received.receivedAt,
-    validatedAt,
-    ...routed(source.routes, verdict.passages),
-    idempotency: idempotencyOf(source.idempotencyKey, received, verdict.keyHash),
+    validatedAt: verified.at,
+    ...routed(source.routes, decision.passages),
+    idempotency: idempotencyOf(source.idempotencyKey, received, { mac: verified.mac, keyHash: decision.keyHash }),
   };
 }
 
 /** Goes through the routes in the order in which they run. */
 function routed(
   routes: RoutedRoute[],
-  passages: Verdict['passages'],
+  passages: Decision['passages'],
 ): Pick<NewEvent, 'deliveries' | 'routed' | 'filtered'> {
   const result: Pick<NewEvent, 'deliveries' | 'routed' | 'filtered'> = { deliveries: [], routed: [], filtered: [] };
   for (const [index, route] of routes.entries()) {
@@ -76,9 +82,14 @@ function stateOf(destination: RoutedDestination, passage: Passage | null): Pick<
 function idempotencyOf(
   rule: IdempotencyKeyRule | null,
   received: Received,
-  hashInPayload: Verdict['keyHash'],
+  { mac, keyHash: hashInPayload }: { mac: Buffer | null; keyHash: Buffer | null },
 ): NewEvent['idempotency'] {
   if (!rule) return null;
-  const keyHash = rule.header ? hashOfKey(received.headers[rule.header.toLowerCase()]) : hashInPayload;
+  const keyHash = rule.signature
+    ? // The right signature, not the received text: the same one can be written in several ways.
+      mac && hashOfKey(mac)
+    : rule.header
+      ? hashOfKey(received.headers[rule.header.toLowerCase()])
+      : hashInPayload;
   return keyHash && { keyHash, windowSeconds: rule.windowSeconds };
 }

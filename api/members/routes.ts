@@ -117,10 +117,25 @@ export const routeMembers = membersOf<Route>()({
   notifyOnSuccess: optional(flag(false), false),
   notifyOnRecovery: optional(flag(true), false),
   notifyEmails: optional(notifyEmails.nullable(), null, { answer: shownEmails }),
+  withheldEmails: computed(
+    z.array(text('team@example.com')).meta({
+      description:
+        'Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain.',
+      examples: [[]],
+    }),
+  ),
   expectedResponse: optional(expectedResponse, null),
   lane: optional(lane.nullable(), null, {
     answer: lane.optional().meta({ description: 'Only there when it is set for this route.' }),
   }),
+  allowOwnAddress: optional(
+    z.boolean().meta({
+      description:
+        'Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks.',
+      examples: [false],
+    }),
+    false,
+  ),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),
   source: computed(named('src', 'Orders')),
   destinations: computed(z.array(named('dst', 'CRM', 'dst_wh'))),

@@ -2,22 +2,25 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
+import { LIMIT_NAMES } from '../../core/limits.ts';
 import { type Described, type ErrorCodes, NO_CODE } from '../operation.ts';
 import { ignoredNames, requestId } from './parameters.ts';
 
 const DESCRIPTIONS: Record<number, string> = {
   400: 'The request is not as it must be; `message` names the first offending member, `details` all of them.',
   401: 'The credentials are missing, unknown, expired or revoked.',
-  403: 'The key or the plan of the organization does not allow this.',
+  403: 'The key or the plan of the organization does not allow this, or the organization is suspended.',
   404: 'There is no such record in this organization.',
+  408: 'The body did not arrive in time.',
   409: 'It is in conflict with what there is.',
   410: 'The payload was removed by the retention policy.',
   413: 'The body is too large.',
   415: 'The body is not sent as plain `application/json`.',
   422: 'The `Idempotency-Key` was used with another body in the last 24 hours.',
-  429: 'Too many requests of this key in this minute (only where `HOOKYARD_API_RATE_LIMIT_PER_MINUTE` is set).',
+  429: 'A limit of the organization, which `limit` names, or too many requests of this key in this minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`).',
   500: 'A fault of the service; its log has the details under the request id.',
   503: 'Something that this request needs is away or overloaded; try again.',
+  508: 'The webhook has been through too many Hookyards; nothing was stored.',
 };
 
 const seconds = z.string().regex(/^\d+$/);
@@ -26,7 +29,9 @@ const retryAfter = seconds.meta({
   examples: ['1'],
   header: { id: 'RetryAfter' },
 });
-const number = (description: string, id: string) => seconds.meta({ description, examples: ['60'], header: { id } });
+/** Where HOOKYARD_API_RATE_LIMIT_PER_MINUTE is set. */
+const number = (description: string, id: string) =>
+  seconds.optional().meta({ description, examples: ['60'], header: { id } });
 
 const HEADERS: Record<number, Record<string, z.ZodType>> = {
   400: { 'X-Ignored': ignoredNames },
@@ -60,6 +65,10 @@ const detail = z
   })
   .meta({ id: 'ErrorDetail' });
 
+const limitName = z
+  .enum(LIMIT_NAMES)
+  .meta({ id: 'LimitName', description: 'A limit of the organization.', examples: ['eventsPerSecond'] });
+
 /** The error body with these codes. */
 function errorBody(status: number, codes: string[]): z.ZodType {
   const named = codes.filter((code) => code !== NO_CODE);
@@ -69,6 +78,7 @@ function errorBody(status: number, codes: string[]): z.ZodType {
     message: z.string().meta({ description: 'What is wrong and what to do.', examples: [exampleMessage(status)] }),
     ...(named.length > 0 && { code: codes.includes(NO_CODE) ? code.optional() : code }),
     ...(status === 400 && { details: z.array(detail).optional() }),
+    ...([413, 429].includes(status) && { limit: limitName.optional() }),
   });
 }
 
@@ -88,11 +98,14 @@ const SHARED_NAMES: Record<string, string> = {
   '400 INVALID_JSON VALIDATION_ERROR': 'InvalidBody',
   '401 UNAUTHORIZED': 'Unauthorized',
   '403 FORBIDDEN': 'Forbidden',
+  '403 FORBIDDEN ORGANIZATION_SUSPENDED': 'ForbiddenOrSuspended',
   '404 RESOURCE_NOT_FOUND': 'NotFound',
+  '408 REQUEST_TIMEOUT': 'RequestTimeout',
   '410 PAYLOAD_EXPIRED': 'PayloadExpired',
   '413 PAYLOAD_TOO_LARGE': 'PayloadTooLarge',
   '415 UNSUPPORTED_MEDIA_TYPE': 'UnsupportedMediaType',
-  '429 RATE_LIMITED': 'RateLimited',
+  '429 LIMIT_EXCEEDED': 'LimitExceeded',
+  '429 LIMIT_EXCEEDED RATE_LIMITED': 'TooManyRequests',
   '500 INTERNAL_ERROR': 'InternalError',
   '503 UNAVAILABLE': 'Unavailable',
 };
@@ -127,21 +140,24 @@ export function managementErrors({ method, path, query, body, errors = {} }: Des
   const merged: ErrorCodes = {
     401: ['UNAUTHORIZED'],
     403: ['FORBIDDEN'],
-    429: ['RATE_LIMITED'],
+    429: ['RATE_LIMITED', 'LIMIT_EXCEEDED'],
     500: ['INTERNAL_ERROR'],
     503: ['UNAVAILABLE'],
   };
   const add = (status: number, ...codes: string[]) => {
     merged[status] = [...new Set([...(merged[status] ?? []), ...codes])];
   };
+  if (method !== 'get') add(403, 'ORGANIZATION_SUSPENDED');
   if (query) add(400, 'VALIDATION_ERROR');
   if (body) {
     add(400, 'VALIDATION_ERROR', 'INVALID_JSON');
+    add(408, 'REQUEST_TIMEOUT');
     add(413, 'PAYLOAD_TOO_LARGE');
     add(415, 'UNSUPPORTED_MEDIA_TYPE');
   }
   if (isRepeatable({ method })) {
     add(400, 'VALIDATION_ERROR', 'INVALID_JSON');
+    add(408, 'REQUEST_TIMEOUT');
     add(409, 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_ANSWER_LOST');
     add(413, 'PAYLOAD_TOO_LARGE');
     add(415, 'UNSUPPORTED_MEDIA_TYPE');

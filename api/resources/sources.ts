@@ -1,5 +1,6 @@
 // Sources: list, create, get, update, delete.
 // Rules: SRC-01 to SRC-11, SRC-18 to SRC-27.
+import type { RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { isRedacted } from '../../core/redaction.ts';
@@ -9,10 +10,11 @@ import {
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
-import { Source } from '../../db/entities.ts';
+import { type IdempotencyKeyRule, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
 import {
   createSourceBody,
@@ -27,8 +29,9 @@ import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
-import { findSource, requireId, violates } from '../records.ts';
+import { findSource, requireId, stillValid, violates } from '../records.ts';
 import { check, parseBody, parseQuery } from '../validation.ts';
+import { rotateTokenOperation, tokenColumns, webhookUrl } from './source-tokens.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -122,6 +125,7 @@ export const sourceOperations: Operation[] = [
     description: 'Also deletes its events and deliveries.',
     answer: { status: 204, description: 'It is deleted.' },
   },
+  rotateTokenOperation(base, showSource),
 ];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -150,28 +154,30 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { verificationConfig: config, ...body } = await parseBody(ctx, createSourceSchema);
   const id = newId('src');
   const verification = withStoredSecret(config ?? { type: 'none' }, null);
-  const em = entityManager(ctx, deps);
-  const source = em.create(Source, {
-    ...sourceDefaults,
-    ...body,
-    ...seal(deps, id, verification),
-    id,
-    organizationId: organizationId(ctx),
-  });
-  try {
-    await em.persist(source).flush();
-  } catch (error) {
-    if (!violates(error, 'sources_slug_unique')) throw error;
-    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${body.slug} exists already; choose another`);
-  }
+  requireSignature(body.idempotencyKey, verification);
+  const sealed = { ...seal(deps, id, verification), ...tokenColumns(deps, id, body.ingestToken, null) };
+  const record = { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) };
+  const source = await storeSource(ctx, deps, record);
   ctx.status = 201;
-  const shown = await showOne(ctx, deps, source);
+  const shown = await showSource(ctx, deps, source);
   // Only the type (SRC-18).
   ctx.body = { ...shown, verificationConfig: { type: verification.type } };
 }
 
+async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityData<Source>): Promise<Source> {
+  try {
+    return await entityManager(ctx, deps).transactional(async (em) => {
+      await requireRecordRoom(em, ctx, 'sources');
+      return em.create(Source, record);
+    });
+  } catch (error) {
+    if (!violates(error, 'sources_slug_unique')) throw error;
+    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${record.slug} exists already; choose another`);
+  }
+}
+
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = await showOne(ctx, deps, await findSource(entityManager(ctx, deps), param(ctx, 'id')));
+  ctx.body = await showSource(ctx, deps, await findSource(entityManager(ctx, deps), param(ctx, 'id')));
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -181,12 +187,16 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     const stored = await findSource(em, id, 'lock');
     if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
     if (config !== undefined) {
-      em.assign(stored, seal(deps, id, withStoredSecret(config ?? { type: 'none' }, openStored(deps, stored))));
+      const current = openVerification(deps, stored);
+      em.assign(stored, seal(deps, id, withStoredSecret(config ?? { type: 'none' }, current)));
+      // A secret that is set by an update counts alone, and at once.
+      if (config === null || config.type !== current?.type || !isKept(config.secret)) em.assign(stored, NOT_ROTATED);
     }
-    em.assign(stored, field.sent(body));
+    em.assign(stored, { ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) });
+    requireSignature(stored.idempotencyKey, stored.verification);
     return stored;
   });
-  ctx.body = await showOne(ctx, deps, source);
+  ctx.body = await showSource(ctx, deps, source);
 }
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -198,10 +208,8 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
 
 /** Checks a verificationConfig. If the type is unchanged, the secret may be omitted or sent back masked. */
 function withStoredSecret(config: Record<string, unknown>, stored: VerificationConfig | null): VerificationConfig {
-  const { secret } = config;
   const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
-  const isKept = secret === undefined || (typeof secret === 'string' && isRedacted(secret));
-  const known = isKept ? { ...config, secret: storedSecret } : config;
+  const known = isKept(config.secret) ? { ...config, secret: storedSecret } : config;
   const { verificationConfig: checked } = check(
     z.object({ verificationConfig: verificationConfigSchema }),
     { verificationConfig: known },
@@ -210,7 +218,18 @@ function withStoredSecret(config: Record<string, unknown>, stored: VerificationC
   return checked;
 }
 
-function openStored(deps: ApiDeps, source: Source): VerificationConfig | null {
+/** @throws ApiError 400 when repeats are to be known by a signature that requests do not have */
+function requireSignature(rule: IdempotencyKeyRule | null | undefined, { type }: { type: string }): void {
+  if (rule?.signature && type === 'none') {
+    throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
+  }
+}
+
+const isKept = (secret: unknown) => secret === undefined || (typeof secret === 'string' && isRedacted(secret));
+const NOT_ROTATED = { previousVerificationSecret: null, previousSecretUntil: null };
+
+/** The stored verificationConfig with its secret in clear; null when it has none. */
+export function openVerification(deps: Pick<ApiDeps, 'secretBox'>, source: Source): VerificationConfig | null {
   if (source.verificationSecret === null || source.verificationSecret === undefined) return null;
   const secret = deps.secretBox.decrypt(source.verificationSecret, source.id);
   return verificationConfigSchema.parse({ ...source.verification, secret });
@@ -224,15 +243,18 @@ function seal(deps: ApiDeps, id: string, config: VerificationConfig) {
   };
 }
 
-async function showOne(ctx: Context, deps: ApiDeps, source: Source) {
+/** As answers show it. */
+export async function showSource(ctx: Context, deps: ApiDeps, source: Source) {
   const totals = await ingestTotals(deps.pool, [source.id]);
   return show(ctx, deps, source, totals.get(source.id));
 }
 
 function show(ctx: Context, deps: ApiDeps, source: Source, totals: IngestTotals) {
   return toAnswer(sourceMembers, source, {
-    webhookUrl: `${deps.baseUrl()}/ingest/${callerOf(ctx).organization.slug}/${source.slug}`,
+    webhookUrl: webhookUrl(ctx, deps, source),
+    previousTokenUntil: stillValid(source.previousTokenUntil),
     verificationConfig: source.verification,
+    previousSecretUntil: stillValid(source.previousSecretUntil),
     eventsCount: totals.events,
     lastEventAt: totals.lastEventAt,
   });

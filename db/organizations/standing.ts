@@ -24,7 +24,7 @@ export function standingOf({ plan, limits, suspended }: StandingRow): Standing {
 }
 
 /** Null when the organization was deleted. */
-export async function loadStanding(db: Queryable, organizationId: string): Promise<Standing | null> {
+async function loadStanding(db: Queryable, organizationId: string): Promise<Standing | null> {
   const { rows } = await db.query<StandingRow>({
     name: 'load-standing',
     text: 'select plan, limits, suspended_at is not null as suspended from organizations where id = $1',
@@ -49,4 +49,9 @@ export function createStandings(db: Queryable): Standings {
     loaded.catch(() => cached.delete(organizationId));
     return loaded;
   };
+}
+
+/** The `transformMsPerMinute` of organizations; of one that was deleted meanwhile there is nothing to run any more. */
+export function transformBudgets(standings: Standings): (organizationId: string) => Promise<number> {
+  return async (organizationId) => (await standings(organizationId))?.limits.transformMsPerMinute ?? 0;
 }

@@ -13,35 +13,35 @@ import { type Compute, ComputeOverrunError, type GateSet } from '../../outbound/
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
-export interface Verdict {
+export interface Decision {
   /** Of each route of the source; null for one without a gate. Fewer than routes: the others have none. */
   passages: readonly (Passage | null)[];
   /** SHA-256 of the idempotency key in the payload; null when there is none. */
   keyHash: Buffer | null;
 }
 
-const OPEN: Verdict = { passages: [], keyHash: null };
+const OPEN: Decision = { passages: [], keyHash: null };
 
 // Steps of a budget for each byte of a payload that is parsed, and of a schema that is compiled: measured.
 const PARSE_STEPS = 1;
 const COMPILE_STEPS = 300;
 
-export interface Judge {
+export interface Gatekeeper {
   /** @throws ComputeBusyError when too much of the organization waits already */
-  judge(source: SourceRouting, received: Received): Verdict | Promise<Verdict>;
+  decide(source: SourceRouting, received: Received): Decision | Promise<Decision>;
 }
 
-export function createJudge(compute: Pick<Compute, 'gates'>): Judge {
+export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
   const share = new LoopShare();
   const schemas = new SchemaCache();
 
   /** @returns null when it takes more than the loop has for it */
-  function onLoop(source: SourceRouting, received: Received): Verdict | null {
+  function onLoop(source: SourceRouting, received: Received): Decision | null {
     const { organizationId } = source;
     const startedAt = performance.now();
     try {
       const budget = share.budgetOf(organizationId, startedAt);
-      return judgeHere(source, received, budget, checkerOnLoop(schemas, organizationId));
+      return decideHere(source, received, budget, checkerOnLoop(schemas, organizationId));
     } catch (error) {
       if (!(error instanceof BudgetError)) throw error;
       return null;
@@ -53,14 +53,14 @@ export function createJudge(compute: Pick<Compute, 'gates'>): Judge {
   }
 
   return {
-    judge(source, received) {
+    decide(source, received) {
       if (!source.isGated) return OPEN;
       return onLoop(source, received) ?? inThread(compute, source, received);
     },
   };
 }
 
-function judgeHere(source: SourceRouting, received: Received, budget: Budget, check: SchemaCheck): Verdict {
+function decideHere(source: SourceRouting, received: Received, budget: Budget, check: SchemaCheck): Decision {
   const request = metered(received, budget);
   const passages = source.routes.map(({ gate }) => gate?.pass(request, budget, check) ?? null);
   const path = source.idempotencyKey?.jsonPath;
@@ -98,7 +98,7 @@ function compileOnLoop(schemas: SchemaCache, organizationId: string, stored: Sto
   return schemas.compile(organizationId, stored);
 }
 
-async function inThread(compute: Pick<Compute, 'gates'>, source: SourceRouting, received: Received): Promise<Verdict> {
+async function inThread(compute: Pick<Compute, 'gates'>, source: SourceRouting, received: Received): Promise<Decision> {
   try {
     const { passages, keyHash } = await compute.gates({
       organizationId: source.organizationId,
@@ -121,7 +121,7 @@ async function inThread(compute: Pick<Compute, 'gates'>, source: SourceRouting, 
 }
 
 /** Failure policy: the event is stored, and its deliveries by routes with a filter or schema end, visibly. They can be replayed. */
-function overrun({ routes }: SourceRouting): Verdict {
+function overrun({ routes }: SourceRouting): Decision {
   const passages = routes.map(({ gate }): Passage | null => {
     if (gate === null) return null;
     const { schema } = gate.definition;
@@ -157,6 +157,6 @@ function gatesOf(source: SourceRouting): string {
 }
 
 /** SHA-256 of an idempotency key; null when there is none. */
-export function hashOfKey(text: string | undefined): Buffer | null {
-  return text === undefined || text === '' ? null : createHash('sha256').update(text).digest();
+export function hashOfKey(key: string | Buffer | undefined): Buffer | null {
+  return key === undefined || key.length === 0 ? null : createHash('sha256').update(key).digest();
 }
