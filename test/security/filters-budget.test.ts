@@ -7,6 +7,7 @@ import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '..
 import { send } from '../support/http-client.ts';
 import { makeNeighbour, type Neighbour } from '../support/neighbour.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 // Other test files use the processors too. Without budgets the attacks hold the loop from five seconds to minutes.
 const BAR_MS = 2000;
@@ -148,6 +149,32 @@ describe('Filters that are too much work', function () {
     // On a machine that is busy, some do not get their turn in time.
     for (const answer of result) expect(answer.status).to.be.oneOf([200, 503]);
     expect(result.filter(({ status }) => status === 200)).to.not.be.empty;
+  });
+
+  it('leave a thread to the large webhooks of another organization', async () => {
+    const slow = await sourceWith([times(10, (n) => matches(slowPattern(n)))]);
+    const other = await createOrganization({ service });
+    const source = await makeSource(other);
+    const filterConditions = [{ field: 'payload.kind', operator: 'equals', value: 'paid' }];
+    await makeRoute(other, source.id, [(await makeDestination(other)).id], { filterConditions });
+    // Too large to be parsed on the event loop.
+    const large = JSON.stringify({ kind: 'paid', text: 'x'.repeat(3 * MEBIBYTE) });
+    const heavy = JSON.stringify({ text: letters(MEBIBYTE) });
+    const headers = { 'content-type': 'application/json' };
+    let answered = 0;
+    const url = `${service.url}/ingest/${organization.slug}/${slow.slug}`;
+    const attack = Promise.all(
+      times(12, async () => {
+        const { status } = await send('POST', url, headers, heavy);
+        answered += 1;
+        return status;
+      }),
+    );
+    await until('the first of them to be decided', () => answered > 0);
+    const eventId = await ingest(other, source, large);
+    expect(answered, 'of 12 heavy ones').to.be.lessThan(8);
+    expect((await deliveriesOf(other, eventId)).map(({ status }) => status)).to.deep.equal(['pending']);
+    for (const status of await attack) expect(status).to.be.oneOf([200, 503]);
   });
 
   it('can be tried out, which leaves others alone too', async () => {
