@@ -89,7 +89,6 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const warehouses = createWarehouses({ ...reach, r2 });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
-  const stopWatching = watchLoop(log);
   const backlog = await watchBacklog({ pool, settings, log });
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
   const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas, compute });
@@ -138,6 +137,8 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   baseUrl = publicUrl(settings, port);
   const partitions = keepPartitions(pool, log);
 
+  // Not before: loading modules takes longer.
+  const stopWatching = watchLoop(log);
   const release = async () => {
     clearInterval(partitions);
     stopWatching();

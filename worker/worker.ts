@@ -81,7 +81,6 @@ export async function runWorker(
   const sender = createSender(reach);
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
-  const stopWatching = watchLoop(log);
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
@@ -150,6 +149,8 @@ export async function runWorker(
     await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings }),
   ];
   const workers = [worker, ...others];
+  // Not before: loading modules takes longer.
+  const stopWatching = watchLoop(log);
   return {
     ended: Promise.all(workers.map(({ ended }) => ended)).then(() => undefined),
     stop: () =>

@@ -6,8 +6,10 @@ import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import type { MadeRow, RowEvent, RowsTask } from './types.ts';
 
-/** What the mapping of one event may take, in ms. */
-const EVENT_MS = 500;
+/** What the row of one event may take, in ms: for what it searches, and for each byte that its rules may write. */
+const SEARCH_MS = 500;
+const MS_PER_BYTE = 1 / 20_000;
+const MOST_MS = 5000;
 /** What is begun in one turn, in ms; the rest of the events has another one. */
 const TURN_MS = 500;
 
@@ -26,8 +28,10 @@ export function makeRows({ rules, events }: RowsTask): MadeRow[] {
   const rows: MadeRow[] = [];
   for (const event of events) {
     if (rows.length > 0 && performance.now() - startedAt > TURN_MS) break;
-    const isQuick = !searches && (rules?.length ?? 1) * event.body.byteLength <= QUICK;
-    rows.push(rowOf(withBuffer(event), isQuick ? map : (each) => withinTime(EVENT_MS, () => map(each))));
+    const bytes = (rules?.length ?? 1) * event.body.byteLength;
+    const isQuick = !searches && bytes <= QUICK;
+    const limitMs = Math.ceil(Math.min(MOST_MS, SEARCH_MS + bytes * MS_PER_BYTE));
+    rows.push(rowOf(withBuffer(event), isQuick ? map : (each) => withinTime(limitMs, () => map(each))));
   }
   return rows;
 }
