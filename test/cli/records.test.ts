@@ -42,7 +42,7 @@ describe('hookyard on the command line', () => {
     const its = commandLine(limited);
     await setLimits(testPool(), limited.id, { sources: 1 });
     await its.ok('sources', 'create', 'only');
-    expect(await its.ok('usage')).to.match(/^LIMIT +USED +MOST[^]*\nsources +1 +1 +sources\n/);
+    expect(await its.ok('usage')).to.match(/^LIMIT +USED +MOST[\s\S]*\nsources +1 +1 +sources\n/);
     expect(await its.json('usage')).to.have.nested.property('limits.sources.limit', 1);
     expect(await its.json('usage', '--daily')).to.deep.equal({ data: [] });
     const refused = await its.run(['sources', 'create', 'another', '--json']);
@@ -54,7 +54,15 @@ describe('hookyard on the command line', () => {
     expect(await cli.ok('sources', 'create', 'orders', '--name', 'Orders of the shop')).to.include(
       `/ingest/${organization.slug}/orders`,
     );
-    const update = ['--verify', 'github', '--secret', 'whisper', '--description', 'from the shop', '--disable'];
+    const update = [
+      '--verify',
+      'github',
+      '--secret',
+      'whispered to both',
+      '--description',
+      'from the shop',
+      '--disable',
+    ];
     const changed = await cli.json('sources', 'update', 'orders', ...update);
     expect(changed).to.include({ name: 'Orders of the shop', description: 'from the shop', enabled: false });
     expect(changed).to.have.deep.property('verificationConfig', { type: 'github' });
