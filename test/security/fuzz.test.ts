@@ -32,6 +32,8 @@ describe('Hostile input', () => {
   let service: Service;
   let organization: TestOrganization;
   let sources: SourceRecord[];
+  /** How much of the output was looked at. */
+  let told = 0;
 
   before(async () => {
     process.stdout.write(`    FUZZ_SEED=${seed}\n`);
@@ -83,10 +85,14 @@ describe('Hostile input', () => {
     return source;
   }
 
+  /** After a few more turns of the loop, in which a long one is told. */
   const expectAlive = async (what: string) => {
-    expect((await send('GET', `${service.url}/healthz`)).status, what).to.equal(200);
-    const longest = Math.max(0, ...longTurns(service));
-    expect(longest, `ms that the loop was held, ${what}`).to.be.below(LONGEST_TURN_MS);
+    for (let turns = 0; turns < 3; turns += 1) {
+      expect((await send('GET', `${service.url}/healthz`)).status, what).to.equal(200);
+    }
+    const [longest] = longTurns(service, told).toSorted((a, b) => b - a);
+    told = service.output().length;
+    expect(longest ?? 0, `ms that the loop was held, ${what}`).to.be.below(LONGEST_TURN_MS);
   };
 
   it('in bodies, addresses, headers and signatures of webhooks', async () => {
