@@ -15,6 +15,7 @@ import type { Pool } from '../db/pool.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import type { ClientAddress } from './clients/client-addresses.ts';
+import type { Deed } from './deeds.ts';
 import type { OrganizationRequests } from './organization-requests.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
@@ -23,7 +24,14 @@ import type { TestUploader } from './test-upload.ts';
 /** The sender of a request: the organization and the API key that selected it. */
 export interface Caller {
   organization: { id: string; name: string; slug: string; plan: Plan; limits: Limits; suspended: boolean };
-  key: { id: string; name: string; scopes: Scope[] };
+  key: {
+    id: string;
+    name: string;
+    scopes: Scope[];
+    /** Ranges in CIDR notation; null: every address. */
+    allowedAddresses: string[] | null;
+    expiresAt: Date | null;
+  };
 }
 
 export interface ApiState {
@@ -39,6 +47,10 @@ export interface ApiState {
   caller?: Caller;
   /** The bytes of the body, if something before the handler needed them. */
   body?: Buffer;
+  /** The body as it was parsed. */
+  sent?: unknown;
+  /** What it is about to do, if that is recorded in the audit log. */
+  deed?: Deed;
 }
 
 export type AppContext = Koa.ParameterizedContext<ApiState>;

@@ -10,6 +10,7 @@ import {
   UnroutableDestinationError,
 } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { invalid } from '../errors.ts';
 import { count, exampleId, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -80,6 +81,7 @@ async function create(
   eventIds: string[],
   destinationIds: string[] | undefined,
 ): Promise<ReplayResult> {
+  noteRecords(ctx, eventIds);
   if (eventIds.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   try {
     const result = await createReplays(deps.pool, { organizationId: organizationId(ctx), eventIds, destinationIds });

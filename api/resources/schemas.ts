@@ -60,6 +60,7 @@ export const schemaOperations: Operation[] = [
     method: 'post',
     path: '/api/schemas/{id}/validate',
     operationId: 'validatePayload',
+    changesNothing: true,
     run: validate,
     summary: 'Try a schema on a payload',
     body: { schema: validateSchema, examples: { wrong: { payload: { id: 'not a number' } } } },

@@ -176,7 +176,7 @@ describe('rotation of encryption keys', () => {
   it('with the new key in front everything goes on, and what is written uses the new one', async () => {
     await restartWith(`${NEW},${OLD}`);
     await deliver();
-    const other = await records.source({ verificationConfig: { type: 'slack', secret: 'another' } });
+    const other = await records.source({ verificationConfig: { type: 'slack', secret: 'another one of slack' } });
     const { rows } = await testInstance.pool.query<{ sealed: string }>(
       'select verification_secret as sealed from sources where id = $1',
       [other.id],

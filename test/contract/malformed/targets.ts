@@ -35,7 +35,7 @@ const organizationDestination = {
 const source = {
   ...{ name: 'S', slug: 's', description: 'd', enabled: true },
   ...{
-    verificationConfig: { type: 'github', secret: 'secret' },
+    verificationConfig: { type: 'github', secret: 'shared with github' },
     idempotencyKey: { header: 'X-Id', windowSeconds: 60 },
   },
 };

@@ -1,0 +1,25 @@
+// The operator in the audit log: whoever runs a command on the database itself.
+import { hostname, userInfo } from 'node:os';
+import type { Deed } from './records.ts';
+
+/** What the record of an operator's command begins with. @param command as it was called: `hookyard orgs create` */
+export function operatorOf(
+  organizationId: string,
+  command: string,
+): Pick<Deed, 'organizationId' | 'actor' | 'userAgent' | 'outcome'> {
+  return {
+    organizationId,
+    actor: 'operator',
+    userAgent: `${command} (${userName()} on ${hostname()})`,
+    outcome: 'done',
+  };
+}
+
+// A container may run as a user without a name.
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
