@@ -142,8 +142,8 @@ export interface NotificationRequest {
 
 /** The result of a notification; `count` is the number of deliveries in it. */
 export interface NotificationOutcome {
-  /** `logged`: no mail server is set. `unwanted`: the route is gone or has this notification off. `nothing`: already sent. */
-  status: 'sent' | 'logged' | 'unwanted' | 'nothing';
+  /** `logged`: no mail server is set. `withheld`: no recipient may be sent mails. `unwanted`: the route is gone or has this notification off. `nothing`: already sent. */
+  status: 'sent' | 'logged' | 'withheld' | 'unwanted' | 'nothing';
   count: number;
 }
 

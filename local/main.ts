@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
+import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/loopback-default.ts';
 import { createPool } from '../db/pool.ts';
 import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/prepare.ts';
 import { grantRuntime } from '../db/rights.ts';
@@ -15,8 +16,6 @@ import { type Role, startRole } from './role.ts';
 import { forgetUrl, recordUrl } from './served-url.ts';
 import { type Stack, startStack } from './stack.ts';
 
-// On one machine the first receiver is usually on the same machine; anything more stays refused (see the address guard).
-const loopback = '127.0.0.1,::1,localhost';
 // There is no load balancer in front of the only API.
 const noDrain = '0';
 // Beyond the time for running attempts: closing connections, writing results.
@@ -39,7 +38,7 @@ onEndRequest((reason, count) => {
 
 try {
   const settings = readSettings({
-    HOOKYARD_DELIVERY_ALLOW: loopback,
+    HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE,
     ...process.env,
     HOOKYARD_DRAIN_SECONDS: process.env.HOOKYARD_DRAIN_SECONDS || noDrain,
   });
@@ -107,7 +106,7 @@ async function grantServices(url: string): Promise<void> {
 
 async function startRoles(
   settings: Settings,
-  { runtimeUrl, temporalAddress, namespace, temporalUiUrl, dataDir }: Stack,
+  { runtimeUrl, temporalAddress, namespace, temporalUiUrl, ports, dataDir }: Stack,
   port: number,
 ) {
   const env = {
@@ -119,6 +118,8 @@ async function startRoles(
     HOOKYARD_DATA_DIR: dataDir,
     HOOKYARD_PORT: String(port),
     HOOKYARD_DELIVERY_ALLOW: settings.HOOKYARD_DELIVERY_ALLOW.join(','),
+    // Some of them are in no other setting: those of Temporal's services, and of PostgreSQL when it only serves Temporal.
+    HOOKYARD_DELIVERY_DENY: [...settings.HOOKYARD_DELIVERY_DENY, ...ports().map((own) => `localhost:${own}`)].join(','),
     HOOKYARD_DRAIN_SECONDS: String(settings.HOOKYARD_DRAIN_SECONDS),
   };
   const keep = async (name: 'api' | 'worker') => {
@@ -173,7 +174,7 @@ function printSettings(settings: Settings): void {
   if (ownTemporal) console.log(`  TEMPORAL_ADDRESS=${process.env.TEMPORAL_ADDRESS}`);
   if (process.env.HOOKYARD_DELIVERY_ALLOW === undefined) {
     log(
-      'destinations on this machine (127.0.0.1, ::1, localhost) are allowed; set HOOKYARD_DELIVERY_ALLOW to change that',
+      `destinations on this machine (${LOOPBACK_HOSTS.join(', ')}) are allowed while there is one organization; set HOOKYARD_DELIVERY_ALLOW to change that`,
     );
   }
 }

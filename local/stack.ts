@@ -11,7 +11,7 @@ import { lockDataDir } from './lock.ts';
 import { claimPort } from './ports.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import type { Service } from './process.ts';
-import { startTemporal } from './temporal.ts';
+import { internalPorts, startTemporal } from './temporal.ts';
 import { dropUnusedKeywordIndexes } from './temporal-schema.ts';
 import { startTemporalUi } from './temporal-ui.ts';
 
@@ -45,6 +45,8 @@ export interface Stack {
   temporalAddress: string;
   namespace: string;
   temporalUiUrl: string | null;
+  /** All ports on which the embedded servers listen at the moment. */
+  ports(): number[];
   /** The embedded servers: `start`, `stop`, `kill`, `pid`; null when one's own is used. */
   postgres: Service | null;
   temporal: Service | null;
@@ -185,12 +187,15 @@ async function startParts(options: StackOptions, parts: Parts) {
     startUi(options, ports.ui, begun[1], parts, temporalAddress, namespace),
   ]);
   options.signal?.throwIfAborted();
+  const listening = [parts.postgres && ports.postgres, parts.temporal && ports.temporal, parts.ui && ports.ui];
   return {
     databaseUrl,
     runtimeUrl,
     temporalAddress,
     namespace,
     temporalUiUrl: parts.ui && `http://localhost:${ports.ui}`,
+    ports: () =>
+      [...listening, ...(parts.temporal ? internalPorts(options.dataDir) : [])].filter((port) => port !== null),
   };
 }
 

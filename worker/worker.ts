@@ -6,6 +6,8 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
+import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
 import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
@@ -20,6 +22,9 @@ import { workflowLinks } from '../core/temporal-link.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
+import { recipientRule } from '../core/notify-recipients.ts';
+import { ownServices } from '../core/own-services.ts';
+import { watchOrganizations } from '../db/organizations/several.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
@@ -68,7 +73,10 @@ export async function runWorker(
   ]);
   const client = new Client({ connection, namespace: temporal.namespace, dataConverter });
   const { hotPool, pool, warehousePool } = openPools(settings, databaseUrl, log);
-  const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
+  const organizations = await watchOrganizations(pool, settings, log);
+  const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const sender = createSender(reach);
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
@@ -128,11 +136,12 @@ export async function runWorker(
     log,
   );
   const workflowLink = workflowLinks(settings, temporal);
+  const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
   const warehouseDeps = { client, hotPool, pool: warehousePool, commandPool: pool, secretBox, configs, transforms };
   const others = [
-    await startNotifications({ ...common, client, pool, settings, workflowLink }),
+    await startNotifications({ ...common, client, pool, secretBox, settings, workflowLink, recipientRule: rule }),
     await startEventReplays({ ...common, client, pool }),
-    await startWarehouseFlushes({ ...common, ...warehouseDeps, settings }),
+    await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings }),
   ];
   const workers = [worker, ...others];
   return {
@@ -147,6 +156,7 @@ export async function runWorker(
         () => results.idle(),
         () => transforms.close(),
         () => sender.close(),
+        () => organizations.stop(),
         () => closeAll([hotPool, pool, warehousePool], connection),
       ]),
   };

@@ -1,6 +1,6 @@
 // Backpressure of ingest: webhooks are refused while the backlog is too large, or the database is too large. Requests only check
 // memory; the state in memory was read from PostgreSQL a moment ago.
-import { ALL_OPEN, type Admission, admit } from '../../core/backlog-limit.ts';
+import { type Admission, ALL_OPEN, admit } from '../../core/backlog-limit.ts';
 import type { Settings } from '../../core/config.ts';
 import type { Log } from '../../core/log.ts';
 import { countWaiting, databaseBytes, waitingAtMost } from '../../db/delivery/backlog.ts';
