@@ -177,7 +177,7 @@ async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, delive
 }
 
 /**
- * Refuses early what needs no body to be refused: names that no source can have, and a closed source that anyone may know of.
+ * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may know of.
  * @returns the source of this name, as far as is known
  */
 async function requireOpenSource(
@@ -189,8 +189,8 @@ async function requireOpenSource(
   const known = await routing.get(organizationSlug, sourceSlug);
   if (known === null || closedBy(known, sourceSlug) === null || asksForProof(known)) return known;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  const refusal = current && !asksForProof(current) ? closedBy(current, sourceSlug) : null;
-  if (refusal) throw refusal;
+  const closed = current && !asksForProof(current) ? closedBy(current, sourceSlug) : null;
+  if (closed !== null) throw closed;
   return current;
 }
 

@@ -3,7 +3,7 @@
 // Who cannot prove who they are learns nothing about a source with a token, or one that is concealed: unknown, disabled and badly
 // signed look the same, in status, body and headers, and as far as that goes in time: each reads the whole body, hashes it once,
 // and asks PostgreSQL once. A source that is not concealed tells a bad signature (401), but not whether it is disabled.
-// Rules: INGEST-05 to INGEST-07, INGEST-22, ORG-02.
+// Rules: INGEST-05 to INGEST-07, INGEST-22.
 import { createHmac, randomBytes } from 'node:crypto';
 import { isIngestAddress } from '../../core/ingest-token.ts';
 import { type Verification, verifySignature } from '../../core/signatures/index.ts';
@@ -23,8 +23,8 @@ export function judge(source: SourceRouting | null, received: Received): Verdict
   if (source === null || !isIngestAddress(source.tokens, received.token, nowMs)) return notFound(received);
   const verification = verify(source, received, nowMs);
   if (!verification.valid) return source.concealed ? notFound(received, verification) : badSignature(verification);
-  const refusal = closedBy(source, received.sourceSlug);
-  if (refusal) return refused(refusal);
+  const closed = closedBy(source, received.sourceSlug);
+  if (closed !== null) return refused(closed);
   return { kind: 'accepted', source, mac: verification.mac };
 }
 
@@ -51,8 +51,8 @@ export function unknownSource({ organizationSlug, sourceSlug }: Pick<Received, '
   );
 }
 
-/** Why nobody's webhook is taken: its organization is suspended, or it is disabled; null: webhooks are taken. */
-export function closedBy({ standing, enabled }: SourceRouting, sourceSlug: string): ApiError | null {
+/** Why a source takes nothing from anyone; null when it does. */
+export function closedBy({ enabled, standing }: SourceRouting, sourceSlug: string): ApiError | null {
   if (standing.suspended) return suspended('nothing was stored');
   if (enabled) return null;
   return new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
