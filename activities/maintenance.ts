@@ -1,8 +1,10 @@
 // Housekeeping: future partitions, retention, rows of deleted sources, and the counts and statistics that keep lists and totals
 // fast.
+import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { keyUse, reencrypt } from '../db/encryption/rotation.ts';
+import { forgetAuditRecords } from '../db/audit/records.ts';
 import { forgetIdempotentRequests } from '../db/management/idempotent-requests.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { mergeBuckets } from '../db/history/merge-buckets.ts';
@@ -22,7 +24,7 @@ const TALLY_MS = 5000;
 export interface MaintenanceDeps extends OrganizationDeletionDeps {
   pool: Pool;
   secretBox: SecretBox;
-  settings: RetentionSettings;
+  settings: RetentionSettings & Pick<Settings, 'HOOKYARD_AUDIT_RETENTION_DAYS'>;
   log: Log;
 }
 
@@ -31,6 +33,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   partitions: ({ pool }) => ensurePartitions(pool).then(() => false),
   counts: async ({ pool }) => (await settleHistory(pool, TALLY_MS))?.caughtUp === false,
   retention: applyRetention,
+  'audit records': ({ pool, settings }) => forgetAuditRecords(pool, settings.HOOKYARD_AUDIT_RETENTION_DAYS),
   'idempotency keys': ({ pool }) => forgetIdempotencyKeys(pool),
   'idempotent requests': ({ pool }) => forgetIdempotentRequests(pool),
   'rotated secrets': ({ pool }) => forgetRotatedSecrets(pool).then(() => false),

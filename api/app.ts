@@ -7,6 +7,7 @@ import type { ProxyTrust } from './clients/client-addresses.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter } from './context.ts';
 import { mountConfirmPage } from './confirm-page.ts';
 import { cors } from './cors.ts';
+import { recordDeeds } from './deeds.ts';
 import { renderErrors } from './errors.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
@@ -16,6 +17,7 @@ import { managementOperations } from './operations.ts';
 import { keyRateLimit, organizationRateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { type HealthDeps, mountHealth } from './resources/health.ts';
+import { permit } from './scopes.ts';
 import { answerUnmatched, keepFixedWords } from './unmatched.ts';
 
 export interface AppDeps extends ApiDeps {
@@ -68,14 +70,18 @@ export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
 /** Every path of the management API; all of them need an API key. */
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
-  router.use(authenticate(deps.pool));
+  router.use(authenticate(deps));
   router.use(organizationRateLimit(deps.requests));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
   if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
-  router.use(idempotency(deps));
-  // Inside `idempotency`, which stores the header with the answer.
-  router.use(nameIgnored);
-  mountOperations(router, managementOperations, deps);
+  const repeatable = idempotency(deps);
+  mountOperations(router, managementOperations, deps, (operation) => [
+    recordDeeds(deps.pool, operation),
+    permit(operation),
+    repeatable,
+    // Inside `idempotency`, which stores the header with the answer.
+    nameIgnored,
+  ]);
   return router;
 }

@@ -1,39 +1,56 @@
-// API keys: who a request comes from and what it may do.
-// Rules: HTTP-04, AUTH-01 to AUTH-05, ORG-03, ERR-18, ERR-20.
+// API keys: who a request comes from.
+// Rules: HTTP-04, AUTH-01 to AUTH-03, AUTH-05, AUTH-18, AUTH-22, ORG-03, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
-import type { Scope } from '../core/access.ts';
+import { isInRanges } from '../core/allowed-addresses.ts';
 import { limitsOf } from '../core/limits.ts';
-import { findKey, noteUse } from '../db/management/api-keys.ts';
-import type { Pool } from '../db/pool.ts';
+import { findKey, noteUse, type ValidKey } from '../db/management/api-keys.ts';
 import { hashToken } from '../db/prepare.ts';
-import { type Caller, type Context, callerOf, type Next, param } from './context.ts';
+import { type ApiDeps, type Caller, type Context, callerOf, type Next, param } from './context.ts';
+import { recordRefusedUses } from './deeds.ts';
 import { ApiError, notFound, suspended } from './errors.ts';
+import { createSignIns } from './sign-ins.ts';
+
+const READS = new Set(['GET', 'HEAD']);
+
+type Deps = Pick<ApiDeps, 'pool' | 'settings' | 'log'>;
+
+// Every token begins so (newToken); HOOKYARD_API_KEY may be shorter than a generated one.
+const TOKEN = /^whr_[A-Za-z0-9_-]{16,}$/;
 
 /**
- * Middleware: 401 without a valid key, 403 when the key lacks the scope that the method needs, or its organization is suspended and
- * would change something.
+ * Middleware: 401 without a valid key; 403 from an address that the key may not be used from, and for a change while the
+ * organization is suspended.
  */
-export function authenticate(pool: Pool): (ctx: Context, next: Next) => Promise<void> {
+export function authenticate({ pool, settings, log }: Deps): (ctx: Context, next: Next) => Promise<void> {
+  const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
+  const noteRefusedUse = recordRefusedUses(pool);
+
+  async function find(token: string, address: string): Promise<ValidKey | null> {
+    const hash = hashToken(token);
+    const key = await signIns.lookUp(address, hash.toString('base64'), () => findKey(pool, hash));
+    return key && timingSafeEqual(key.tokenHash, hash) ? key : null;
+  }
+
   return async (ctx, next) => {
-    const caller = await findCaller(pool, ctx.get('authorization'));
-    ctx.state.caller = caller;
-    const scope: Scope = ctx.method === 'GET' || ctx.method === 'HEAD' ? 'read' : 'write';
-    if (!caller.key.scopes.includes(scope)) {
-      throw new ApiError(403, 'FORBIDDEN', `This API key lacks the scope "${scope}" that ${ctx.method} needs`);
+    const { address } = ctx.state.client;
+    const token = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
+    // What cannot be a token is not looked up.
+    const key = token !== undefined && TOKEN.test(token) ? await find(token, address) : null;
+    if (!key) throw signIns.fail(address) ?? unauthorized();
+    ctx.state.caller = callerWith(key);
+    if (key.allowedAddresses !== null && !isInRanges(address, key.allowedAddresses)) {
+      noteRefusedUse(ctx);
+      throw refusedAddress(address);
     }
-    if (caller.organization.suspended && scope === 'write') throw suspended('it may read, and change nothing');
+    if (key.suspended && !READS.has(ctx.method)) throw suspended('it may read, and change nothing');
+    // Failure policy: the request neither waits for this nor fails because of it; the next request records the use.
+    if (key.useIsDue) noteUse(pool, key.organizationId, key.id).catch(() => undefined);
     await next();
   };
 }
 
-async function findCaller(pool: Pool, authorization: string): Promise<Caller> {
-  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-  if (token === undefined) throw unauthorized();
-  const hash = hashToken(token);
-  const key = await findKey(pool, hash);
-  if (!key || !timingSafeEqual(key.tokenHash, hash)) throw unauthorized();
-  // Failure policy: the request neither waits for this nor fails because of it; the next request records the use.
-  if (key.useIsDue) noteUse(pool, key.organizationId, key.id).catch(() => undefined);
+function callerWith(key: ValidKey): Caller {
+  const { id, name, scopes, allowedAddresses, expiresAt } = key;
   return {
     organization: {
       id: key.organizationId,
@@ -43,8 +60,14 @@ async function findCaller(pool: Pool, authorization: string): Promise<Caller> {
       suspended: key.suspended,
       limits: limitsOf(key.plan, key.limits),
     },
-    key: { id: key.id, name: key.name, scopes: key.scopes },
+    key: { id, name, scopes, allowedAddresses, expiresAt },
   };
+}
+
+/** Only who has the key gets this answer. */
+function refusedAddress(address: string): ApiError {
+  const message = `This API key may not be used from ${address}; its allowedAddresses say from where`;
+  return new ApiError(403, 'FORBIDDEN', message);
 }
 
 function unauthorized(): ApiError {

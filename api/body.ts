@@ -19,7 +19,8 @@ export const MAX_IMPORT_BYTES = 8 * 1024 * 1024;
 export async function readJson(ctx: AppContext, maxBytes: number = MAX_BODY_BYTES): Promise<unknown> {
   if (!announcesBody(ctx)) return undefined;
   requireJsonType(ctx);
-  return parseJson(await readBytes(ctx, maxBytes));
+  ctx.state.sent = parseJson(await readBytes(ctx, maxBytes));
+  return ctx.state.sent;
 }
 
 /**

@@ -12,9 +12,11 @@ import type { OperatorR2 } from '../core/warehouse/r2-operator.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Compute } from '../outbound/compute/index.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import type { ClientAddress } from './clients/client-addresses.ts';
+import type { Deed } from './deeds.ts';
 import type { OrganizationRequests } from './organization-requests.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
@@ -23,7 +25,14 @@ import type { TestUploader } from './test-upload.ts';
 /** The sender of a request: the organization and the API key that selected it. */
 export interface Caller {
   organization: { id: string; name: string; slug: string; plan: Plan; limits: Limits; suspended: boolean };
-  key: { id: string; name: string; scopes: Scope[] };
+  key: {
+    id: string;
+    name: string;
+    scopes: Scope[];
+    /** Ranges in CIDR notation; null: every address. */
+    allowedAddresses: string[] | null;
+    expiresAt: Date | null;
+  };
 }
 
 export interface ApiState {
@@ -39,6 +48,10 @@ export interface ApiState {
   caller?: Caller;
   /** The bytes of the body, if something before the handler needed them. */
   body?: Buffer;
+  /** The body as it was parsed. */
+  sent?: unknown;
+  /** What it is about to do, if that is recorded in the audit log. */
+  deed?: Deed;
 }
 
 export type AppContext = Koa.ParameterizedContext<ApiState>;
@@ -65,6 +78,8 @@ export interface ApiDeps {
   r2: OperatorR2;
   /** Checks transforms when they are stored, and runs them for tests. */
   transforms: Transforms;
+  /** Runs what is too much for the event loop. */
+  compute: Compute;
   workflowLink: WorkflowLink;
   requests: OrganizationRequests;
   log: Log;

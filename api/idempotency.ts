@@ -2,6 +2,7 @@
 // nothing.
 // Rules: HTTP-29 to HTTP-32, ERR-29.
 import { createHash } from 'node:crypto';
+import { lacking } from '../core/access.ts';
 import { DecryptionError } from '../db/encryption/secret-box.ts';
 import {
   type Claim,
@@ -122,7 +123,7 @@ type Answered = Extract<Claimed, { kind: 'answered' }>;
 
 // A stored answer may hold secrets, such as a new API key, so it is bound to the scopes of the caller.
 function requireScopes(needed: string[], held: string[]): void {
-  const missing = needed.find((scope) => !held.includes(scope));
+  const missing = lacking(held, needed);
   if (missing === undefined) return;
   throw new ApiError(
     403,

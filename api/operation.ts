@@ -2,7 +2,8 @@
 // made of the same lists (operations.ts).
 import type { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import type { ApiDeps, ApiRouter, Context } from './context.ts';
+import { isSingleScope, type Resource, type SingleScope } from '../core/access.ts';
+import type { ApiDeps, ApiRouter, Context, Next } from './context.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -24,6 +25,10 @@ export interface Described {
   path: string;
   operationId: string;
   tag: Tag;
+  /** The scope that a key needs, where it is not that of the tag's records and the method; null: every key may. */
+  scope?: SingleScope | null;
+  /** Whether it only computes: nothing is stored, sent or recorded in the audit log. */
+  changesNothing?: true;
   summary: string;
   description?: string;
   /** Prefix of the ids that the path's `{id}` takes. */
@@ -62,33 +67,69 @@ export interface Answer {
   mayBeKnown?: true;
 }
 
-/** The tags in the order of the page, with what they are about. */
+interface TagOf {
+  about: string;
+  /** The records that its operations are about, as scopes name them; null for paths without credentials. */
+  records: Resource | null;
+}
+
+/** The tags in the order of the page. */
 export const TAGS = {
-  Ingest: 'Where providers send webhooks.',
-  Sources: 'Each source has a public address that receives webhooks.',
-  Destinations: 'Where webhooks are delivered: HTTP endpoints and warehouses (flat family).',
-  'Organization destinations':
-    'The HTTP destinations of the same store, with the same members (organization-scoped family).',
-  Routes: 'Which source goes to which destinations, and how.',
-  Leases: 'Records that are removed unless somebody renews them.',
-  Filters: 'Conditions that several routes share.',
-  Transforms: 'Code that makes of an event what is sent.',
-  Schemas: 'JSON Schemas that payloads must match.',
-  Events: 'Webhooks as they were received, and their replay.',
-  Deliveries: 'What happened to an event on its way to one destination.',
-  Usage: 'What the organization uses, and what it may.',
-  Access: 'API keys, and whom a key belongs to.',
-  Service: 'Whether the service is well, and this description.',
-} as const;
+  Ingest: { about: 'Where providers send webhooks.', records: null },
+  Sources: { about: 'Each source has a public address that receives webhooks.', records: 'sources' },
+  Destinations: {
+    about: 'Where webhooks are delivered: HTTP endpoints and warehouses (flat family).',
+    records: 'destinations',
+  },
+  'Organization destinations': {
+    about: 'The HTTP destinations of the same store, with the same members (organization-scoped family).',
+    records: 'destinations',
+  },
+  Routes: { about: 'Which source goes to which destinations, and how.', records: 'routes' },
+  Leases: { about: 'Records that are removed unless somebody renews them.', records: 'leases' },
+  Filters: { about: 'Conditions that several routes share.', records: 'filters' },
+  Transforms: { about: 'Code that makes of an event what is sent.', records: 'transforms' },
+  Schemas: { about: 'JSON Schemas that payloads must match.', records: 'schemas' },
+  Events: { about: 'Webhooks as they were received, and their replay.', records: 'events' },
+  Deliveries: { about: 'What happened to an event on its way to one destination.', records: 'deliveries' },
+  Usage: { about: 'What the organization uses, and what it may.', records: 'organization' },
+  Access: { about: 'API keys, and whom a key belongs to.', records: 'keys' },
+  Audit: { about: 'Who changed what, and who read payloads and secrets.', records: 'audit' },
+  Service: { about: 'Whether the service is well, and this description.', records: null },
+} as const satisfies Record<string, TagOf>;
 export type Tag = keyof typeof TAGS;
 
-/** Mounts operations of the management API, each on its path. */
-export function mountOperations(router: ApiRouter, operations: readonly Operation[], deps: ApiDeps): void {
+/**
+ * The scope that a key needs for an operation; null when every key may, or none is needed.
+ * @throws Error for an operation of which no scope can be derived: it must name one
+ */
+export function scopeOf({ operationId, method, tag, scope, family }: Described): SingleScope | null {
+  if (scope !== undefined || family === 'public') return scope ?? null;
+  const derived = `${TAGS[tag].records}:${method === 'get' ? 'read' : 'write'}`;
+  if (!isSingleScope(derived))
+    throw new Error(`The operation ${operationId} needs the scope "${derived}", which does not exist`);
+  return derived;
+}
+
+/** What runs around the handler of an operation. */
+export type Around = (ctx: Context, next: Next) => Promise<void>;
+
+/**
+ * Mounts operations of the management API, each on its path.
+ * @param around makes the middleware of an operation, the outermost first
+ */
+export function mountOperations(
+  router: ApiRouter,
+  operations: readonly Operation[],
+  deps: ApiDeps,
+  around: (operation: Operation) => Around[],
+): void {
   // The router takes the first path that matches. A brace sorts after every letter, so fixed words ("bulk", "export") come before
   // `{id}`.
-  for (const { method, path, run } of operations.toSorted(
+  for (const operation of operations.toSorted(
     (one, other) => Number(one.path > other.path) - Number(one.path < other.path),
   )) {
-    router[method](path.replace(/\{(\w+)\}/g, ':$1'), (ctx) => run(ctx, deps));
+    const { method, path, run } = operation;
+    router[method](path.replace(/\{(\w+)\}/g, ':$1'), ...around(operation), (ctx) => run(ctx, deps));
   }
 }

@@ -3,6 +3,7 @@ import { destinationExchangeOperations } from './exchange/destinations.ts';
 import { routeExchangeOperations } from './exchange/routes.ts';
 import type { Operation } from './operation.ts';
 import { apiKeyOperations } from './resources/api-keys.ts';
+import { auditOperation } from './resources/audit.ts';
 import { callerOperation } from './resources/auth-me.ts';
 import { batchOperation } from './resources/batches.ts';
 import { bulkOperations } from './resources/bulk.ts';
@@ -46,4 +47,5 @@ export const managementOperations: Operation[] = [
   ...usageOperations,
   callerOperation,
   ...apiKeyOperations,
+  auditOperation,
 ];

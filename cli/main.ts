@@ -1,5 +1,6 @@
 // The command line: its commands, its options, and how it ends.
 import { Command } from 'commander';
+import { addAudit } from './commands/audit.ts';
 import { addDeliveries } from './commands/deliveries.ts';
 import { addDestinations } from './commands/destinations.ts';
 import { addEvents } from './commands/events.ts';
@@ -51,6 +52,7 @@ addEvents(program);
 addDeliveries(program);
 addExchange(program);
 addKeys(program);
+addAudit(program);
 addOrganizations(program);
 addMigrate(program);
 addUsage(program);

@@ -778,7 +778,7 @@ export type Delivery = {
   sourceId: string;
   routeId: string | null;
   destinationId: string;
-  status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+  status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
   attemptCount: number;
   /** Of the latest attempt, ms. */
   latency: number | null;
@@ -810,7 +810,7 @@ export type EventTimeline = {
     deliveryId: string;
     destinationId: string;
     destinationName: string;
-    status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+    status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
     attempts: Array<{
       attemptNumber: number;
       startedAt: Timestamp;
@@ -874,7 +874,7 @@ export type DeliveryWithAttempts = {
   sourceId: string;
   routeId: string | null;
   destinationId: string;
-  status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+  status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
   attemptCount: number;
   /** Of the latest attempt, ms. */
   latency: number | null;
@@ -1055,14 +1055,19 @@ export type Caller = {
   key: {
     id: string;
     name: string;
-    scopes: Array<'read' | 'write'>;
+    scopes: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
+    /** The ranges of addresses that it may be used from; null: every address. */
+    allowedAddresses: Array<string> | null;
+    expiresAt: Timestamp | null;
   };
 };
 
 export type ApiKey = {
   id: string;
   name: string;
-  scopes: Array<'read' | 'write'>;
+  scopes: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
+  /** The ranges of addresses that it may be used from; null: every address. */
+  allowedAddresses: Array<string> | null;
   /** Its last four characters. */
   tokenHint: string;
   expiresAt: Timestamp | null;
@@ -1073,13 +1078,41 @@ export type ApiKey = {
 export type NewApiKey = {
   id: string;
   name: string;
-  scopes: Array<'read' | 'write'>;
+  scopes: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
+  /** The ranges of addresses that it may be used from; null: every address. */
+  allowedAddresses: Array<string> | null;
   /** Its last four characters. */
   tokenHint: string;
   expiresAt: Timestamp | null;
   lastUsedAt: Timestamp | null;
   createdAt: Timestamp;
   token: string;
+};
+
+export type AuditRecord = {
+  id: string;
+  at: Timestamp;
+  /** An operator works on the database itself. */
+  actor: 'key' | 'operator';
+  keyId: string | null;
+  keyName: string | null;
+  address: string | null;
+  userAgent: string | null;
+  requestId: string | null;
+  /** The id of the operation, or the command of an operator. */
+  action: string;
+  /** The kind of records, as scopes name it. */
+  resource: string;
+  /** The first 100 of them. */
+  recordIds: Array<string>;
+  recordCount: number;
+  /** The names of what was sent, never a value. */
+  members: Array<string>;
+  /** `refused`: the request was wrong or not allowed; `failed`: the service could not do it. */
+  outcome: 'done' | 'refused' | 'failed';
+  /** Of a request that was refused or failed. */
+  status: number | null;
+  code: string | null;
 };
 
 export type Well = {
@@ -2058,7 +2091,7 @@ export interface Operations {
     eventId?: string;
     routeId?: string;
     destinationId?: string;
-    status?: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+    status?: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
     from?: string;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
@@ -2117,7 +2150,9 @@ export interface Operations {
   createApiKey(input: {
     body: {
       name: string;
-      scopes?: Array<'read' | 'write'>;
+      scopes?: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
+      /** Addresses or ranges that it may be used from; null: every address. Left out: as the request's own key. */
+      allowedAddresses?: Array<string> | null;
       expiresAt?: string | null;
     };
   }, options?: CallOptions): Promise<NewApiKey>;
@@ -2125,6 +2160,28 @@ export interface Operations {
   revokeApiKey(input: {
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** List who did what */
+  listAuditRecords(input?: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+    /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+    from?: string;
+    /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+    to?: string;
+    keyId?: string;
+    /** The id of an operation of this description. */
+    action?: string;
+    /** The kind of records, as scopes name it. */
+    resource?: string;
+    /** The id of any record: what was done to it. */
+    recordId?: string;
+    outcome?: 'done' | 'refused' | 'failed';
+  }, options?: CallOptions): Promise<{
+    data: Array<AuditRecord>;
+    pagination: Pagination;
+  }>;
   /** Whether the process lives */
   isAlive(input?: Record<never, never>, options?: CallOptions): Promise<Well>;
   /** Whether webhooks should be sent to this process */
@@ -2223,6 +2280,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   listApiKeys: 'GET /api/api-keys',
   createApiKey: 'POST /api/api-keys',
   revokeApiKey: 'DELETE /api/api-keys/{id}',
+  listAuditRecords: 'GET /api/audit',
   isAlive: 'GET /healthz',
   isReady: 'GET /readyz',
   getDescription: 'GET /openapi.json',

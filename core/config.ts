@@ -111,11 +111,17 @@ const variables = {
   HOOKYARD_MAX_PAYLOAD_BYTES: { schema: integer(1, 100 * 1024 * 1024), default: String(10 * 1024 * 1024) },
   HOOKYARD_PAYLOAD_RETENTION_DAYS: { schema: integer(0, 36500), default: '30' },
   HOOKYARD_EVENT_RETENTION_DAYS: { schema: integer(0, 36500), default: '90' },
+  // The database keeps them for 30 days at least (migration 0045).
+  HOOKYARD_AUDIT_RETENTION_DAYS: {
+    schema: integer(0, 36500).refine((days) => days === 0 || days >= 30, 'must be 0 (for ever) or at least 30'),
+    default: '365',
+  },
   HOOKYARD_HEALTH_WINDOW_HOURS: { schema: integer(1, 720), default: '24' },
   HOOKYARD_REPLAY_WINDOW_HOURS: { schema: integer(0, 8760), default: '72' },
   HOOKYARD_MAX_PARKED: { schema: integer(0, 10_000_000), default: '50000' },
   HOOKYARD_MAX_PARKED_PER_ORGANIZATION: { schema: integer(0, 10_000_000), default: '10000' },
   HOOKYARD_API_RATE_LIMIT_PER_MINUTE: { schema: integer(1, 1_000_000) },
+  HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: { schema: integer(0, 1_000_000), default: '60' },
   HOOKYARD_CORS_ORIGINS: { schema: origins },
   HOOKYARD_HEADER_PREFIX: {
     schema: z.string().regex(/^[A-Za-z][A-Za-z0-9-]*-$/, 'must be a header name prefix that ends in a hyphen'),
@@ -127,6 +133,7 @@ const variables = {
   HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 2000), default: '50' },
   HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: { schema: integer(1, 10_000), default: '50' },
   HOOKYARD_WAREHOUSE_RETRY_SECONDS: { schema: integer(0, 2_592_000), default: '86400' },
+  HOOKYARD_COMPUTE_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_TRANSFORM_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
   HOOKYARD_DRAIN_SECONDS: { schema: integer(0, 600), default: '10' },

@@ -18,7 +18,8 @@ export type IdPrefix =
   | 'key'
   | 'bat'
   | 'req'
-  | 'rpl';
+  | 'rpl'
+  | 'aud';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TEXT_LENGTH = 26;

@@ -53,7 +53,7 @@ function ofUnion(options: readonly z.core.$ZodType[], value: object, path: Unkno
 }
 
 /** The schema without what is put around it: optional, nullable, default, what comes after or before it. */
-function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
     return unwrapped(schema.def.innerType);
   if (schema instanceof z.ZodPipe)

@@ -73,6 +73,7 @@ export const ApiKey = defineEntity({
     tokenHash: p.blob().lazy(),
     tokenHint: p.string(),
     scopes: p.array().$type<Scope[]>(),
+    allowedAddresses: p.array().nullable(),
     expiresAt: p.datetime(3).nullable(),
     revokedAt: p.datetime(3).nullable(),
     lastUsedAt: p.datetime(3).nullable(),

@@ -4,6 +4,7 @@ import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import './column-types.ts';
 import { entities } from './entities.ts';
+import { lastStepSubscriber } from './last-step.ts';
 import { dropReadOnlyConnections } from './pool.ts';
 import { hideQuotedValues } from './quoted-values.ts';
 
@@ -18,6 +19,7 @@ export function createOrm(databaseUrl: string, poolSize: number): MikroORM {
   return new MikroORM({
     clientUrl: databaseUrl,
     entities,
+    subscribers: [lastStepSubscriber],
     namingStrategy: UnderscoreNamingStrategy,
     pool: { min: 0, max: poolSize },
     driverOptions: {

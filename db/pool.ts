@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
+import { lastStep } from './last-step.ts';
 import { CleanClient } from './parameters.ts';
 import { hideQuotedValues } from './quoted-values.ts';
 
@@ -81,9 +82,20 @@ export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boole
   }
 }
 
-/** Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. */
-export function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
-  return transact(pool, 'begin', work);
+/**
+ * Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. Inside of a request that records
+ * its deeds, the record is its last statement (last-step.ts).
+ */
+export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+  const step = lastStep();
+  if (!step) return transact(pool, 'begin', work);
+  const result = await transact(pool, 'begin', async (db) => {
+    const done = await work(db);
+    await step.run(async (statement, value) => (await db.query(statement('$1'), [value])).rowCount ?? 0);
+    return done;
+  });
+  step.committed();
+  return result;
 }
 
 /** Runs statements that only read and that all see the database as it is at the first of them. */

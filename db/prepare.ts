@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { ConfigError, type Settings } from '../core/config.ts';
 import { newId } from '../core/ids.ts';
 import { isSlug } from '../core/slugs.ts';
+import { recordOperator } from './audit/operator.ts';
 import { checkKeysOpenData, loadSecretBox } from './encryption/keys.ts';
 import { migrate, missingMigrations } from './migrate.ts';
 import { createPool, inTransaction, type Pool } from './pool.ts';
@@ -84,11 +85,21 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
     if (organization.deleting) return { organization, createdKey };
     const token = settings.HOOKYARD_API_KEY ?? (organization.keys === 0 ? newToken() : null);
     if (token !== null) {
+      const keyId = newId('key');
       const inserted = await db.query(
         `insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
          values ($1, $2, 'First key', $3, $4, '{read,write}') on conflict (token_hash) do nothing`,
-        [newId('key'), organization.id, hashToken(token), token.slice(-4)],
+        [keyId, organization.id, hashToken(token), token.slice(-4)],
       );
+      if (inserted.rowCount === 1) {
+        const members = settings.HOOKYARD_API_KEY ? ['HOOKYARD_API_KEY'] : [];
+        await recordOperator(db, organization.id, 'first start', {
+          action: 'createApiKey',
+          resource: 'keys',
+          recordIds: [keyId],
+          members,
+        });
+      }
       const file = settings.HOOKYARD_API_KEY ? null : apiKeyFile(settings);
       if (file) keepToken(file, token);
       if (inserted.rowCount === 1) createdKey = { token, file };
@@ -117,12 +128,21 @@ export async function createOrganization(
   if (name.trim() === '') throw new RangeError('The name of an organization must not be empty');
   const id = newId('org');
   const token = newToken();
-  await pool.query(
-    `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) returning id)
-     insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
-     select $5, id, 'First key', $6, $7, '{read,write}' from organization`,
-    [id, slug, name, plan, newId('key'), hashToken(token), token.slice(-4)],
-  );
+  const keyId = newId('key');
+  await inTransaction(pool, async (db) => {
+    await db.query(
+      `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) returning id)
+       insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
+       select $5, id, 'First key', $6, $7, '{read,write}' from organization`,
+      [id, slug, name, plan, keyId, hashToken(token), token.slice(-4)],
+    );
+    await recordOperator(db, id, 'hookyard orgs create', {
+      action: 'createOrganization',
+      resource: 'organization',
+      recordIds: [id, keyId],
+      members: ['name', 'slug', 'plan'],
+    });
+  });
   return { organization: { id, name, slug, plan }, token };
 }
 

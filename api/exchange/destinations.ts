@@ -6,13 +6,15 @@ import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import { Destination } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { noteDryRun, noteRecords } from '../deeds.ts';
+import { invalid } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import { count, flag, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { booleanParam } from '../query.ts';
 import { changedDestination, newDestination, slugRules } from '../resources/destination-record.ts';
 import { isWarehouse } from '../resources/destination-warehouse.ts';
+import { requireScope } from '../scopes.ts';
 import { parseQuery } from '../validation.ts';
 import {
   type DestinationItem,
@@ -35,6 +37,7 @@ import {
   inImport,
   inSlices,
   messages,
+  noteImported,
   problemsOf,
   readImport,
 } from './exchange.ts';
@@ -70,7 +73,7 @@ export const destinationExchangeOperations: Operation[] = [
     operationId: 'exportDestinations',
     run: exportAll,
     summary: 'Export destinations',
-    description: 'Credentials are left out unless `includeSensitive` is true, which needs the scope `write`.',
+    description: 'Credentials are left out unless `includeSensitive` is true, which needs the scope `secrets:read`.',
     query: exportSchema,
     answer: {
       status: 200,
@@ -104,17 +107,17 @@ export const destinationExchangeOperations: Operation[] = [
 
 async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids, includeSensitive = false } = parseQuery(ctx, exportSchema);
-  // A read-only key never sees secrets elsewhere.
-  if (includeSensitive && !callerOf(ctx).key.scopes.includes('write')) {
-    throw new ApiError(403, 'FORBIDDEN', 'This API key lacks the scope "write" that includeSensitive=true needs');
-  }
+  if (includeSensitive) requireScope(ctx, 'secrets:read', 'includeSensitive=true');
   // Oldest first, so that an import creates them in the same order.
   const destinations = await entityManager(ctx, deps).find(Destination, ids ? { id: { $in: ids } } : {}, {
     orderBy: { createdAt: 'asc', id: 'asc' },
   });
   if (includeSensitive) {
     ctx.set('Cache-Control', 'no-store');
-    ctx.state.log.info({ key: callerOf(ctx).key.id, count: destinations.length }, 'credentials were exported');
+    noteRecords(
+      ctx,
+      destinations.map(({ id }) => id),
+    );
   }
   answerExport(
     ctx,
@@ -125,6 +128,7 @@ async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const file = await readImport(ctx, 'destinations');
+  if (file.validateOnly) noteDryRun(ctx);
   const { organization } = callerOf(ctx);
   ctx.body = await deps.requests.run(organization, 'runningImports', () => importDestinations(ctx, deps, file));
 }
@@ -140,7 +144,9 @@ async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportReque
     await requireRecordRoom(em, ctx, 'destinations', importer.created);
     // A dry run: nothing is flushed at the end of the transaction.
     if (validateOnly) em.clear();
-    return importer.result(validateOnly);
+    const result = importer.result(validateOnly);
+    noteImported(ctx, result.destinations);
+    return result;
   });
 }
 

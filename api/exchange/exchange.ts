@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type EntityManager, lockImports } from '../../db/orm.ts';
 import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
 import { within } from '../ignored.ts';
 import { text, timestamp } from '../members/values.ts';
@@ -153,6 +154,14 @@ export function problemsOf(error: unknown, label: string): string[] {
   if (!(error instanceof ApiError)) throw error;
   const problems = error.details?.map(({ path, message }) => (path === '' ? message : `${path} ${message}`));
   return (problems ?? [error.message]).map((problem) => `${label}: ${problem}`);
+}
+
+/** Names what an import changed, for its record. */
+export function noteImported(ctx: Context, items: { id: string | null; status: string }[]): void {
+  noteRecords(
+    ctx,
+    items.flatMap(({ id, status }) => (status === 'created' || status === 'overwritten' ? id : [])),
+  );
 }
 
 /** Thrown by an import when data that it read has changed: the import starts over. */

@@ -10,6 +10,7 @@ import { requireRouteRoom } from '../limits.ts';
 import { routeFileItem } from '../members/routes.ts';
 import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { noteDryRun } from '../deeds.ts';
 import { ownAddressProblems } from '../resources/own-addresses.ts';
 import { parseQuery } from '../validation.ts';
 import {
@@ -23,6 +24,7 @@ import {
   importOf,
   inImport,
   messages,
+  noteImported,
   readImport,
 } from './exchange.ts';
 import { exportRoute, itemSchema, type RouteItem, readRouteItem } from './route-item.ts';
@@ -119,6 +121,7 @@ const refused = (errors: string[], warnings: string[] = []): ImportResult => ({
 
 async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const file = await readImport(ctx, 'routes');
+  if (file.validateOnly) noteDryRun(ctx);
   ctx.body = await deps.requests.run(callerOf(ctx).organization, 'runningImports', () => importRoutes(ctx, deps, file));
 }
 
@@ -146,7 +149,9 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
     if (errors.length > 0) return refused(errors, warnings);
     requireRoomForNew(ctx, steps, routes, known);
     const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
-    return report(steps, ids, warnings);
+    const result = report(steps, ids, warnings);
+    noteImported(ctx, result.routes);
+    return result;
   });
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parsePath } from '../../core/dotted-path.ts';
 import { checkHeaderName } from '../../core/headers.ts';
 import { INGEST_TOKEN_RULES } from '../../core/ingest-token.ts';
-import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } from '../../core/signatures/index.ts';
+import { newVerificationConfigSchema, VERIFICATION_TYPES, verificationSchemas } from '../../core/signatures/index.ts';
 import type { Source } from '../../db/entities.ts';
 import * as field from './fields.ts';
 import {
@@ -126,5 +126,5 @@ export const sourceAnswer = z.object(answerShape(sourceMembers)).meta({ id: 'Sou
 
 /** The body of a create, its verification described in full. */
 export const createSourceBody = createSourceSchema.extend({
-  verificationConfig: verificationConfigSchema.nullable().optional(),
+  verificationConfig: newVerificationConfigSchema.nullable().optional(),
 });

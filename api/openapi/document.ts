@@ -17,7 +17,7 @@ const operations: Described[] = [...ingestOperations, ...managementOperations, .
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 
 * Credentials: an API key, \`Authorization: Bearer whr_...\`. It belongs to one organization, which it selects on paths
-  without an organization. \`GET\` needs its scope \`read\`, everything else \`write\`.
+  without an organization. Each operation names the scope that it needs; \`read\` holds those of \`GET\`, \`write\` all others.
 * Bodies are JSON. Members and query parameters that are not known are ignored, and named in the header \`X-Ignored\` of the
   answer; replays and bulk requests refuse them. Answers may get more members.
 * Lists are newest first, in pages. Times are ISO 8601 UTC, latencies whole milliseconds.
@@ -37,7 +37,7 @@ export function apiDocument(): ApiDocument {
       },
       servers: [{ url: '/', description: 'Where this description was read.' }],
       security: [{ apiKey: [] }],
-      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      tags: Object.entries(TAGS).map(([name, { about }]) => ({ name, description: about })),
       paths: paths(),
       components: {
         securitySchemes: {

@@ -17,7 +17,7 @@ const DESCRIPTIONS: Record<number, string> = {
   413: 'The body is too large.',
   415: 'The body is not sent as plain `application/json`.',
   422: 'The `Idempotency-Key` was used with another body in the last 24 hours.',
-  429: 'A limit of the organization, which `limit` names, or too many requests of this key in this minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`).',
+  429: 'A limit of the organization, which `limit` names; too many requests of this key in this minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`); or too many with wrong credentials from this address.',
   500: 'A fault of the service; its log has the details under the request id.',
   503: 'Something that this request needs is away or overloaded; try again.',
   508: 'The webhook has been through too many Hookyards; nothing was stored.',
@@ -44,9 +44,9 @@ const HEADERS: Record<number, Record<string, z.ZodType>> = {
   503: { 'Retry-After': retryAfter },
   429: {
     'Retry-After': retryAfter,
-    'X-RateLimit-Limit': number('Requests a minute.', 'RateLimitLimit'),
-    'X-RateLimit-Remaining': number('What is left of them.', 'RateLimitRemaining'),
-    'X-RateLimit-Reset': number('When the minute ends, in seconds since 1970.', 'RateLimitReset'),
+    'X-RateLimit-Limit': number('Requests a minute.', 'RateLimitLimit').optional(),
+    'X-RateLimit-Remaining': number('What is left of them.', 'RateLimitRemaining').optional(),
+    'X-RateLimit-Reset': number('When the minute ends, in seconds since 1970.', 'RateLimitReset').optional(),
   },
 };
 

@@ -1,7 +1,7 @@
 // An operation (../operation.ts) in the form of the library that writes the description.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import type { Answer, Described } from '../operation.ts';
+import { type Answer, type Described, scopeOf } from '../operation.ts';
 import { errorResponses, isRepeatable, managementErrors } from './errors.ts';
 import { idempotencyKey, idempotentReplayed, ignoredNames, pathParameter, requestId } from './parameters.ts';
 
@@ -17,7 +17,7 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
     tags: [operation.tag],
     summary: operation.summary,
     ...(operation.description !== undefined && { description: operation.description }),
-    ...(family === 'public' && { security: [] }),
+    security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(query && { requestParams: { query } }),
     ...(body && {
@@ -38,6 +38,14 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
       ...errorResponses(errors),
     },
   };
+}
+
+// Of a scheme without scopes of its own, these are the names of what the caller must be allowed (OpenAPI 3.1, "Security
+// Requirement Object").
+function securityOf(operation: Described): Record<string, string[]>[] {
+  if (operation.family === 'public') return [];
+  const scope = scopeOf(operation);
+  return [{ apiKey: scope === null ? [] : [scope] }];
 }
 
 const notModified: ZodOpenApiResponseObject = {

@@ -1,11 +1,14 @@
 // API keys of the caller's organization. A token is shown once, in the answer to its creation.
-// Rules: AUTH-09 to AUTH-11.
+// Rules: AUTH-09 to AUTH-11, AUTH-19 to AUTH-21.
+import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
-import { SCOPES } from '../../core/access.ts';
+import { allows, lacking, SCOPES } from '../../core/access.ts';
+import { rangeBeyond } from '../../core/allowed-addresses.ts';
 import { newId } from '../../core/ids.ts';
 import { ApiKey } from '../../db/entities.ts';
 import { hashToken, newToken } from '../../db/prepare.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Caller, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import { apiKeyAnswer, apiKeyMembers, createApiKeySchema, newApiKeyAnswer } from '../members/api-keys.ts';
@@ -13,7 +16,7 @@ import { toAnswer } from '../members/table.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
-import { requireId } from '../records.ts';
+import { isoTime, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 
 const listSchema = z.object({ ...pageParams });
@@ -42,7 +45,14 @@ export const apiKeyOperations: Operation[] = [
     summary: 'Create an API key',
     body: {
       schema: createApiKeySchema,
-      examples: { 'to look only': { name: 'Dashboard', scopes: ['read'], expiresAt: '2036-01-01T00:00:00Z' } },
+      examples: {
+        'to look only': { name: 'Dashboard', scopes: ['read'], expiresAt: '2036-01-01T00:00:00Z' },
+        'for one job, from one network': {
+          name: 'Nightly check',
+          scopes: ['events:read', 'deliveries:read'],
+          allowedAddresses: ['203.0.113.0/24'],
+        },
+      },
     },
     answer: {
       status: 201,
@@ -59,8 +69,9 @@ export const apiKeyOperations: Operation[] = [
     operationId: 'revokeApiKey',
     run: revoke,
     summary: 'Revoke an API key',
-    description: 'Requests with it are refused from now on.',
+    description: 'Requests with it are refused from now on. The last key that may create keys cannot be revoked.',
     answer: { status: 204, description: 'It is revoked.' },
+    errors: { 409: ['LAST_KEY'] },
   },
 ];
 
@@ -72,20 +83,27 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, createApiKeySchema);
+  const { key: own } = callerOf(ctx);
   const scopes = SCOPES.filter((scope) => body.scopes.includes(scope));
-  const beyond = scopes.find((scope) => !callerOf(ctx).key.scopes.includes(scope));
-  if (beyond) throw new ApiError(403, 'FORBIDDEN', `A key cannot give the scope "${beyond}", which it lacks itself`);
+  const { expiresAt = own.expiresAt, allowedAddresses = own.allowedAddresses } = body;
+  refuseStronger(own, { scopes, allowedAddresses }, 'give');
+  if (own.expiresAt && (expiresAt === null || expiresAt > own.expiresAt)) {
+    throw new ApiError(403, 'FORBIDDEN', `A key cannot give a later expiresAt than its own, ${isoTime(own.expiresAt)}`);
+  }
   const token = newToken();
+  const id = newId('key');
+  noteRecords(ctx, [id]);
   const key = await entityManager(ctx, deps).transactional(async (em) => {
     await requireRecordRoom(em, ctx, 'apiKeys');
     return em.create(ApiKey, {
-      id: newId('key'),
+      id,
       organizationId: organizationId(ctx),
       name: body.name,
       tokenHash: hashToken(token),
       tokenHint: token.slice(-4),
       scopes,
-      expiresAt: body.expiresAt ?? null,
+      allowedAddresses,
+      expiresAt,
       revokedAt: null,
       lastUsedAt: null,
     });
@@ -97,13 +115,51 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
 async function revoke(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   requireId('API key', 'key', id);
-  const revoked = await entityManager(ctx, deps).nativeUpdate(
-    ApiKey,
-    { id, revokedAt: null },
-    { revokedAt: new Date() },
-  );
-  if (revoked === 0) throw notFound('API key', id);
+  const { key: own } = callerOf(ctx);
+  await entityManager(ctx, deps).transactional(async (em) => {
+    // All of them are locked, so that of two requests that revoke the last two keys one is refused.
+    const keys = await em.find(
+      ApiKey,
+      { revokedAt: null },
+      { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    const found = keys.find((key) => key.id === id);
+    if (!found) throw notFound('API key', id);
+    const { scopes, allowedAddresses = null } = found;
+    refuseStronger(own, { scopes, allowedAddresses }, 'revoke a key with');
+    if (mayManageKeys(found) && !keys.some((key) => key.id !== id && mayManageKeys(key))) throw lastKey();
+    found.revokedAt = new Date();
+  });
   ctx.status = 204;
+}
+
+type Strength = Pick<Caller['key'], 'scopes' | 'allowedAddresses'>;
+
+/** A key is never the way to a stronger one. @throws ApiError 403 */
+function refuseStronger(own: Strength, other: Strength, what: string): void {
+  const scope = lacking(own.scopes, other.scopes);
+  if (scope) throw new ApiError(403, 'FORBIDDEN', `A key cannot ${what} the scope "${scope}", which it lacks itself`);
+  if (own.allowedAddresses === null) return;
+  const range = other.allowedAddresses ? rangeBeyond(other.allowedAddresses, own.allowedAddresses) : 'every address';
+  if (range) {
+    throw new ApiError(
+      403,
+      'FORBIDDEN',
+      `A key cannot ${what} use from ${range}, which is beyond its own allowedAddresses`,
+    );
+  }
+}
+
+function mayManageKeys({ scopes, expiresAt }: ApiKey): boolean {
+  return allows(scopes, 'keys:write') && (!expiresAt || expiresAt.getTime() > Date.now());
+}
+
+function lastKey(): ApiError {
+  return new ApiError(
+    409,
+    'LAST_KEY',
+    'This is the last valid key that may create keys; create another one first, or nobody could any more',
+  );
 }
 
 function show(key: ApiKey) {

@@ -3,9 +3,10 @@
 import { z } from 'zod';
 import { PLANS } from '../../core/access.ts';
 import { type Context, callerOf } from '../context.ts';
-import { shownScopes } from '../members/api-keys.ts';
-import { idOf, text } from '../members/values.ts';
+import { shownAddresses, shownScopes } from '../members/api-keys.ts';
+import { idOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { isoTime } from '../records.ts';
 
 const caller = z
   .object({
@@ -15,7 +16,13 @@ const caller = z
       slug: text('acme'),
       plan: z.enum(PLANS).meta({ examples: ['business'] }),
     }),
-    key: z.object({ id: idOf('key'), name: text('Deployment'), scopes: shownScopes }),
+    key: z.object({
+      id: idOf('key'),
+      name: text('Deployment'),
+      scopes: shownScopes,
+      allowedAddresses: shownAddresses,
+      expiresAt: timestamp.nullable(),
+    }),
   })
   .meta({ id: 'Caller' });
 
@@ -24,6 +31,7 @@ export const callerOperation: Operation = {
   method: 'get',
   path: '/api/auth/me',
   operationId: 'getCaller',
+  scope: null,
   run: me,
   summary: 'Get the organization and the key of the request',
   answer: { status: 200, description: 'Whom the key belongs to.', schema: caller },
@@ -33,6 +41,12 @@ function me(ctx: Context): void {
   const { organization, key } = callerOf(ctx);
   ctx.body = {
     organization: { id: organization.id, name: organization.name, slug: organization.slug, plan: organization.plan },
-    key: { id: key.id, name: key.name, scopes: key.scopes },
+    key: {
+      id: key.id,
+      name: key.name,
+      scopes: key.scopes,
+      allowedAddresses: key.allowedAddresses,
+      expiresAt: isoTime(key.expiresAt),
+    },
   };
 }

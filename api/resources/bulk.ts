@@ -4,8 +4,10 @@
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/ids.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
-import { deleteRoutes, enableRoutes } from '../../db/management/routes.ts';
+import { deleteRoutes, enableRoutes, type NamedRoute } from '../../db/management/routes.ts';
+import { inTransaction, type Queryable } from '../../db/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { count, exampleId, flag, named } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { parseChoice } from '../validation.ts';
@@ -73,6 +75,7 @@ async function removeDestinations(ctx: Context, deps: ApiDeps): Promise<void> {
     deps.pool,
     organizationId(ctx),
     wellFormed(body.ids, 'dst', 'dst_wh'),
+    (removed) => noteRecords(ctx, removed),
   );
   deps.signals.cancelAll(cancelled);
   ctx.body = { success: true, deleted: deleted.length };
@@ -80,14 +83,32 @@ async function removeDestinations(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function pauseRoutes(ctx: Context, deps: ApiDeps): Promise<void> {
   const { routeIds, isActive } = await parseChoice(ctx, pauseSchema);
-  const routes = await enableRoutes(deps.pool, organizationId(ctx), wellFormed(routeIds, 'rte'), isActive);
+  const routes = await changeRoutes(ctx, deps, routeIds, (db, ids) =>
+    enableRoutes(db, organizationId(ctx), ids, isActive),
+  );
   ctx.body = { updated: routes.length, routes: routes.map(({ id, name }) => ({ id, name, isActive })) };
 }
 
 async function removeRoutes(ctx: Context, deps: ApiDeps): Promise<void> {
   const { routeIds } = await parseChoice(ctx, routesSchema);
-  const routes = await deleteRoutes(deps.pool, organizationId(ctx), wellFormed(routeIds, 'rte'));
+  const routes = await changeRoutes(ctx, deps, routeIds, (db, ids) => deleteRoutes(db, organizationId(ctx), ids));
   ctx.body = { deleted: routes.length, routes };
+}
+
+function changeRoutes(
+  ctx: Context,
+  { pool }: ApiDeps,
+  ids: string[],
+  change: (db: Queryable, ids: string[]) => Promise<NamedRoute[]>,
+): Promise<NamedRoute[]> {
+  return inTransaction(pool, async (db) => {
+    const changed = await change(db, wellFormed(ids, 'rte'));
+    noteRecords(
+      ctx,
+      changed.map(({ id }) => id),
+    );
+    return changed;
+  });
 }
 
 /** The valid ids: other strings cannot be in the database. */

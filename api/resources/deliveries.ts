@@ -6,6 +6,7 @@ import { openError, ownWords } from '../../core/error-summary.ts';
 import { isId } from '../../core/ids.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
+import { inTransaction } from '../../db/pool.ts';
 import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
 import { ApiError, notFound, unavailable } from '../errors.ts';
@@ -15,6 +16,7 @@ import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { choiceParam, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
+import { inThreads } from '../threads.ts';
 import { deliveryAnswer, deliveryWithAttempts, showAttempt, showDelivery } from './delivery-view.ts';
 import { payloadExpired } from './events.ts';
 
@@ -156,12 +158,13 @@ async function signalRetry(
 /** Cancels an open delivery. PostgreSQL decides; the workflow is signalled afterwards. */
 async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
   const delivery = await requireDelivery(ctx, deps);
-  const cancelled = await cancelDeliveries(deps.pool, {
+  const selection = {
     organizationId: organizationId(ctx),
     deliveryIds: [delivery.id],
     reason: openError(ownWords`Cancelled by a user`),
     notInBatch: true,
-  });
+  };
+  const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
   const now = await requireDelivery(ctx, deps);
   if (now.status === 'pending' && now.batchId !== null) {
     throw invalidState(now, `it is part of batch ${now.batchId}, whose file is being written, and cannot be taken out`);
@@ -178,7 +181,9 @@ async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
     throw invalidState(delivery, 'its destination has been deleted; replay the event to another one');
   }
   try {
-    const result = await replayDelivery(deps.pool, organizationId(ctx), delivery.id);
+    const result = await inThreads(() =>
+      replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.compute.validate),
+    );
     const deliveryId = result?.deliveries[0]?.id;
     if (result === null || deliveryId === undefined) throw notFound('delivery', delivery.id);
     deps.signals.replayedAll(result.deliveries);

@@ -11,6 +11,7 @@ import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { invalid, notFound } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import { type DestinationInput, destinationDefaults } from '../members/destinations.ts';
@@ -68,6 +69,7 @@ export async function storeDestination(
   slug: string | undefined,
   record: NewDestination,
 ): Promise<Destination> {
+  noteRecords(ctx, [record.id]);
   return storeWithSlug(
     slugRules,
     { name: record.name, ...(slug !== undefined && { slug }) },

@@ -2,6 +2,7 @@
 // Rules: RPL-05 to RPL-13, ERR-17.
 import { z } from 'zod';
 import { REPLAY_RATE } from '../../core/event-replay.ts';
+import { newId } from '../../core/ids.ts';
 import { Destination, EventReplay } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import {
@@ -14,13 +15,16 @@ import {
   selectEvents,
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
+import { inTransaction } from '../../db/pool.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
+import { noteDryRun, noteRecords } from '../deeds.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { limitExceeded } from '../limits.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { requireId } from '../records.ts';
+import { requireScope } from '../scopes.ts';
 import { parseChoice, parseQuery } from '../validation.ts';
 import { dryRunAnswer, replayAnswer, showFilter, showReplay } from './event-replay-view.ts';
 import { eventFilter, eventFilterParams } from './events.ts';
@@ -98,13 +102,18 @@ export const eventReplayOperations: Operation[] = [
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseChoice(ctx, createSchema);
   requireChoice(body);
+  // Its count tells what payloads hold.
+  if (body.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
   const em = entityManager(ctx, deps);
   await requireDestinations(em, body.destinationIds ?? []);
   const selection = await selectEvents(deps.pool, organizationId(ctx), eventFilter(body));
   const { organization } = callerOf(ctx);
+  const id = newId('rpl');
+  if (!body.dryRun) noteRecords(ctx, [id]);
+  else if (body.search === undefined) noteDryRun(ctx);
   const answer = async () => {
     if (body.dryRun) return dryRun(deps, body, selection);
-    const id = await store(deps, body, selection, organization.limits.runningReplays);
+    await store(deps, id, body, selection, organization.limits.runningReplays);
     return showReplay(await findReplay(em, id), deps);
   };
   // Counting what is searched for reads the payloads.
@@ -146,8 +155,15 @@ async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) 
   }
 }
 
-async function store({ pool }: ApiDeps, body: Body, selection: EventSelection, most: number): Promise<string> {
+async function store(
+  { pool }: ApiDeps,
+  id: string,
+  body: Body,
+  selection: EventSelection,
+  most: number,
+): Promise<void> {
   const replay = {
+    id,
     selection,
     search: body.search ?? null,
     destinationIds: body.destinationIds ?? null,
@@ -155,7 +171,7 @@ async function store({ pool }: ApiDeps, body: Body, selection: EventSelection, m
     eventsTotal: await countIfPossible(pool, selection),
   };
   try {
-    return await createEventReplay(pool, replay, most);
+    await createEventReplay(pool, replay, most);
   } catch (error) {
     if (!(error instanceof TooManyReplaysError)) throw error;
     const what = `${most} replays are under way, which is as many as may be; wait until one has ended, or cancel one`;
@@ -194,7 +210,8 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 /** Cancels a replay after the current page. PostgreSQL decides; the workflow is signalled afterwards. */
 async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
   const { id } = await findReplay(entityManager(ctx, deps), param(ctx, 'id'));
-  const ended = await endEventReplay(deps.pool, { organizationId: organizationId(ctx), replayId: id }, 'cancelled');
+  const key = { organizationId: organizationId(ctx), replayId: id };
+  const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
   const replay = await findReplay(entityManager(ctx, deps), id);
   if (!ended) {
     throw new ApiError(

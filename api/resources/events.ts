@@ -15,6 +15,7 @@ import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { booleanParam, choiceParam, containsPattern, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
+import { requireScope } from '../scopes.ts';
 import { parseQuery } from '../validation.ts';
 import { attemptMembers, deliveryAnswer, showDelivery, timelineAttempt } from './delivery-view.ts';
 import { boundedSearches } from './event-search.ts';
@@ -140,6 +141,7 @@ export const eventOperations: Operation[] = [
     method: 'get',
     path: `${base}/{id}/payload`,
     operationId: 'getEventPayload',
+    scope: 'payloads:read',
     run: payload,
     summary: "Get an event's payload as it was received",
     answer: {
@@ -168,6 +170,8 @@ const runSearch = boundedSearches();
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
+  // What it finds tells what payloads hold.
+  if (query.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
   const read = () => listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
   const search = () => deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(read));
   const { events, total } = await (query.search === undefined ? read() : search());
@@ -182,6 +186,8 @@ export function eventFilter(params: Omit<EventFilter, 'payloadPattern'> & { sear
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, getSchema);
+  if (query.includePayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
+  if (query.includeDeliveries) requireScope(ctx, 'deliveries:read', 'includeDeliveries=true');
   const event = await requireEvent(ctx, deps);
   ctx.body = {
     ...show(event),

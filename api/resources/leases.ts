@@ -2,11 +2,14 @@
 // program needs only while it runs, like the destination and the route of `hookyard listen`: a killed program cannot clean up.
 // Rules: LEASE-01 to LEASE-03.
 import { z } from 'zod';
-import { endLeases, renewLeases } from '../../db/management/leases.ts';
+import { endLeases, type Lease, renewLeases } from '../../db/management/leases.ts';
+import { inTransaction } from '../../db/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { idOf, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { isoTime } from '../records.ts';
+import { requireScope } from '../scopes.ts';
 import { parseChoice } from '../validation.ts';
 
 const MAX_IDS = 100;
@@ -51,10 +54,27 @@ export const leaseOperation: Operation = {
 
 async function renew(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids, seconds } = await parseChoice(ctx, leaseSchema);
-  if (seconds === null) {
-    ctx.body = { ids: await endLeases(deps.pool, organizationId(ctx), ids), expiresAt: null };
-    return;
+  requireScopesOf(ctx, ids);
+  ctx.body = await inTransaction(deps.pool, async (db) => {
+    const answer =
+      seconds === null
+        ? { ids: await endLeases(db, organizationId(ctx), ids), expiresAt: null }
+        : renewed(await renewLeases(db, organizationId(ctx), ids, seconds));
+    noteRecords(ctx, answer.ids);
+    return answer;
+  });
+}
+
+function renewed(leases: Lease[]) {
+  return { ids: leases.map(({ id }) => id), expiresAt: isoTime(leases[0]?.expiresAt) };
+}
+
+const SCOPES_OF = { src: 'sources:write', dst: 'destinations:write', rte: 'routes:write' } as const;
+
+/** A lease that nobody renews deletes its record, so it takes what deleting takes. @throws ApiError 403 */
+function requireScopesOf(ctx: Context, ids: string[]): void {
+  for (const [prefix, scope] of Object.entries(SCOPES_OF)) {
+    const id = ids.find((text) => text.startsWith(prefix));
+    if (id !== undefined) requireScope(ctx, scope, `a lease of ${prefix}_...`);
   }
-  const leases = await renewLeases(deps.pool, organizationId(ctx), ids, seconds);
-  ctx.body = { ids: leases.map(({ id }) => id), expiresAt: isoTime(leases[0]?.expiresAt) };
 }

@@ -6,6 +6,7 @@ import { type IdPrefix, newId } from '../../core/ids.ts';
 import type { Filter, Schema, Transform } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { notFound } from '../errors.ts';
 import * as field from '../members/fields.ts';
 import type { usedRows } from '../members/named.ts';
@@ -150,6 +151,8 @@ export class NamedRecords<Own extends object> {
 
   /** Stores a new record and answers with it. @throws ApiError 409 DUPLICATE_SLUG */
   async create(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<void> {
+    const id = newId(this.#kind.prefix);
+    noteRecords(ctx, [id]);
     const record = await storeWithSlug(
       this.#kind,
       input,
@@ -158,7 +161,7 @@ export class NamedRecords<Own extends object> {
         const { name, description = null } = input;
         const members: RequiredEntityData<Named> = {
           ...own,
-          id: newId(this.#kind.prefix),
+          id,
           organizationId: organizationId(ctx),
           name,
           slug,

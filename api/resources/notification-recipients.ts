@@ -10,6 +10,7 @@ import {
   listRecipients,
   type Recipient,
 } from '../../db/delivery/notification-recipients.ts';
+import { inTransaction } from '../../db/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { listOf, text, timestamp } from '../members/values.ts';
@@ -86,7 +87,9 @@ async function resend(ctx: Context, deps: ApiDeps): Promise<void> {
       { 'Retry-After': String(found.waitSeconds) },
     );
   }
-  if (found.confirmedAt === null) await askAgain(deps.pool, organizationId(ctx), asked);
+  if (found.confirmedAt === null) {
+    await inTransaction(deps.pool, (db) => askAgain(db, organizationId(ctx), asked));
+  }
   ctx.body = show(found);
 }
 

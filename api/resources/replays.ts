@@ -10,10 +10,12 @@ import {
   UnroutableDestinationError,
 } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { invalid } from '../errors.ts';
 import { count, exampleId, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { parseChoice } from '../validation.ts';
+import { inThreads } from '../threads.ts';
 import { payloadExpired, requireEvent } from './events.ts';
 
 const MAX_IDS = 100;
@@ -80,9 +82,11 @@ async function create(
   eventIds: string[],
   destinationIds: string[] | undefined,
 ): Promise<ReplayResult> {
+  noteRecords(ctx, eventIds);
   if (eventIds.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   try {
-    const result = await createReplays(deps.pool, { organizationId: organizationId(ctx), eventIds, destinationIds });
+    const request = { organizationId: organizationId(ctx), eventIds, destinationIds };
+    const result = await inThreads(() => createReplays(deps.pool, request, deps.compute.validate));
     deps.signals.replayedAll(result.deliveries);
     return result;
   } catch (error) {

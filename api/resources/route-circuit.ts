@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../core/circuit.ts';
 import { resetCircuit as closeCircuit, loadCircuits } from '../../db/circuits/circuits.ts';
 import { lastAttempts, routeStatistics } from '../../db/history/statistics.ts';
+import { inTransaction } from '../../db/pool.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { notFound } from '../errors.ts';
 import * as field from '../members/fields.ts';
@@ -129,7 +130,7 @@ async function circuitStatus(ctx: Context, deps: ApiDeps): Promise<void> {
 /** Closes the circuit at once; its workflow is signalled and releases the held deliveries. */
 async function resetCircuit(ctx: Context, deps: ApiDeps): Promise<void> {
   const { id } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
-  await closeCircuit(deps.pool, id);
+  await inTransaction(deps.pool, (db) => closeCircuit(db, id));
   ctx.body = { message: 'Circuit breaker reset successfully', circuitState: 'closed' };
 }
 

@@ -9,6 +9,7 @@ import { Destination, Route, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { requireRouteRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
@@ -143,6 +144,8 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, createRouteSchema);
   requireDomains(deps, body.notifyEmails);
   const em = entityManager(ctx, deps);
+  const id = newId('rte');
+  noteRecords(ctx, [id]);
   const route = await em.transactional(async (transaction) => {
     await lockSource(transaction, body.sourceId);
     requireRouteRoom(ctx, 1 + (await transaction.count(Route, { sourceId: body.sourceId })));
@@ -152,7 +155,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
       name: body.name,
       sourceId: body.sourceId,
       destinationIds: body.destinationIds,
-      id: newId('rte'),
+      id,
       organizationId: organizationId(ctx),
     });
     await requireReferences(transaction, created);
@@ -196,7 +199,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   requireId('route', 'rte', id);
-  const deleted = await entityManager(ctx, deps).nativeDelete(Route, { id });
+  const deleted = await entityManager(ctx, deps).transactional((em) => em.nativeDelete(Route, { id }));
   if (deleted === 0) throw notFound('route', id);
   ctx.status = 204;
 }

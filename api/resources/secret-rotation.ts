@@ -3,7 +3,7 @@
 // Rules: DEST-48 to DEST-50, SRC-28 to SRC-30.
 import { z } from 'zod';
 import { isRedacted } from '../../core/redaction.ts';
-import { isSameSecret, secretSchema } from '../../core/signatures/index.ts';
+import { isSameSecret, newSecretSchema } from '../../core/signatures/index.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { invalid } from '../errors.ts';
@@ -24,7 +24,7 @@ const overlapSeconds = z
   .max(7 * DAY_SECONDS)
   .default(DAY_SECONDS)
   .meta({ description: 'How long the secret before this one stays valid; 0: it ends now.', examples: [DAY_SECONDS] });
-const sourceBody = z.object({ secret: secretSchema.meta({ description: 'The new one.' }), overlapSeconds });
+const sourceBody = z.object({ secret: newSecretSchema.meta({ description: 'The new one.' }), overlapSeconds });
 const destinationBody = z.object({
   secret: z.string().meta({ description: 'The new one: `whsec_` and 24 to 64 bytes in base64.' }),
   overlapSeconds,

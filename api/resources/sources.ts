@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { isRedacted } from '../../core/redaction.ts';
 import {
+  newVerificationConfigSchema,
   publicVerificationConfig,
   type VerificationConfig,
   verificationConfigSchema,
@@ -13,6 +14,7 @@ import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { type IdempotencyKeyRule, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
@@ -153,6 +155,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { verificationConfig: config, ...body } = await parseBody(ctx, createSourceSchema);
   const id = newId('src');
+  noteRecords(ctx, [id]);
   const verification = withStoredSecret(config ?? { type: 'none' }, null);
   requireSignature(body.idempotencyKey, verification);
   const sealed = { ...seal(deps, id, verification), ...tokenColumns(deps, id, body.ingestToken, null) };
@@ -211,7 +214,7 @@ function withStoredSecret(config: Record<string, unknown>, stored: VerificationC
   const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
   const known = isKept(config.secret) ? { ...config, secret: storedSecret } : config;
   const { verificationConfig: checked } = check(
-    z.object({ verificationConfig: verificationConfigSchema }),
+    z.object({ verificationConfig: isKept(config.secret) ? verificationConfigSchema : newVerificationConfigSchema }),
     { verificationConfig: known },
     'The body',
   );

@@ -9,7 +9,8 @@ import { findOrganizationOf } from './orgs.ts';
 import { showDone, showPage } from './show.ts';
 
 interface KeyOptions {
-  scope?: string[];
+  scope?: Scope[];
+  allow?: string[];
   expires?: string;
   org?: string;
 }
@@ -25,6 +26,7 @@ export function addKeys(program: Command): void {
         id: (key) => key.id,
         scopes: (key) => key.scopes.join(', '),
         key: (key) => `…${key.tokenHint}`,
+        from: (key) => key.allowedAddresses?.join(', ') ?? 'everywhere',
         expires: (key) => key.expiresAt ?? 'never',
         created: (key) => key.createdAt,
       });
@@ -32,7 +34,8 @@ export function addKeys(program: Command): void {
   keys
     .command('create <name>')
     .description('create a key and print it once')
-    .option('--scope <scope>', 'read or write; may be repeated (both)', collect)
+    .option('--scope <scope>', 'read, write, or one like events:read; may be repeated (read and write)', collect)
+    .option('--allow <range>', 'address or range that it may be used from; may be repeated (any)', collect)
     .option('--expires <date>', 'ISO 8601; never when not given')
     .option('--org <organization>', 'for operators: of this organization, slug or id; works on the database')
     .addHelpText('after', `\nWith --org: ${ON_THE_DATABASE.trimStart()}`)
@@ -54,17 +57,17 @@ export function addKeys(program: Command): void {
     });
 }
 
-function byApi({ client }: Context, name: string, { scope, expires: expiresAt }: KeyOptions) {
-  // The API says what is wrong with a scope.
-  const scopes = scope as Scope[] | undefined;
-  return client.createApiKey({ body: { name, ...given({ scopes, expiresAt }) } });
+function byApi({ client }: Context, name: string, options: KeyOptions) {
+  const { scope: scopes, allow: allowedAddresses, expires: expiresAt } = options;
+  return client.createApiKey({ body: { name, ...given({ scopes, allowedAddresses, expiresAt }) } });
 }
 
 /** The first key of an organization whose keys are lost, for example: no key of it is needed. */
-async function byOperator(name: string, { scope = [...SCOPES], expires, org = '' }: KeyOptions) {
+async function byOperator(name: string, { scope = ['read', 'write'], allow, expires, org = '' }: KeyOptions) {
   const scopes = SCOPES.filter((each) => scope.includes(each));
   const unknown = scope.find((each) => !SCOPES.some((known) => known === each));
-  if (unknown !== undefined) throw usage(`${unknown} is no scope; there are ${SCOPES.join(' and ')}`);
+  if (unknown !== undefined) throw usage(`${unknown} is no scope; there are ${SCOPES.join(', ')}`);
+  if (allow !== undefined) throw usage('--allow works without --org: a key of the organization makes keys with ranges');
   if (name.trim() === '') throw usage('The name of a key must not be empty');
   const expiresAt = expires === undefined ? null : new Date(expires);
   if (expiresAt !== null && !(expiresAt.getTime() > Date.now()))
@@ -74,6 +77,14 @@ async function byOperator(name: string, { scope = [...SCOPES], expires, org = ''
     const { id, slug } = await findOrganizationOf(pool, org);
     const key = await createKey(pool, id, { name, scopes, expiresAt });
     if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted; it gets no key`);
+    const { recordOperator } = await import('../../db/audit/operator.ts');
+    const record = {
+      action: 'createApiKey',
+      resource: 'keys',
+      recordIds: [key.id],
+      members: ['name', 'scopes', 'expiresAt'],
+    };
+    await recordOperator(pool, id, 'hookyard keys create', record);
     return key;
   });
 }

@@ -5,11 +5,11 @@ import { z } from 'zod';
 import { githubSchema, verifyGithub } from './github.ts';
 import { hmacSchema, verifyHmac } from './hmac.ts';
 import { noneSchema, verifyNone } from './none.ts';
-import type { SignedRequest, Verification } from './scheme.ts';
+import { newSecretSchema, type SignedRequest, type Verification } from './scheme.ts';
 import { slackSchema, verifySlack } from './slack.ts';
 import { stripeSchema, verifyStripe } from './stripe.ts';
 
-export { isSameSecret, secretSchema, type SignedRequest, type Verification } from './scheme.ts';
+export { isSameSecret, newSecretSchema, type SignedRequest, type Verification } from './scheme.ts';
 export { slackChallenge } from './slack.ts';
 
 /** One line a scheme: what its `verificationConfig` holds, and how a request is verified. */
@@ -35,6 +35,12 @@ export const verificationSchemas = Object.values(schemes).map(({ schema }) => sc
 /** A source's `verificationConfig` (SRC-12 to SRC-16), secrets in clear. */
 export const verificationConfigSchema = z.discriminatedUnion('type', verificationSchemas);
 export type VerificationConfig = z.output<Scheme['schema']>;
+
+const [firstNew, ...othersNew] = verificationSchemas.map((schema) =>
+  'secret' in schema.shape ? z.object({ ...schema.shape, secret: newSecretSchema }) : schema,
+) as [Scheme['schema'], ...Scheme['schema'][]];
+/** The same with a new secret. */
+export const newVerificationConfigSchema = z.discriminatedUnion('type', [firstNew, ...othersNew]);
 
 /**
  * Verifies that a request comes from the provider that shares the source's secret; comparisons take constant time.

@@ -27,6 +27,15 @@ const MISMATCH: Verification = {
 /** The schema of a shared secret. */
 export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters');
 
+// Shorter ones can be found by trying, from one signed request on. Sources that are older may have one. So many characters have at
+// least as many bytes.
+const MIN_SECRET_LENGTH = 16;
+/** The schema of a new secret. */
+export const newSecretSchema = secretSchema.min(
+  MIN_SECRET_LENGTH,
+  `must be at least ${MIN_SECRET_LENGTH} characters long, so that it cannot be guessed; \`openssl rand -hex 32\` makes one`,
+);
+
 /** A header by its lowercase name; undefined when it is missing or empty. */
 export function header(request: SignedRequest, name: string): string | undefined {
   return (Object.hasOwn(request.headers, name) && request.headers[name]) || undefined;

@@ -205,14 +205,20 @@ export async function removeSource(db: Queryable, organizationId: string, source
  * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history is kept
  * (DEST-37). If there are very many open deliveries, or the database is busy, the rest is cancelled in the background; deliveries
  * in a file that is being written end with it.
+ * @param note called with the ids that existed, before the commit
  * @returns the ids that existed, and the deliveries that were cancelled
  */
 export async function deleteDestinations(
   pool: Pool,
   organizationId: string,
   destinationIds: string[],
+  note: (deleted: string[]) => void = () => {},
 ): Promise<{ deleted: string[]; cancelled: string[] }> {
-  const deleted = await inTransaction(pool, (db) => removeDestinations(db, organizationId, destinationIds));
+  const deleted = await inTransaction(pool, async (db) => {
+    const removed = await removeDestinations(db, organizationId, destinationIds);
+    note(removed);
+    return removed;
+  });
   return { deleted, cancelled: await cancelSome(pool, organizationId, deleted) };
 }
 

@@ -9,6 +9,9 @@ export interface ValidKey {
   id: string;
   name: string;
   scopes: Scope[];
+  /** Ranges in CIDR notation; null: every address. */
+  allowedAddresses: string[] | null;
+  expiresAt: Date | null;
   tokenHash: Buffer;
   organizationId: string;
   organizationName: string;
@@ -26,7 +29,8 @@ const USE_IS_DUE = `coalesce(last_used_at < now() - interval '1 minute', true)`;
 
 // The only lookup without an organization: it determines the organization of the request.
 const FIND = `
-select k.id, k.name, k.scopes, k.token_hash as "tokenHash", o.id as "organizationId", o.name as "organizationName", o.slug, o.plan, o.limits,
+select k.id, k.name, k.scopes, k.allowed_addresses as "allowedAddresses", k.expires_at as "expiresAt", k.token_hash as "tokenHash",
+       o.id as "organizationId", o.name as "organizationName", o.slug, o.plan, o.limits,
        o.suspended_at is not null as suspended, ${USE_IS_DUE} as "useIsDue"
 from api_keys k join organizations o on o.id = k.organization_id and o.deleted_at is null
 where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;

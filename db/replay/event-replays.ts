@@ -98,6 +98,7 @@ async function count(db: Queryable, selection: EventSelection, matching: string)
 }
 
 export interface NewEventReplay {
+  id?: string;
   selection: EventSelection;
   /** As the user wrote it; the filter has its pattern. */
   search: string | null;
@@ -114,9 +115,8 @@ export interface NewEventReplay {
  * @throws TooManyReplaysError
  */
 export async function createEventReplay(pool: Pool, replay: NewEventReplay, most: number): Promise<string> {
-  const { selection, search, destinationIds, ratePerSecond, eventsTotal } = replay;
+  const { id = newId('rpl'), selection, search, destinationIds, ratePerSecond, eventsTotal } = replay;
   const { organizationId, filter, lowId, endId, requestedAt } = selection;
-  const id = newId('rpl');
   return inTransaction(pool, async (db) => {
     // Requests of an organization queue here, so that two cannot take the last place.
     await db.query('select from organizations where id = $1 for no key update', [organizationId]);

@@ -22,7 +22,13 @@ describe('API keys', () => {
     expect(key.token).to.match(/^whr_[A-Za-z0-9_-]{40,}$/);
     expect(key).to.deep.include({ name: 'CI', scopes: ['read', 'write'], expiresAt: null });
     const me = await use(key.token).get('/api/auth/me');
-    expect(me.key).to.deep.equal({ id: key.id, name: 'CI', scopes: ['read', 'write'] });
+    expect(me.key).to.deep.equal({
+      id: key.id,
+      name: 'CI',
+      scopes: ['read', 'write'],
+      allowedAddresses: null,
+      expiresAt: null,
+    });
     const { data } = await organization.api.list('/api/api-keys');
     expect(data[0]).to.include({ id: key.id, tokenHint: key.token.slice(-4) });
     expect(JSON.stringify(data)).to.not.include(key.token);

@@ -70,7 +70,7 @@ describe('What a request holds that is not known', () => {
       'body timeoutMs': null,
     });
     const source = await makeSource(organization);
-    const verificationConfig = { type: 'github', secret: 'whisper', algoritm: 'sha1' };
+    const verificationConfig = { type: 'github', secret: 'whispered to both', algoritm: 'sha1' };
     const patch = { verificationConfig, nmae: 'Shop', id: source.id };
     expect(await namesOf(request('PATCH', `${organization.base}/sources/${source.id}`, patch))).to.deep.equal({
       'body verificationConfig.algoritm': null,

@@ -133,12 +133,16 @@ describe('Sources', () => {
       ],
       [
         'hmac without header',
-        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 's' } },
+        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 'sixteen-bytes-16' } },
         'verificationConfig.header',
       ],
       [
         'an unknown algorithm',
-        { name: 'x', slug: 'a', verificationConfig: { type: 'hmac', secret: 's', header: 'h', algorithm: 'md5' } },
+        {
+          name: 'x',
+          slug: 'a',
+          verificationConfig: { type: 'hmac', secret: 'sixteen-bytes-16', header: 'h', algorithm: 'md5' },
+        },
         'verificationConfig.algorithm',
       ],
       ['neither header nor jsonPath', { name: 'x', slug: 'a', idempotencyKey: { windowSeconds: 5 } }, 'idempotencyKey'],
@@ -174,7 +178,7 @@ describe('Sources', () => {
     const { id } = await makeSource(organization, {
       description: 'old',
       idempotencyKey: { header: 'X-Key', windowSeconds: 60 },
-      verificationConfig: { type: 'github', secret: 'kept' },
+      verificationConfig: { type: 'github', secret: 'kept as long as unchanged' },
     });
     const updated = await organization.api.patch(`${base}/${id}`, { name: 'Renamed', enabled: false });
     expect(updated).to.deep.include({

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 
-const SECRET = 'whsec_whisper';
+const SECRET = 'whsec_whispered_on';
 
 describe('hookyard send', () => {
   let organization: TestOrganization;

@@ -17,11 +17,11 @@ describe('A team with nothing but the command line', () => {
 
   it('sets a route up, sees a delivery fail, mends the receiver, replays, and sees it delivered', async () => {
     const crm = receiver.endpoint(500, 200);
-    await cli.ok('sources', 'create', 'orders', '--verify', 'github', '--secret', 'whisper');
+    await cli.ok('sources', 'create', 'orders', '--verify', 'github', '--secret', 'whispered to both');
     await cli.ok('destinations', 'create', 'CRM', crm.url, '--max-retries', '0');
     await cli.ok('routes', 'create', 'Orders to the CRM', '--source', 'orders', '--to', 'CRM');
 
-    const sent = await cli.run(['send', '--source', 'orders', '--secret', 'whisper', '--watch']);
+    const sent = await cli.run(['send', '--source', 'orders', '--secret', 'whispered to both', '--watch']);
     expect(sent.code, sent.stderr).to.equal(1);
     expect(sent.stdout).to.match(/dlv_\w+ to dst_\w+: failed after 1 attempt \(.*500.*\)\n/);
     const [, eventId = ''] = /^(evt_\w+) is failed$/m.exec(sent.stdout) ?? [];

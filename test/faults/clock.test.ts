@@ -19,7 +19,7 @@ import { WarehousePipe } from '../support/warehouse-instance.ts';
 
 const HOUR_MS = 3_600_000;
 const PATIENCE_MS = 180_000;
-const SECRET = 'whsec_clock';
+const SECRET = 'whsec_of_the_clock';
 const BODY = '{"order":1}';
 
 interface Pipe {

@@ -34,7 +34,7 @@ describe('rotation of encryption keys', () => {
     records = new Records(testInstance);
     endpoint = receiver.endpoint();
     ({ source, destination } = await records.pipe(endpoint.url, {
-      source: { verificationConfig: { type: 'github', secret: 'the secret before' } },
+      source: { verificationConfig: { type: 'github', secret: 'the secret before' }, ingestToken: 'optional' },
       destination: {
         authType: 'bearer',
         authConfig: { token: 'the-bearer-token' },
@@ -42,6 +42,7 @@ describe('rotation of encryption keys', () => {
       },
     }));
     await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-secret`, { secret: SECRET });
+    await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-token`);
     await testInstance.client.post(`/api/destinations/${destination.id}/rotate-secret`, {
       secret: `whsec_${randomBytes(24).toString('base64')}`,
     });
@@ -176,7 +177,7 @@ describe('rotation of encryption keys', () => {
   it('with the new key in front everything goes on, and what is written uses the new one', async () => {
     await restartWith(`${NEW},${OLD}`);
     await deliver();
-    const other = await records.source({ verificationConfig: { type: 'slack', secret: 'another' } });
+    const other = await records.source({ verificationConfig: { type: 'slack', secret: 'another one of slack' } });
     const { rows } = await testInstance.pool.query<{ sealed: string }>(
       'select verification_secret as sealed from sources where id = $1',
       [other.id],

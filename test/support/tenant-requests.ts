@@ -13,6 +13,8 @@ const REFERS_TO: Record<string, keyof TenantRecords> = {
   failoverDestinationIds: 'failover',
   routeId: 'route',
   routeIds: 'route',
+  keyId: 'apiKey',
+  recordId: 'source',
   eventId: 'event',
   eventIds: 'event',
   filterId: 'filter',

@@ -21,7 +21,7 @@ export const ruleRows = rowsOf({
     expect(endpoint.requests[0]?.headers.authorization).to.equal(`Basic ${btoa('u:p')}`);
   },
   'SRC-06 INGEST-07 signatures are set for each source': async (w) => {
-    const guarded = await w.records.source({ verificationConfig: { type: 'github', secret: 'a-secret' } });
+    const guarded = await w.records.source({ verificationConfig: { type: 'github', secret: 'a-secret-of-github' } });
     const open = await w.records.source();
     const statuses = [await w.records.post(guarded, BODY), await w.records.post(open, BODY)].map(
       ({ status }) => status,

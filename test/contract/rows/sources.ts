@@ -145,7 +145,7 @@ export const sourceRows = rowsOf({
       expect(answer).to.include(patch);
     }
     const changed = await w.api.patch<Json>(`${pathOf(w)}/${id}`, {
-      verificationConfig: { type: 'github', secret: 's3cret-s3cret' },
+      verificationConfig: { type: 'github', secret: 's3cret-s3cret-s3cret' },
     });
     expect(changed.verificationConfig).to.include({ type: 'github' });
   },

@@ -1,0 +1,139 @@
+// Records in the audit log what a request does: every request that may change something, and those that read payloads or secrets.
+// The record of a change is the last statement of its transaction, so there is no change without its record. What has no
+// transaction (a test webhook, a read, a refusal) is recorded before the answer is sent.
+// Rules: AUDIT-01 to AUDIT-05.
+import { memberNames } from '../core/member-names.ts';
+import { type Deed as Recorded, recordChange, recordDeed } from '../db/audit/records.ts';
+import { type Execute, withLastStep } from '../db/last-step.ts';
+import type { Pool } from '../db/pool.ts';
+import { type ApiState, type Context, callerOf, type Next } from './context.ts';
+import { ApiError } from './errors.ts';
+import { type Around, type Described, TAGS } from './operation.ts';
+
+const MAX_USER_AGENT = 200;
+
+/** What a request does, as far as it is known. */
+export interface Deed {
+  recordIds: string[];
+  /** Whether it is in the log. */
+  isRecorded: boolean;
+}
+
+type End = Pick<Recorded, 'outcome' | 'status' | 'code'>;
+
+/** From now on the request is recorded. */
+export function expectDeed(ctx: { state: ApiState }): void {
+  ctx.state.deed ??= { recordIds: [], isRecorded: false };
+}
+
+/** Names the records that the request is about, besides that of its path; called again, for another try, it names them anew. */
+export function noteRecords(ctx: { state: ApiState }, ids: readonly (string | null)[]): void {
+  if (ctx.state.deed) ctx.state.deed.recordIds = ids.filter(isSomeId);
+}
+
+// What was sent as an id may be any text.
+const isSomeId = (text: string | null | undefined): text is string =>
+  typeof text === 'string' && /^[a-z]{3}(_wh)?_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text);
+
+/** The request changes nothing after all: it is a dry run. */
+export function noteDryRun(ctx: { state: ApiState }): void {
+  delete ctx.state.deed;
+}
+
+/** Middleware of an operation; the outermost one, so that refusals are recorded too. */
+export function recordDeeds(pool: Pool, operation: Described): Around {
+  const mayChange = operation.method !== 'get' && !operation.changesNothing;
+  return async (ctx: Context, next: Next) => {
+    if (mayChange) expectDeed(ctx);
+    // What does not exist here may be another organization's.
+    const record = (end: End) => ({
+      ...describe(ctx, operation),
+      ...(end.status === 404 && { recordIds: [] }),
+      ...end,
+    });
+    const writeNow = async (end: End) => {
+      if (ctx.state.deed && !ctx.state.deed.isRecorded) await recordDeed(pool, record(end));
+    };
+    let isWritten = false;
+    const step = {
+      async run(execute: Execute) {
+        if (!ctx.state.deed || ctx.state.deed.isRecorded) return;
+        isWritten = await recordChange(execute, record({ outcome: 'done' }));
+      },
+      committed() {
+        if (isWritten && ctx.state.deed) ctx.state.deed.isRecorded = true;
+      },
+    };
+    try {
+      await (mayChange ? withLastStep(step, next) : next());
+    } catch (error) {
+      // Failure policy: the request is answered with its own error, whether or not that could be recorded.
+      await writeNow(endOf(error)).catch((reason: unknown) => {
+        ctx.state.log.warn({ err: reason, action: operation.operationId }, 'a refused request was not recorded');
+      });
+      throw error;
+    }
+    // Failure policy: a read that cannot be recorded is not answered.
+    await writeNow(ctx.response.get('Idempotent-Replayed') === '' ? { outcome: 'done' } : repeated(ctx));
+  };
+}
+
+/** An answer that was kept (idempotency.ts) was read again; it may hold a secret, such as a new key. */
+function repeated({ status }: Context): End {
+  return { outcome: status < 400 ? 'done' : 'refused', status, code: 'REPEATED' };
+}
+
+/**
+ * Records that a key was used from an address where it may not be: for each key once a minute, because who has stolen it may try
+ * without end.
+ */
+export function recordRefusedUses(pool: Pool): (ctx: Context) => void {
+  let minute = -1;
+  let recorded = new Set<string>();
+  return (ctx) => {
+    const { key } = callerOf(ctx);
+    const now = Math.floor(Date.now() / 60_000);
+    if (now !== minute) recorded = new Set();
+    minute = now;
+    if (recorded.has(key.id)) return;
+    recorded.add(key.id);
+    const end = { outcome: 'refused', status: 403, code: 'FORBIDDEN' } as const;
+    const deed = { ...senderOf(ctx), action: 'useKey', resource: 'keys', recordIds: [key.id], members: [], ...end };
+    // Failure policy: the request is refused all the same.
+    recordDeed(pool, deed).catch((reason: unknown) => {
+      ctx.state.log.warn({ err: reason, keyId: key.id }, 'a refused use of a key was not recorded');
+    });
+  };
+}
+
+function endOf(error: unknown): End {
+  if (!(error instanceof ApiError)) return { outcome: 'failed' };
+  return { outcome: error.status < 500 ? 'refused' : 'failed', status: error.status, code: error.code };
+}
+
+function describe(ctx: Context, { operationId, tag, body }: Described): Omit<Recorded, 'outcome'> {
+  const { id } = ctx.params;
+  const others = ctx.state.deed?.recordIds ?? [];
+  return {
+    ...senderOf(ctx),
+    action: operationId,
+    resource: TAGS[tag].records ?? '',
+    recordIds: [...new Set([...(isSomeId(id) ? [id] : []), ...others])],
+    members: body ? memberNames(body.schema, ctx.state.sent) : [],
+  };
+}
+
+function senderOf(ctx: Context) {
+  const { organization, key } = callerOf(ctx);
+  return {
+    organizationId: organization.id,
+    actor: 'key' as const,
+    keyId: key.id,
+    keyName: key.name,
+    address: ctx.state.client.address,
+    userAgent: printable(ctx.get('user-agent')).slice(0, MAX_USER_AGENT),
+    requestId: ctx.state.requestId,
+  };
+}
+
+const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');

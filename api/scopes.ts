@@ -1,0 +1,32 @@
+// What the key of a request may do. Which scope an operation needs is derived in one place (scopeOf, operation.ts).
+// Rules: AUTH-04, AUTH-17.
+import { allows, groupOf, type SingleScope } from '../core/access.ts';
+import { type ApiState, type Context, callerOf, type Next } from './context.ts';
+import { expectDeed } from './deeds.ts';
+import { ApiError } from './errors.ts';
+import { type Around, type Described, scopeOf } from './operation.ts';
+
+/** Middleware of an operation: 403 without its scope. */
+export function permit(operation: Described): Around {
+  const scope = scopeOf(operation);
+  return async (ctx: Context, next: Next) => {
+    if (scope !== null) requireScope(ctx, scope, `${ctx.method} ${operation.path}`);
+    await next();
+  };
+}
+
+/**
+ * Checks a scope besides that of the operation. Reads of payloads and secrets are recorded from then on.
+ * @param what needs it, for the message: `includePayload=true`
+ * @throws ApiError 403
+ */
+export function requireScope(ctx: { state: ApiState }, scope: SingleScope, what: string): void {
+  if (!allows(callerOf(ctx).key.scopes, scope)) {
+    throw new ApiError(
+      403,
+      'FORBIDDEN',
+      `This API key lacks the scope "${scope}" (or "${groupOf(scope)}") that ${what} needs`,
+    );
+  }
+  if (scope === 'payloads:read' || scope === 'secrets:read') expectDeed(ctx);
+}

@@ -1,0 +1,138 @@
+// The audit log: who did what. A record is written with the change that it is about (last-step.ts), and never changed.
+// Rules: AUDIT-01, AUDIT-03, AUDIT-06.
+import { newId } from '../../core/ids.ts';
+import type { Execute } from '../last-step.ts';
+import { jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
+import { Stride } from '../ranges.ts';
+
+export const OUTCOMES = ['done', 'refused', 'failed'] as const;
+
+/** One deed: ids and names of members, never a value. */
+export interface Deed {
+  organizationId: string;
+  /** An operator works on the database itself, without a key. */
+  actor: 'key' | 'operator';
+  keyId?: string;
+  keyName?: string;
+  address?: string;
+  userAgent?: string;
+  requestId?: string;
+  /** The operation of the API, or the operator's command: `updateSource`. */
+  action: string;
+  /** The kind of the records. */
+  resource: string;
+  /** Of the records; the first MAX_RECORD_IDS are stored. */
+  recordIds: string[];
+  /** How many there were, when there are more than ids. */
+  recordCount?: number;
+  /** Names of what was sent, dotted. */
+  members: string[];
+  outcome: (typeof OUTCOMES)[number];
+  status?: number;
+  code?: string | undefined;
+}
+
+export const MAX_RECORD_IDS = 100;
+
+const insert = (parameter: string, condition: string) => `
+insert into audit_records (id, organization_id, actor, key_id, key_name, address, user_agent, request_id, action, resource,
+                           record_ids, record_count, members, outcome, status, code)
+select id, "organizationId", actor, "keyId", "keyName", address, "userAgent", "requestId", action, resource,
+       "recordIds", "recordCount", members, outcome, status, code
+from jsonb_to_record(${parameter}::jsonb) as r(id text, "organizationId" text, actor text, "keyId" text, "keyName" text,
+  address text, "userAgent" text, "requestId" text, action text, resource text, "recordIds" text[], "recordCount" int,
+  members text[], outcome text, status int, code text)
+where ${condition}`;
+
+// A transaction has an id once it has written something: one that found nothing to change has done nothing.
+const HAS_WRITTEN = 'pg_current_xact_id_if_assigned() is not null';
+
+/** Writes the record of what a transaction did, in the transaction. @returns false when it has written nothing */
+export async function recordChange(execute: Execute, deed: Deed): Promise<boolean> {
+  return (await execute((parameter) => insert(parameter, HAS_WRITTEN), rowOf(deed))) > 0;
+}
+
+/** Writes the record of a deed that has no transaction. */
+export async function recordDeed(db: Queryable, deed: Deed): Promise<void> {
+  await db.query(insert('$1', 'true'), [rowOf(deed)]);
+}
+
+function rowOf(deed: Deed): string {
+  const { recordIds } = deed;
+  const row = {
+    ...deed,
+    id: newId('aud'),
+    recordIds: recordIds.slice(0, MAX_RECORD_IDS),
+    recordCount: deed.recordCount ?? recordIds.length,
+  };
+  return jsonParameter(row);
+}
+
+/** A record as it is stored. */
+export interface AuditRecord {
+  id: string;
+  at: Date;
+  actor: 'key' | 'operator';
+  keyId: string | null;
+  keyName: string | null;
+  address: string | null;
+  userAgent: string | null;
+  requestId: string | null;
+  action: string;
+  resource: string;
+  recordIds: string[];
+  recordCount: number;
+  members: string[];
+  outcome: (typeof OUTCOMES)[number];
+  status: number | null;
+  code: string | null;
+}
+
+export interface AuditFilter {
+  from?: Date | undefined;
+  to?: Date | undefined;
+  keyId?: string | undefined;
+  action?: string | undefined;
+  resource?: string | undefined;
+  recordId?: string | undefined;
+  outcome?: string | undefined;
+}
+
+const MATCHING = `
+from audit_records
+where organization_id = $1 and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at <= $3)
+  and ($4::text is null or key_id = $4) and ($5::text is null or action = $5) and ($6::text is null or resource = $6)
+  and ($7::text is null or record_ids @> array[$7]) and ($8::text is null or outcome = $8)`;
+
+const LIST = `
+select id, at, actor, key_id as "keyId", key_name as "keyName", address, user_agent as "userAgent", request_id as "requestId",
+       action, resource, record_ids as "recordIds", record_count as "recordCount", members, outcome, status, code
+${MATCHING} order by at desc, id desc limit $9 offset $10`;
+
+/** One page, newest first, and how many there are in all. */
+export async function listAuditRecords(
+  db: Queryable,
+  organizationId: string,
+  { from, to, keyId, action, resource, recordId, outcome }: AuditFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ records: AuditRecord[]; total: number }> {
+  const values = [organizationId, from, to, keyId, action, resource, recordId, outcome];
+  const { rows: counted } = await db.query<{ total: number }>(`select count(*)::float8 as total ${MATCHING}`, values);
+  const { rows } = await db.query<AuditRecord>(LIST, [...values, limit, offset]);
+  return { records: rows, total: counted[0]?.total ?? 0 };
+}
+
+const FORGETTING = new Stride(5000);
+
+/** Deletes one step of old records. @param days 0 keeps them for ever @returns true when there may be more */
+export function forgetAuditRecords(db: Queryable, days: number): Promise<boolean> {
+  if (days === 0) return Promise.resolve(false);
+  return FORGETTING.step(async (size) => {
+    const { rows } = await db.query<{ forgotten: number }>('select forget_audit_records($1, $2) as forgotten', [
+      days,
+      size,
+    ]);
+    return rows[0]?.forgotten === size;
+  });
+}

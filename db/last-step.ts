@@ -1,0 +1,50 @@
+// What a request does at the end of the transaction that changes something, on the same connection: the change is committed with it
+// or not at all. Both kinds of transactions run it, those of db/pool.ts and those of the object mapper.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { EventSubscriber, TransactionEventArgs } from '@mikro-orm/core';
+
+/**
+ * Runs a statement that has one parameter; its text is made with what stands for the parameter.
+ * @returns how many rows it wrote
+ */
+export type Execute = (statement: (parameter: string) => string, value: string) => Promise<number>;
+
+export interface LastStep {
+  /** Called before each commit. What it throws rolls the transaction back. */
+  run(execute: Execute): Promise<void>;
+  /** Called after it. */
+  committed(): void;
+}
+
+// Links a transaction deep inside a handler to the request.
+const steps = new AsyncLocalStorage<LastStep>();
+
+/** Runs `work`; the transactions that it makes end with the step. */
+export function withLastStep<T>(step: LastStep, work: () => Promise<T>): Promise<T> {
+  return steps.run(step, work);
+}
+
+/** The step of the running request. */
+export function lastStep(): LastStep | undefined {
+  return steps.getStore();
+}
+
+type Transaction = NonNullable<TransactionEventArgs['transaction']>;
+const isSavepoint = (transaction: Transaction): boolean => 'savepointName' in transaction;
+
+/** Runs the step in the transactions of the object mapper. */
+export const lastStepSubscriber: EventSubscriber = {
+  async beforeTransactionCommit({ em, transaction }) {
+    const step = lastStep();
+    if (!step || !transaction || isSavepoint(transaction)) return;
+    await step.run(async (statement, value) => {
+      const { affectedRows } = await em
+        .getConnection()
+        .execute<{ affectedRows: number }>(statement('?'), [value], 'run', transaction);
+      return affectedRows;
+    });
+  },
+  afterTransactionCommit({ transaction }) {
+    if (transaction && !isSavepoint(transaction)) lastStep()?.committed();
+  },
+};

@@ -1,0 +1,143 @@
+// A key is never the way to a stronger one: it neither makes nor revokes one with more scopes, from more addresses or for longer.
+import { expect } from 'chai';
+import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
+import { sendFrom } from '../support/from-address.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { wholeDatabase } from '../support/whole-database.ts';
+
+interface NewKey {
+  id: string;
+  token: string;
+  scopes: string[];
+  allowedAddresses: string[] | null;
+  expiresAt: string | null;
+}
+
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+describe('Keys that manage keys', () => {
+  let organization: TestOrganization;
+  beforeEach(async () => {
+    organization = await createOrganization();
+  });
+  const create = (body: object) => organization.api.create<NewKey>('/api/api-keys', { name: 'K', ...body });
+  const use = ({ token }: { token: string }): ApiClient => createClient(organization.api.url, token);
+  const ask = (client: ApiClient, body: object) => client.request('POST', '/api/api-keys', { name: 'More', ...body });
+
+  it('make none with a scope that they lack', async () => {
+    const weak = use(await create({ scopes: ['keys:read', 'keys:write', 'events:read'] }));
+    for (const scopes of [['read'], ['write'], ['events:write'], ['events:read', 'secrets:read'], undefined]) {
+      expectError(await ask(weak, { scopes }), 403, 'FORBIDDEN', /lacks itself/);
+    }
+    const { body } = await ask(weak, { scopes: ['events:read', 'keys:read'] });
+    expect(body.scopes).to.deep.equal(['events:read', 'keys:read']);
+  });
+
+  it('make none of a group when they only have its scopes one by one', async () => {
+    const reader = use(await create({ scopes: ['read', 'keys:write'] }));
+    expect((await ask(reader, { scopes: ['sources:read', 'payloads:read'] })).status).to.equal(201);
+    const single = use(await create({ scopes: ['sources:read', 'keys:write'] }));
+    expectError(await ask(single, { scopes: ['read'] }), 403, 'FORBIDDEN');
+  });
+
+  it('make none that lives longer, and one that ends with them when nothing is said', async () => {
+    const mine = await create({ expiresAt: inHours(2) });
+    expectError(await ask(use(mine), { expiresAt: inHours(3) }), 403, 'FORBIDDEN', /expiresAt/);
+    expectError(await ask(use(mine), { expiresAt: null }), 403, 'FORBIDDEN', /expiresAt/);
+    expect((await ask(use(mine), {})).body.expiresAt).to.equal(mine.expiresAt);
+    expect((await ask(use(mine), { expiresAt: inHours(1) })).status).to.equal(201);
+  });
+
+  it('make none for addresses beyond their own, and one for their own when nothing is said', async () => {
+    const mine = await create({ allowedAddresses: ['127.0.0.0/24', '2001:db8::/32'] });
+    for (const allowedAddresses of [
+      null,
+      ['127.0.0.0/8'],
+      ['127.0.1.1'],
+      ['127.0.0.1', '2001:db9::1'],
+      ['0.0.0.0/0'],
+    ]) {
+      expectError(await ask(use(mine), { allowedAddresses }), 403, 'FORBIDDEN', /allowedAddresses/);
+    }
+    expect((await ask(use(mine), {})).body.allowedAddresses).to.deep.equal(mine.allowedAddresses);
+    const narrower = await ask(use(mine), { allowedAddresses: ['127.0.0.16/28', '2001:db8:1::7'] });
+    expect(narrower.body.allowedAddresses).to.deep.equal(['127.0.0.16/28', '2001:db8:1::7/128']);
+  });
+
+  it('revoke none that is stronger', async () => {
+    const weak = use(await create({ scopes: ['keys:write', 'events:read'], allowedAddresses: ['127.0.0.0/8'] }));
+    const stronger = [
+      await create({}),
+      await create({ scopes: ['events:read', 'events:write'], allowedAddresses: ['127.0.0.1'] }),
+      await create({ scopes: ['events:read'] }),
+      await create({ scopes: ['events:read'], allowedAddresses: ['0.0.0.0/0'] }),
+    ];
+    for (const { id } of stronger) {
+      expectError(await weak.request('DELETE', `/api/api-keys/${id}`), 403, 'FORBIDDEN');
+    }
+    for (const key of stronger.slice(0, 3)) await use(key).get('/api/auth/me');
+    const { id } = await create({ scopes: ['events:read'], allowedAddresses: ['127.1.0.0/16'] });
+    await weak.delete(`/api/api-keys/${id}`);
+  });
+
+  it('do not revoke the last one that may create keys, even two at a time', async () => {
+    const { data } = await organization.api.list<{ id: string }>('/api/api-keys');
+    const own = `/api/api-keys/${data[0]?.id}`;
+    await create({ scopes: ['read'] });
+    const ending = await create({ expiresAt: inHours(1) });
+    await testPool().query("update api_keys set expires_at = now() - interval '1 s' where id = $1", [ending.id]);
+    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create another one first/);
+    const other = await create({ scopes: ['read', 'write'] });
+    const answers = await Promise.all([
+      organization.api.request('DELETE', `/api/api-keys/${other.id}`),
+      use(other).request('DELETE', own),
+    ]);
+    const statuses = answers.map(({ status }) => status).toSorted();
+    // The later one was refused, or its key was gone by then.
+    expect(statuses[0]).to.equal(204);
+    expect(statuses[1]).to.be.oneOf([401, 409]);
+  });
+
+  it('are held to their addresses', async () => {
+    const key = await create({ allowedAddresses: ['127.0.0.2', '10.0.0.0/8'] });
+    const url = `${organization.api.url}/api/auth/me`;
+    const refused = await sendFrom('127.0.0.1', url, key.token);
+    expect(refused.status).to.equal(403);
+    expect(refused.body.message).to.match(/127\.0\.0\.1/);
+    const taken = await sendFrom('127.0.0.2', url, key.token);
+    expect(taken.status).to.equal(200);
+    expect(taken.body).to.have.nested.property('key.allowedAddresses').that.deep.equals(['127.0.0.2/32', '10.0.0.0/8']);
+    // Who writes such a header may be anyone.
+    const claimed = await use(key).request('GET', '/api/auth/me', undefined, {
+      headers: { 'X-Forwarded-For': '127.0.0.2', Forwarded: 'for=127.0.0.2', 'X-Real-IP': '127.0.0.2' },
+    });
+    expectError(claimed, 403, 'FORBIDDEN');
+  });
+
+  it('that are stolen leave one record a minute and no more when they are used from elsewhere', async () => {
+    const key = await create({ allowedAddresses: ['10.0.0.0/8'] });
+    for (let n = 0; n < 20; n += 1) expectError(await use(key).request('GET', '/api/auth/me'), 403, 'FORBIDDEN');
+    const rows = await wholeDatabase(testPool());
+    const records = rows.filter(({ table, columns }) => table === 'audit_records' && columns.key_id === key.id);
+    // The minute may have changed meanwhile.
+    expect(records.length).to.be.within(1, 2);
+    expect(records[0]?.columns).to.include({ action: 'useKey', outcome: 'refused', address: '127.0.0.1' });
+  });
+
+  const wrong: [string, unknown][] = [
+    ['a name', 'example.com'],
+    ['a short form', '10/8'],
+    ['a range too long', '10.0.0.0/33'],
+    ['a number', '0x0a000001'],
+    ['nothing', ''],
+  ];
+  for (const [what, text] of wrong) {
+    it(`refuse ${what} as an address`, async () => {
+      expectInvalid(await ask(organization.api, { allowedAddresses: [text] }), 'allowedAddresses.0');
+    });
+  }
+
+  it('refuse an empty list of addresses, which could mean none or all', async () => {
+    expectInvalid(await ask(organization.api, { allowedAddresses: [] }), 'allowedAddresses');
+  });
+});
