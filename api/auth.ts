@@ -51,6 +51,7 @@ function callerWith(key: ValidKey): Caller {
       name: key.organizationName,
       slug: key.slug,
       plan: key.plan,
+      suspended: key.suspended,
       limits: limitsOf(key.plan, key.limits),
     },
     key: { id, name, scopes, allowedAddresses, expiresAt },

@@ -23,7 +23,7 @@ import type { TestUploader } from './test-upload.ts';
 
 /** The sender of a request: the organization and the API key that selected it. */
 export interface Caller {
-  organization: { id: string; name: string; slug: string; plan: Plan; limits: Limits };
+  organization: { id: string; name: string; slug: string; plan: Plan; limits: Limits; suspended: boolean };
   key: {
     id: string;
     name: string;

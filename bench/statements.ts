@@ -170,6 +170,7 @@ function claimOf(size: number) {
     inFlight: [],
     perDestination: size,
     most: size,
+    suspended: [],
   };
 }
 

@@ -146,6 +146,7 @@ const variables = {
   HOOKYARD_NOTIFY_RECIPIENTS: { schema: recipients },
   HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
+  HOOKYARD_MIGRATE_DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
 } as const satisfies Record<string, { schema: z.ZodType; default?: string; secret?: boolean }>;
 

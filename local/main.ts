@@ -4,11 +4,14 @@ import { resolve } from 'node:path';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/loopback-default.ts';
+import { createPool } from '../db/pool.ts';
 import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/prepare.ts';
+import { grantRuntime } from '../db/rights.ts';
 import { oneLine, phase, StartupError, seconds } from './errors.ts';
 import { firstSteps } from './first-steps.ts';
 import { keepUp } from './keep-up.ts';
 import { claimPort } from './ports.ts';
+import type { DatabaseRole } from './role-passwords.ts';
 import { type Role, startRole } from './role.ts';
 import { forgetUrl, recordUrl } from './served-url.ts';
 import { type Stack, startStack } from './stack.ts';
@@ -17,6 +20,7 @@ import { type Stack, startStack } from './stack.ts';
 const noDrain = '0';
 // Beyond the time for running attempts: closing connections, writing results.
 const endMarginMs = 5_000;
+const GRANT_TIMEOUT_MS = 30_000;
 
 const log = (line: string) => console.log(`hookyard: ${line}`);
 const began = performance.now();
@@ -65,8 +69,10 @@ async function start(settings: Settings): Promise<void> {
       forgetUrl(settings.HOOKYARD_DATA_DIR);
       apiPort = await claimPort(settings.HOOKYARD_PORT, 'HOOKYARD_PORT', 'the API', settings.HOOKYARD_HOST);
     },
-    async onDatabase(url) {
+    async onDatabase(ownerUrl) {
+      const url = settings.HOOKYARD_MIGRATE_DATABASE_URL ?? ownerUrl;
       prepared = await phase(log, 'the database is up to date', () => prepare(settings, url));
+      if (!settings.DATABASE_URL) await grantServices(url);
     },
   });
   try {
@@ -92,14 +98,20 @@ async function prepare(settings: Settings, databaseUrl: string): Promise<Prepare
   }
 }
 
+/** @param url as the owner of the tables */
+async function grantServices(url: string): Promise<void> {
+  const pool = createPool(url, { max: 1, statementTimeoutMs: GRANT_TIMEOUT_MS, onError: () => {} });
+  await grantRuntime(pool, 'hookyard_runtime' satisfies DatabaseRole).finally(() => pool.end());
+}
+
 async function startRoles(
   settings: Settings,
-  { databaseUrl, temporalAddress, namespace, temporalUiUrl, ports, dataDir }: Stack,
+  { runtimeUrl, temporalAddress, namespace, temporalUiUrl, ports, dataDir }: Stack,
   port: number,
 ) {
   const env = {
     ...process.env,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: runtimeUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || (temporalUiUrl ?? ''),

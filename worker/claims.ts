@@ -15,6 +15,8 @@ export interface ClaimsDeps {
   inFlight: InFlight;
   /** Destinations to skip at the moment. */
   waiting: () => string[];
+  /** Organizations whose deliveries wait. */
+  suspended: () => string[];
 }
 
 export interface Claims {
@@ -24,7 +26,7 @@ export interface Claims {
   readonly midRound: boolean;
 }
 
-export function createClaims({ hotPool, owner, inFlight, waiting }: ClaimsDeps): Claims {
+export function createClaims({ hotPool, owner, inFlight, waiting, suspended }: ClaimsDeps): Claims {
   let afterDestination = '';
   return {
     async next() {
@@ -36,6 +38,7 @@ export function createClaims({ hotPool, owner, inFlight, waiting }: ClaimsDeps):
         inFlight: inFlight.deliveryIds(),
         perDestination: inFlight.perDestination,
         most: inFlight.free,
+        suspended: suspended(),
       });
       afterDestination = examinedTo;
       rows.sort(byUrgency);

@@ -29,6 +29,8 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace'> {
   hotPool: Pool;
   shards: Shards;
   limits: { total: number; perDestination: number };
+  /** Organizations whose deliveries wait. */
+  suspended: () => string[];
 }
 
 export interface Relay {
@@ -45,7 +47,7 @@ export interface Relay {
 }
 
 export function startRelay(deps: RelayDeps): Relay {
-  const { hotPool, pool, shards, log } = deps;
+  const { hotPool, pool, shards, suspended, log } = deps;
   const inFlight = new InFlight(deps.limits);
   const pacing = createPacing(pool);
   const vacuum = createOutboxVacuum(pool, log);
@@ -54,7 +56,7 @@ export function startRelay(deps: RelayDeps): Relay {
   const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning: starts.isRunning }));
   const rests = new AdaptiveRest(MIN_REST_MS, MAX_REST_MS);
   const isBusy = () => inFlight.recentlyStarted >= BUSY_IN_FLIGHT;
-  const claims = createClaims({ hotPool, owner: shards.owner, inFlight, waiting: () => pacing.waiting() });
+  const claims = createClaims({ hotPool, owner: shards.owner, inFlight, waiting: () => pacing.waiting(), suspended });
   const policiesOf = createStartPolicies(hotPool);
   const round = { pool, shards, inFlight, claims, vacuum, policiesOf, pacing, starts, background, isBusy };
 

@@ -38,6 +38,7 @@ import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
 import { holdShards, type Shards } from './shards.ts';
+import { watchSuspensions } from './suspensions.ts';
 import { temporalLogger } from './temporal-log.ts';
 import { createWorker, type RunningWorker, run, type WorkerDeps } from './temporal-worker.ts';
 import { startWarehouseFlushes } from './warehouse-flushes.ts';
@@ -85,6 +86,7 @@ export async function runWorker(
     { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
   );
   let relay: Relay | undefined;
+  const suspensions = await watchSuspensions({ pool, log }, () => relay?.nudge());
   const activityDeps: ActivityDeps = {
     pool,
     secretBox,
@@ -96,6 +98,7 @@ export async function runWorker(
     parking,
     awaitRecordMs: AWAIT_RECORD_MS,
     pendingOpenings: new PendingOpenings(),
+    isSuspended: suspensions.has,
     contexts: createContextLoader(hotPool),
     configs,
     observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
@@ -120,6 +123,7 @@ export async function runWorker(
     limits: { total: settings.HOOKYARD_MAX_IN_FLIGHT, perDestination: settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION },
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
     lane: settings.HOOKYARD_LANE,
+    suspended: suspensions.ids,
     attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
     log,
@@ -146,6 +150,7 @@ export async function runWorker(
       stopInOrder(running, shards, workers, [
         () => listener.close(),
         () => circuits.stop(),
+        () => suspensions.stop(),
         () => schedules.stop(),
         () => parking.stop(),
         () => results.idle(),

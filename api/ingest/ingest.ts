@@ -1,5 +1,5 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
-// Rules: INGEST-01 to INGEST-11, INGEST-13, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08.
+// Rules: INGEST-01 to INGEST-11, INGEST-13, ORG-02, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
@@ -21,7 +21,7 @@ import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { newEvent } from './new-event.ts';
 import type { OrganizationUse } from './organization-use.ts';
-import { asksForProof, disabled, judge, unknownSource } from './proof.ts';
+import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
@@ -187,9 +187,10 @@ async function requireOpenSource(
 ): Promise<SourceRouting | null> {
   if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource({ organizationSlug, sourceSlug });
   const known = await routing.get(organizationSlug, sourceSlug);
-  if (known === null || known.enabled || asksForProof(known)) return known;
+  if (known === null || closedBy(known, sourceSlug) === null || asksForProof(known)) return known;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  if (current !== null && !current.enabled && !asksForProof(current)) throw disabled(sourceSlug);
+  const closed = current && !asksForProof(current) ? closedBy(current, sourceSlug) : null;
+  if (closed !== null) throw closed;
   return current;
 }
 

@@ -7,7 +7,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isIngestAddress } from '../../core/ingest-token.ts';
 import { type Verification, verifySignature } from '../../core/signatures/index.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, suspended } from '../errors.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
@@ -23,7 +23,8 @@ export function judge(source: SourceRouting | null, received: Received): Verdict
   if (source === null || !isIngestAddress(source.tokens, received.token, nowMs)) return notFound(received);
   const verification = verify(source, received, nowMs);
   if (!verification.valid) return source.concealed ? notFound(received, verification) : badSignature(verification);
-  if (!source.enabled) return refused(disabled(received.sourceSlug));
+  const closed = closedBy(source, received.sourceSlug);
+  if (closed !== null) return refused(closed);
   return { kind: 'accepted', source, mac: verification.mac };
 }
 
@@ -50,7 +51,10 @@ export function unknownSource({ organizationSlug, sourceSlug }: Pick<Received, '
   );
 }
 
-export function disabled(sourceSlug: string): ApiError {
+/** Why a source takes nothing from anyone; null when it does. */
+export function closedBy({ enabled, standing }: SourceRouting, sourceSlug: string): ApiError | null {
+  if (standing.suspended) return suspended('nothing was stored');
+  if (enabled) return null;
   return new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
 }
 

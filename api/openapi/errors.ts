@@ -9,7 +9,7 @@ import { ignoredNames, requestId } from './parameters.ts';
 const DESCRIPTIONS: Record<number, string> = {
   400: 'The request is not as it must be; `message` names the first offending member, `details` all of them.',
   401: 'The credentials are missing, unknown, expired or revoked.',
-  403: 'The key or the plan of the organization does not allow this.',
+  403: 'The key or the plan of the organization does not allow this, or the organization is suspended.',
   404: 'There is no such record in this organization.',
   408: 'The body did not arrive in time.',
   409: 'It is in conflict with what there is.',
@@ -98,6 +98,7 @@ const SHARED_NAMES: Record<string, string> = {
   '400 INVALID_JSON VALIDATION_ERROR': 'InvalidBody',
   '401 UNAUTHORIZED': 'Unauthorized',
   '403 FORBIDDEN': 'Forbidden',
+  '403 FORBIDDEN ORGANIZATION_SUSPENDED': 'ForbiddenOrSuspended',
   '404 RESOURCE_NOT_FOUND': 'NotFound',
   '408 REQUEST_TIMEOUT': 'RequestTimeout',
   '410 PAYLOAD_EXPIRED': 'PayloadExpired',
@@ -146,6 +147,7 @@ export function managementErrors({ method, path, query, body, errors = {} }: Des
   const add = (status: number, ...codes: string[]) => {
     merged[status] = [...new Set([...(merged[status] ?? []), ...codes])];
   };
+  if (method !== 'get') add(403, 'ORGANIZATION_SUSPENDED');
   if (query) add(400, 'VALIDATION_ERROR');
   if (body) {
     add(400, 'VALIDATION_ERROR', 'INVALID_JSON');

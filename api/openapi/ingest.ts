@@ -40,7 +40,7 @@ export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, 
     errors: {
       400: ['INCOMPLETE_BODY'],
       401: ['INVALID_SIGNATURE'],
-      403: ['SOURCE_DISABLED'],
+      403: ['SOURCE_DISABLED', 'ORGANIZATION_SUSPENDED'],
       404: ['RESOURCE_NOT_FOUND'],
       408: ['REQUEST_TIMEOUT'],
       413: ['PAYLOAD_TOO_LARGE'],

@@ -37,6 +37,7 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than the
 // rest of the statement.
 // The circuits are few rows, looked up by key for each claimed row; only primary deliveries are subject to one.
+// The destinations of suspended organizations are passed over, each by a look at one of its rows.
 // A claim that found less than its limit has a row without a delivery, which says where it stopped: null when no destination is
 // left. PostgreSQL reads a CTE only as far as needed, so a full claim has not gone further.
 const CLAIM = `
@@ -59,6 +60,7 @@ with recursive ${hops('destination', 'outbox', 'destination_id', { above: '$1', 
     limit $6
   ) o
   where d.id <> all($2::text[])
+    and (cardinality($8::text[]) = 0 or (select x.organization_id from outbox x where x.destination_id = d.id limit 1) <> all($8::text[]))
   limit $7
 )
 select * from found
@@ -82,6 +84,7 @@ export interface Claimed {
  * @param claim.inFlight deliveries this relay has started and whose result is not recorded yet
  * @param claim.perDestination most rows of one destination
  * @param claim.most most rows in all, at least one
+ * @param claim.suspended organizations whose deliveries wait
  */
 export async function claimDeliveries(
   db: Queryable,
@@ -93,6 +96,7 @@ export async function claimDeliveries(
     inFlight: string[];
     perDestination: number;
     most: number;
+    suspended: string[];
   },
 ): Promise<Claimed> {
   const { rows: found } = await db.query<OutboxRow | Stopped>({
@@ -106,6 +110,7 @@ export async function claimDeliveries(
       claim.inFlight,
       claim.perDestination,
       claim.most,
+      claim.suspended,
     ],
   });
   const stopped = found.find(isStopped);

@@ -63,7 +63,7 @@ select o.id as "organizationId", o.config_version as "configVersion",
          )) order by r.priority desc, r.id)
          from routes r where r.source_id = s.id and r.enabled
        ), '[]') as routes
-from organizations o join sources s on s.organization_id = o.id
+from organizations o join sources s on s.organization_id = o.id and o.deleted_at is null
 where o.slug = $1 and s.slug = $2`;
 
 /** Null when there is no such source. */

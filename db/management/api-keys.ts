@@ -18,6 +18,8 @@ export interface ValidKey {
   slug: string;
   plan: Organization['plan'];
   limits: LimitOverrides;
+  /** Its organization may read only. */
+  suspended: boolean;
   /** Whether its last use should be recorded. */
   useIsDue: boolean;
 }
@@ -29,8 +31,8 @@ const USE_IS_DUE = `coalesce(last_used_at < now() - interval '1 minute', true)`;
 const FIND = `
 select k.id, k.name, k.scopes, k.allowed_addresses as "allowedAddresses", k.expires_at as "expiresAt", k.token_hash as "tokenHash",
        o.id as "organizationId", o.name as "organizationName", o.slug, o.plan, o.limits,
-       ${USE_IS_DUE} as "useIsDue"
-from api_keys k join organizations o on o.id = k.organization_id
+       o.suspended_at is not null as suspended, ${USE_IS_DUE} as "useIsDue"
+from api_keys k join organizations o on o.id = k.organization_id and o.deleted_at is null
 where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
 
 /** Read for every request, without a cache: revoking a key takes effect at once, in every process. */

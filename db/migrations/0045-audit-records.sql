@@ -76,3 +76,6 @@ begin
   get diagnostics forgotten = row_count;
   return forgotten;
 end $$;
+
+-- The role of the services gets them with its other rights (db/rights.ts).
+revoke execute on function forget_audit_records(integer, integer), forget_audit_of(text, integer) from public;

@@ -63,7 +63,7 @@ describe('relays that claim', () => {
     await database.pool.query(`update relay_shards set expires_at = now() + interval '1 hour'`);
     return owners.map((owner) => {
       const inFlight = new InFlight(limits);
-      return { inFlight, claims: createClaims({ hotPool, owner, inFlight, waiting: () => [] }) };
+      return { inFlight, claims: createClaims({ hotPool, owner, inFlight, waiting: () => [], suspended: () => [] }) };
     });
   }
 
@@ -132,6 +132,7 @@ describe('relays that claim', () => {
         inFlight: [],
         perDestination: 3,
         most: 100,
+        suspended: [],
         ...given,
       });
     const full = await claim({ most: 5 });

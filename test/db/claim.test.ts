@@ -51,6 +51,7 @@ describe('a claim', () => {
         inFlight,
         perDestination: CLAIMED,
         most: 100,
+        suspended: [],
       });
       return { rows, read: (await rowsRead(db)) - before };
     });

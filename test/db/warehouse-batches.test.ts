@@ -126,6 +126,7 @@ describe('warehouse batches in PostgreSQL', () => {
       inFlight: [],
       perDestination: 100,
       most: 100,
+      suspended: [],
     };
     expect((await claimDeliveries(hotPool, claim)).rows).to.deep.equal([]);
     expect(await waitingDeliveries(pool, warehouse.key.destinationId, 10)).to.have.lengthOf(2);

@@ -163,9 +163,7 @@ describe('turns of transforms', function () {
         events.push(event);
         return until('a delivery, or its wait', async () => {
           const [delivery] = await deliveriesOf(limited, event);
-          return delivery && (delivery.status === 'delivered' || delivery.nextAttemptAt !== null)
-            ? delivery
-            : undefined;
+          return delivery?.status === 'delivered' || delivery?.nextAttemptAt ? delivery : undefined;
         });
       };
       let latest = await sendOne();
