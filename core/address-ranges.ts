@@ -6,12 +6,21 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** An address with the length of its prefix. */
 export type AddressRange = [Address, number];
 
-/** Reads `10.0.0.0/8`, `2001:db8::/32`, or a single address. Null when it is none. */
+/** Reads `10.0.0.0/8`, `2001:db8::/32`, or a single address, in any of its spellings. Null when it is none. */
 export function parseRange(text: string): AddressRange | null {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
-  if (isIP(text) === 0) return null;
-  const address = ipaddr.process(text);
-  return [address, address.kind() === 'ipv4' ? 32 : 128];
+  const [address = '', bits, ...rest] = text.split('/');
+  // Node's check, because ipaddr.js takes `10.1` and `0x0a000001` for addresses, too. Without the zone of a link-local one.
+  const bare = address.split('%')[0] ?? '';
+  if (rest.length > 0 || isIP(bare) === 0) return null;
+  const given = ipaddr.parse(bare);
+  const whole = given.kind() === 'ipv4' ? 32 : 128;
+  if (bits !== undefined && !/^\d{1,3}$/.test(bits)) return null;
+  const length = bits === undefined ? whole : Number(bits);
+  if (length > whole) return null;
+  if (given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress() && length >= 96) {
+    return [given.toIPv4Address(), length - 96];
+  }
+  return [given, length];
 }
 
 /** Whether an address lies in one of the ranges. A text that is no address lies in none. */

@@ -1,20 +1,14 @@
 // The code of one organization must not take the threads from another's, however many transforms it has and however slow they are.
+// Deliveries: test/e2e/transform-turns.test.ts.
 import { expect } from 'chai';
 import { createTransforms, NoTurnError, type Transforms } from '../../outbound/transforms/index.ts';
-import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { expectError } from '../support/api-client.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { createOrganization, sharedService, type TestOrganization, testPool } from '../support/service.ts';
-import { turnOf, unlimited } from '../support/transforms.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { busy, QUICK, turnOf, unlimited } from '../support/transforms.ts';
 import { until } from '../support/until.ts';
 
-/** Takes about so many hundredths of a second, or several times as long on a busy machine; a run may take 500 ms. */
-const busy = (hundredths: number) =>
-  `export default () => { let x = 0; for (let i = 0; i < ${hundredths * 200_000}; i += 1) x = (x * 31 + i) | 0; return { x }; }`;
 const SLOW = busy(3);
-const SLOWER = busy(6);
 const VERY_SLOW = busy(15);
-const QUICK = 'export default ({ id }) => ({ id })';
 
 describe('turns of transforms', function () {
   this.timeout(300_000);
@@ -108,123 +102,29 @@ describe('turns of transforms', function () {
       }));
   });
 
-  describe('of deliveries @lanes', () => {
-    let receiver: Receiver;
-    let greedy: TestOrganization;
-    let modest: TestOrganization;
-    before(async () => {
-      [receiver] = await Promise.all([startReceiver(), sharedService('worker')]);
-      [greedy, modest] = await Promise.all([createOrganization(), createOrganization()]);
+  it('in the API go round the organizations, and end with the budget by 429', async () => {
+    const [greedy, modest, limited] = await Promise.all([1, 2, 3].map(() => createOrganization()));
+    if (!greedy || !modest || !limited) throw new Error('three were made');
+    await testPool().query('update organizations set limits = $2 where id = $1', [
+      limited.id,
+      { transformMsPerMinute: 300 },
+    ]);
+    const tried = (organization: TestOrganization, code: string) =>
+      organization.api.request('POST', '/api/transforms/test', { type: 'javascript', code });
+    const ended: string[] = [];
+    const many = Array.from({ length: 40 }, () => tried(greedy, SLOW).finally(() => ended.push('greedy')));
+    expect((await tried(modest, QUICK).finally(() => ended.push('modest'))).body.success).to.equal(true);
+    expect(ended.indexOf('modest'), 'of the 40').to.be.below(30);
+    for (const { body } of await Promise.all(many)) expect(body.success).to.equal(true);
+
+    const refused = await until('a refusal', async () => {
+      const answer = await tried(limited, SLOW);
+      return answer.status === 200 ? null : answer;
     });
-    after(() => receiver.close());
-
-    const transformOf = (organization: TestOrganization, code: string) =>
-      organization.api.create('/api/transforms', { name: 'T', type: 'javascript', code });
-
-    /** A source, and routes from it that each have a transform and a destination of their own. */
-    async function pipes(organization: TestOrganization, count: number, code: string, url: string) {
-      const source = await makeSource(organization);
-      for (let n = 0; n < count; n += 1) {
-        const [transform, destination] = await Promise.all([
-          transformOf(organization, code),
-          makeDestination(organization, { url: `${url}?n=${n}` }),
-        ]);
-        await makeRoute(organization, source.id, [destination.id], { transformId: transform.id });
-      }
-      return source;
-    }
-
-    it('go round the organizations: one delivery is not behind 60 slow transforms of another', async () => {
-      const [one, other] = [receiver.endpoint(200), receiver.endpoint(200)];
-      const [from, quick] = [await pipes(greedy, 60, SLOWER, one.url), await pipes(modest, 1, QUICK, other.url)];
-      const event = await ingest(greedy, from, '{}');
-      await until('the first of many', () => one.requests.length > 0);
-      await ingest(modest, quick, '{}');
-      await until('the one delivery', () => other.requests.length === 1);
-      expect(one.requests.length, 'of the 60').to.be.below(45);
-      await until('the others to end', async () =>
-        (await deliveriesOf(greedy, event)).every(({ status }) => ['delivered', 'failed'].includes(status)),
-      );
-    });
-
-    it('wait when the budget of the organization is used up: visibly, not as failed attempts, and none is lost', async () => {
-      const limited = await createOrganization();
-      const setLimits = (limits: object) =>
-        testPool().query('update organizations set limits = $2 where id = $1', [limited.id, limits]);
-      await setLimits({ transformMsPerMinute: 1000 });
-      const [slow, quick] = [receiver.endpoint(200), receiver.endpoint(200)];
-      const [source, unlimitedSource] = [
-        await pipes(limited, 1, SLOWER, slow.url),
-        await pipes(modest, 1, QUICK, quick.url),
-      ];
-      const events: string[] = [];
-      const sendOne = async () => {
-        const event = await ingest(limited, source, '{}');
-        events.push(event);
-        return until('a delivery, or its wait', async () => {
-          const [delivery] = await deliveriesOf(limited, event);
-          return delivery?.status === 'delivered' || delivery?.nextAttemptAt ? delivery : undefined;
-        });
-      };
-      let latest = await sendOne();
-      while (latest.status === 'delivered') latest = await sendOne();
-      for (const each of [latest, await sendOne(), await sendOne()]) {
-        expect(each).to.include({ status: 'pending', attemptCount: 0, error: null });
-      }
-      expect(slow.requests).to.have.length(events.length - 3);
-      await ingest(modest, unlimitedSource, '{}');
-      await until('a delivery of another organization', () => quick.requests.length === 1);
-
-      await setLimits({});
-      const looks = () => Promise.all(events.map(async (event) => (await deliveriesOf(limited, event))[0]));
-      await until(
-        'all to be delivered',
-        async () => (await looks()).every((each) => each?.status === 'delivered'),
-        60_000,
-      ).catch(async (error) => {
-        console.log(
-          JSON.stringify(
-            (await looks()).filter((each) => each?.status !== 'delivered'),
-            null,
-            1,
-          ),
-        );
-        const { output } = await sharedService('worker');
-        console.log(
-          output()
-            .split('\n')
-            .filter((line) => line.includes('has to wait') || line.includes('not made'))
-            .join('\n'),
-        );
-        throw error;
-      });
-      expect(slow.requests).to.have.length(events.length);
-      for (const each of await looks()) expect(each).to.include({ attemptCount: 1 });
-    });
-
-    it('in the API go round the organizations, and end with the budget by 429', async () => {
-      const limited = await createOrganization();
-      await testPool().query('update organizations set limits = $2 where id = $1', [
-        limited.id,
-        { transformMsPerMinute: 300 },
-      ]);
-      const tried = (organization: TestOrganization, code: string) =>
-        organization.api.request('POST', '/api/transforms/test', { type: 'javascript', code });
-      const ended: string[] = [];
-      const many = Array.from({ length: 40 }, () => tried(greedy, SLOW).finally(() => ended.push('greedy')));
-      expect((await tried(modest, QUICK).finally(() => ended.push('modest'))).body.success).to.equal(true);
-      expect(ended.indexOf('modest'), 'of the 40').to.be.below(30);
-      for (const { body } of await Promise.all(many)) expect(body.success).to.equal(true);
-
-      const refused = await until('a refusal', async () => {
-        const answer = await tried(limited, SLOW);
-        return answer.status === 200 ? null : answer;
-      });
-      expectError(refused, 429, 'LIMIT_EXCEEDED', /transformMsPerMinute/);
-      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 3600);
-      const stored = { name: 'T', type: 'javascript', code: QUICK };
-      expectError(await limited.api.request('POST', '/api/transforms', stored), 429, 'LIMIT_EXCEEDED');
-      expect((await tried(modest, QUICK)).status).to.equal(200);
-    });
+    expectError(refused, 429, 'LIMIT_EXCEEDED', /transformMsPerMinute/);
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 3600);
+    const stored = { name: 'T', type: 'javascript', code: QUICK };
+    expectError(await limited.api.request('POST', '/api/transforms', stored), 429, 'LIMIT_EXCEEDED');
+    expect((await tried(modest, QUICK)).status).to.equal(200);
   });
 });

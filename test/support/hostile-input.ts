@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 
 const MEBIBYTE = 1024 * 1024;
-export const MAX_BODY_BYTES = 10 * MEBIBYTE;
+const MAX_BODY_BYTES = 10 * MEBIBYTE;
 const DEEPEST = 200_000;
 
 /** Mostly small, sometimes as large as a body may be. */

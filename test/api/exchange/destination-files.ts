@@ -30,6 +30,7 @@ export const everything = {
   url: 'http://other.example:8080/x?y=1',
   method: 'PUT',
   headers: { 'X-Team': 'a', Accept: 'text/plain' },
+  forwardHeaders: ['X-Shop', 'X-Real-IP'],
   authType: 'basic',
   authConfig: { username: 'u', password: 'a long password' },
   signingSecret,

@@ -60,6 +60,9 @@ describe('Files of destinations', () => {
           fc.uint8Array({ minLength: 24, maxLength: 64 }).map((key) => `whsec_${Buffer.from(key).toString('base64')}`),
         ),
         timeoutMs: fc.integer({ min: 1, max: 60_000 }),
+        forwardHeaders: fc.option(
+          fc.oneof(fc.constantFrom('all', 'none'), fc.array(fc.constantFrom('X-A', 'x-real-ip'))),
+        ),
         rateLimitPerMinute: fc.option(fc.integer({ min: 1, max: 1_000_000 })),
         retryPolicy: fc.record({
           maxRetries: fc.integer({ min: 0, max: 50 }),

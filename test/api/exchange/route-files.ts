@@ -49,6 +49,7 @@ export const everything = {
   circuitFailureThreshold: 9,
   circuitProbeSuccessThreshold: 4,
   expectedResponse: { statusCodes: [200, 202], bodyContains: 'ok' },
+  allowOwnAddress: true,
 };
 /** What an item without settings is exported as. */
 export const plain = {
@@ -75,6 +76,7 @@ export const plain = {
   circuitFailureThreshold: 5,
   circuitProbeSuccessThreshold: 2,
   expectedResponse: null,
+  allowOwnAddress: false,
 };
 export const minimal = { name: 'Plain', sourceSlug: 'shop', destinationSlug: 'crm' };
 

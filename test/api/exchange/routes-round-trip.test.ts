@@ -76,6 +76,7 @@ describe('Files of routes', () => {
           circuitFailureThreshold: fc.integer({ min: 1, max: 10_000 }),
           circuitProbeSuccessThreshold: fc.integer({ min: 1, max: 1000 }),
           expectedResponse: fc.option(expected),
+          allowOwnAddress: fc.boolean(),
         }),
         lane: fc.constantFrom({}, { lane: 'workflow' }, { lane: 'express' }),
       })

@@ -1,0 +1,105 @@
+// Deliveries with transforms: those of one organization take turns with another's, and wait when its budget is used up.
+import { expect } from 'chai';
+import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { createOrganization, sharedService, type TestOrganization, testPool } from '../support/service.ts';
+import { busy, QUICK } from '../support/transforms.ts';
+import { until } from '../support/until.ts';
+
+const SLOW = busy(6);
+
+describe('turns of transforms in deliveries @lanes', function () {
+  this.timeout(300_000);
+  let receiver: Receiver;
+  let greedy: TestOrganization;
+  let modest: TestOrganization;
+  before(async () => {
+    [receiver] = await Promise.all([startReceiver(), sharedService('worker')]);
+    [greedy, modest] = await Promise.all([createOrganization(), createOrganization()]);
+  });
+  after(() => receiver.close());
+
+  const transformOf = (organization: TestOrganization, code: string) =>
+    organization.api.create('/api/transforms', { name: 'T', type: 'javascript', code });
+
+  /** A source, and routes from it that each have a transform and a destination of their own. */
+  async function pipes(organization: TestOrganization, count: number, code: string, url: string) {
+    const source = await makeSource(organization);
+    for (let n = 0; n < count; n += 1) {
+      const [transform, destination] = await Promise.all([
+        transformOf(organization, code),
+        makeDestination(organization, { url: `${url}?n=${n}` }),
+      ]);
+      await makeRoute(organization, source.id, [destination.id], { transformId: transform.id });
+    }
+    return source;
+  }
+
+  it('go round the organizations: one delivery is not behind 60 slow transforms of another', async () => {
+    const [one, other] = [receiver.endpoint(200), receiver.endpoint(200)];
+    const [from, quick] = [await pipes(greedy, 60, SLOW, one.url), await pipes(modest, 1, QUICK, other.url)];
+    const event = await ingest(greedy, from, '{}');
+    await until('the first of many', () => one.requests.length > 0);
+    await ingest(modest, quick, '{}');
+    await until('the one delivery', () => other.requests.length === 1);
+    expect(one.requests.length, 'of the 60').to.be.below(45);
+    await until('the others to end', async () =>
+      (await deliveriesOf(greedy, event)).every(({ status }) => ['delivered', 'failed'].includes(status)),
+    );
+  });
+
+  it('wait when the budget of the organization is used up: visibly, not as failed attempts, and none is lost', async () => {
+    const limited = await createOrganization();
+    const setLimits = (limits: object) =>
+      testPool().query('update organizations set limits = $2 where id = $1', [limited.id, limits]);
+    await setLimits({ transformMsPerMinute: 1000 });
+    const [slow, quick] = [receiver.endpoint(200), receiver.endpoint(200)];
+    const [source, unlimitedSource] = [
+      await pipes(limited, 1, SLOW, slow.url),
+      await pipes(modest, 1, QUICK, quick.url),
+    ];
+    const events: string[] = [];
+    const sendOne = async () => {
+      const event = await ingest(limited, source, '{}');
+      events.push(event);
+      return until('a delivery, or its wait', async () => {
+        const [delivery] = await deliveriesOf(limited, event);
+        return delivery && (delivery.status === 'delivered' || delivery.nextAttemptAt !== null) ? delivery : undefined;
+      });
+    };
+    let latest = await sendOne();
+    while (latest.status === 'delivered') latest = await sendOne();
+    for (const each of [latest, await sendOne(), await sendOne()]) {
+      expect(each).to.include({ status: 'pending', attemptCount: 0, error: null });
+    }
+    expect(slow.requests).to.have.length(events.length - 3);
+    await ingest(modest, unlimitedSource, '{}');
+    await until('a delivery of another organization', () => quick.requests.length === 1);
+
+    await setLimits({});
+    const looks = () => Promise.all(events.map(async (event) => (await deliveriesOf(limited, event))[0]));
+    await until(
+      'all to be delivered',
+      async () => (await looks()).every((each) => each?.status === 'delivered'),
+      60_000,
+    ).catch(async (error) => {
+      console.log(
+        JSON.stringify(
+          (await looks()).filter((each) => each?.status !== 'delivered'),
+          null,
+          1,
+        ),
+      );
+      const { output } = await sharedService('worker');
+      console.log(
+        output()
+          .split('\n')
+          .filter((line) => line.includes('has to wait') || line.includes('not made'))
+          .join('\n'),
+      );
+      throw error;
+    });
+    expect(slow.requests).to.have.length(events.length);
+    for (const each of await looks()) expect(each).to.include({ attemptCount: 1 });
+  });
+});
