@@ -8,6 +8,7 @@ import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { inTime } from '../outbound/http/in-time.ts';
+import type { Compute } from '../outbound/compute/index.ts';
 import type { Parking } from './parking.ts';
 import { recordAttempt } from './attempt/record-later.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
@@ -18,6 +19,7 @@ import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps, ReconcileDeps {
   settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
   parking: Parking;
+  compute: Pick<Compute, 'validate'>;
   /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;
 }
@@ -67,7 +69,8 @@ export function createActivities(deps: ActivityDeps): Activities {
       });
       deps.onRecorded(deliveryId);
     },
-    replayDelivery: ({ organizationId, deliveryId }) => replayOnce(deps.pool, organizationId, deliveryId),
+    replayDelivery: ({ organizationId, deliveryId }) =>
+      replayOnce(deps.pool, organizationId, deliveryId, deps.compute.validate),
     maintain: () => withHeartbeat(() => maintain(deps)),
     reconcile: (position) => withHeartbeat(() => reconcile(deps, position)),
   };

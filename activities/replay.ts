@@ -7,6 +7,7 @@ import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.
 import { loadSuspension } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
+import type { Compute } from '../outbound/compute/index.ts';
 import { replayedSignals, sendAll } from '../temporal-config/workflow-signals.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReplayActivities } from './types.ts';
@@ -18,6 +19,7 @@ const CONCURRENT_SIGNALS = 5;
 export interface ReplayDeps {
   pool: Pool;
   client: Client;
+  compute: Pick<Compute, 'validate'>;
   log: Log;
 }
 
@@ -43,7 +45,7 @@ async function replayPage(deps: ReplayDeps, key: EventReplayKey, page: number): 
   if (suspended) return { ...(await readProgress(deps.pool, key)), suspended };
   const until = performance.now() + LOOKING_MS;
   for (;;) {
-    const { progress, deliveries } = await makePage(deps.pool, key, page);
+    const { progress, deliveries } = await makePage(deps.pool, key, page, deps.compute.validate);
     await tellReplaced(deps, key, deliveries);
     if (progress.status !== 'running') deps.log.info({ ...key, ...progress }, `replay ${progress.status}`);
     if (progress.status !== 'running' || progress.pages >= page || performance.now() > until) return progress;

@@ -12,6 +12,7 @@ import type { OperatorR2 } from '../core/warehouse/r2-operator.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Compute } from '../outbound/compute/index.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import type { ClientAddress } from './clients/client-addresses.ts';
@@ -77,6 +78,8 @@ export interface ApiDeps {
   r2: OperatorR2;
   /** Checks transforms when they are stored, and runs them for tests. */
   transforms: Transforms;
+  /** Runs what is too much for the event loop. */
+  compute: Compute;
   workflowLink: WorkflowLink;
   requests: OrganizationRequests;
   log: Log;

@@ -2,6 +2,8 @@
 
 import type { Server } from 'node:http';
 import { Client, Connection, type DataConverter } from '@temporalio/client';
+import { watchLoop } from '../core/loop-delay.ts';
+import { createCompute } from '../outbound/compute/index.ts';
 import { parseRange } from '../core/address-ranges.ts';
 import { systemResolve } from '../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
@@ -82,17 +84,18 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const organizations = await watchOrganizations(pool, settings, log);
   const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  let baseUrl = publicUrl(settings);
   const r2 = operatorR2(settings, env);
-  const sender = createSender(reach);
+  const sender = createSender({ ...reach, publicUrl: () => baseUrl });
   const warehouses = createWarehouses({ ...reach, r2 });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
+  const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
   const backlog = await watchBacklog({ pool, settings, log });
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas, compute });
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);
 
-  let baseUrl = publicUrl(settings);
   const app = createApp({
     settings,
     baseUrl: () => baseUrl,
@@ -104,10 +107,11 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
       version: packageJson.version,
     }),
-    testUploader: createTestUploader(warehouses),
+    testUploader: createTestUploader(warehouses, compute),
     r2,
     recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
     transforms,
+    compute,
     workflowLink: workflowLinks(settings, temporalSettings),
     requests: new OrganizationRequests(),
     log,
@@ -133,12 +137,16 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   baseUrl = publicUrl(settings, port);
   const partitions = keepPartitions(pool, log);
 
+  // Not before: loading modules takes longer.
+  const stopWatching = watchLoop(log);
   const release = async () => {
     clearInterval(partitions);
+    stopWatching();
     await ingest.close();
     await quotas.close();
     await organizations.stop();
-    await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
+    const parts = [backlog, signals, sender, warehouses, transforms, compute];
+    await Promise.all(parts.map((part) => part.close()));
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };
   endOnRequest({ server, connections, settings, release, log });

@@ -1,12 +1,13 @@
 // Test files to a warehouse.
 // Rules: ERR-06, DEST-46, WH-28.
-
 import { newId } from '../core/ids.ts';
-import { compileFieldMapping, type FieldMappingRule } from '../core/warehouse/field-mapping.ts';
-import { buildFile } from '../core/warehouse/file.ts';
+import type { WarehouseEvent } from '../core/warehouse/event.ts';
+import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
+import { type BatchFile, createFileWriter } from '../core/warehouse/file.ts';
 import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse/config.ts';
+import type { Compute } from '../outbound/compute/index.ts';
 import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
 import { samplePayload } from './test-send.ts';
 
@@ -20,12 +21,16 @@ const DEADLINE_MS = 30_000;
 const FOLDER = '_test';
 
 export interface TestUploader {
-  /** Uploads a file with one event; errors are part of the result. */
+  /**
+   * Uploads a file with one event; errors are part of the result.
+   * @throws ComputeBusyError
+   */
   upload(destination: TestedWarehouse, payload?: Record<string, unknown>): Promise<UploadResult>;
 }
 
 export interface TestedWarehouse {
   id: string;
+  organizationId: string;
   version: number;
   /** The slug of its organization. */
   organization: string;
@@ -44,14 +49,15 @@ export type UploadResult =
     }
   | { success: false; statusCode: number | null; latency: number; error: string; message: string };
 
-export function createTestUploader(warehouses: Pick<Warehouses, 'put'>): TestUploader {
+export function createTestUploader(warehouses: Pick<Warehouses, 'put'>, compute: Pick<Compute, 'rows'>): TestUploader {
   return {
-    async upload({ id, version, organization, opened, fieldMapping }, payload = samplePayload) {
+    async upload({ id, organizationId, version, organization, opened, fieldMapping }, payload = samplePayload) {
       if (!opened.ok) return failure(null, 0, opened.message);
       const { ok: _ok, ...typed } = opened;
-      const made = testFile(typed.config, fieldMapping, payload);
-      if (made instanceof FileTooLargeError) return failure(null, 0, made.message);
-      const { key, file } = made;
+      const event = testEvent(payload);
+      const file = await testFile(compute, event, { organizationId, fieldMapping, ...typed });
+      if (typeof file === 'string') return failure(null, 0, file);
+      const key = testKey(event, typed.config);
       const metadata = { count: String(file.count), sha256: file.sha256 };
       const target: WarehouseTarget = { id, version, organization, ...typed };
       const startedAt = performance.now();
@@ -72,34 +78,38 @@ export function createTestUploader(warehouses: Pick<Warehouses, 'put'>): TestUpl
   };
 }
 
-/** A file in the destination's format, with one event. */
-function testFile(
-  config: WarehouseTarget['config'],
-  fieldMapping: FieldMappingRule[] | null,
-  payload: Record<string, unknown>,
-) {
-  const { fileFormat, partitionBy, prefix = '' } = config;
-  const event = {
+function testEvent(payload: Record<string, unknown>): WarehouseEvent {
+  return {
     id: newId('evt'),
     source: 'test',
     receivedAt: new Date(),
     headers: { 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify(payload)),
   };
-  const key = objectKey({
-    id: newId('bat'),
-    events: [event],
-    prefix: `${normalPrefix(prefix)}/${FOLDER}`,
-    partitionBy,
-    fileFormat,
-  });
-  const mapping = fieldMapping && compileFieldMapping(fieldMapping);
-  try {
-    return { key, file: buildFile({ events: [event], fileFormat, mapping }) };
-  } catch (error) {
-    if (error instanceof FileTooLargeError) return error;
-    throw error;
+}
+
+function testKey(event: WarehouseEvent, { fileFormat, partitionBy, prefix = '' }: WarehouseTarget['config']): string {
+  const folder = `${normalPrefix(prefix)}/${FOLDER}`;
+  return objectKey({ id: newId('bat'), events: [event], prefix: folder, partitionBy, fileFormat });
+}
+
+/** A file in the destination's format, with one event; or why there is none. */
+async function testFile(
+  compute: Pick<Compute, 'rows'>,
+  event: WarehouseEvent,
+  {
+    organizationId,
+    fieldMapping,
+    config,
+  }: Pick<TestedWarehouse, 'organizationId' | 'fieldMapping'> & Pick<WarehouseTarget, 'config'>,
+): Promise<BatchFile | string> {
+  const writer = createFileWriter(config.fileFormat);
+  for await (const row of compute.rows(organizationId, fieldMapping, [event])) {
+    if (row.kind === 'too large') return new FileTooLargeError().message;
+    if (row.kind === 'too long') return 'The row takes too long to make; simplify what the fieldMapping searches for';
+    writer.add(row);
   }
+  return writer.finish();
 }
 
 function misfitsOf(count: number): string {

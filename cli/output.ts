@@ -77,6 +77,7 @@ const STATUS_STYLES: Record<string, Style> = {
   success: 'green',
   failed: 'red',
   schema_failed: 'red',
+  filter_failed: 'red',
   partial: 'yellow',
   retrying: 'yellow',
   circuit_open: 'yellow',

@@ -778,7 +778,7 @@ export type Delivery = {
   sourceId: string;
   routeId: string | null;
   destinationId: string;
-  status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+  status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
   attemptCount: number;
   /** Of the latest attempt, ms. */
   latency: number | null;
@@ -810,7 +810,7 @@ export type EventTimeline = {
     deliveryId: string;
     destinationId: string;
     destinationName: string;
-    status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+    status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
     attempts: Array<{
       attemptNumber: number;
       startedAt: Timestamp;
@@ -874,7 +874,7 @@ export type DeliveryWithAttempts = {
   sourceId: string;
   routeId: string | null;
   destinationId: string;
-  status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+  status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
   attemptCount: number;
   /** Of the latest attempt, ms. */
   latency: number | null;
@@ -2091,7 +2091,7 @@ export interface Operations {
     eventId?: string;
     routeId?: string;
     destinationId?: string;
-    status?: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'skipped' | 'cancelled';
+    status?: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
     from?: string;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */

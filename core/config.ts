@@ -133,6 +133,7 @@ const variables = {
   HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 2000), default: '50' },
   HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: { schema: integer(1, 10_000), default: '50' },
   HOOKYARD_WAREHOUSE_RETRY_SECONDS: { schema: integer(0, 2_592_000), default: '86400' },
+  HOOKYARD_COMPUTE_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_TRANSFORM_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
   HOOKYARD_DRAIN_SECONDS: { schema: integer(0, 600), default: '10' },

@@ -8,6 +8,7 @@ export const DELIVERY_STATUSES = [
   'failed',
   'failed_over',
   'schema_failed',
+  'filter_failed',
   'skipped',
   'cancelled',
 ] as const;

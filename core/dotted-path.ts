@@ -1,6 +1,7 @@
 // Paths into a JSON value as filters and idempotency keys write them: `order.items.0.sku`, `items[0].sku`,
 // `items[*].sku` (any element), `$.order.id`, `['a.b']` for a name with a dot.
 // Rules: FLT-05.
+import { type Budget, NO_LIMIT } from './budget.ts';
 
 /** One step of a path: the name of a member (on an array its index), or every element of an array. */
 export type PathStep = { key: string } | { every: true };
@@ -35,14 +36,20 @@ function withLeadingDot(path: string): string {
   return path.startsWith('[') ? path : `.${path}`;
 }
 
-/** All values at a path, in order; an empty list when there is none. A member that is null is a match. */
-export function lookup(value: unknown, steps: readonly PathStep[]): unknown[] {
+/**
+ * All values at a path, in order; an empty list when there is none. A member that is null is a match.
+ * @throws BudgetError
+ */
+export function lookup(value: unknown, steps: readonly PathStep[], budget: Budget = NO_LIMIT): unknown[] {
   let matches: unknown[] = [value];
   for (const step of steps) {
     const next: unknown[] = [];
+    budget.spend(1 + matches.length);
     for (const match of matches) {
       if ('every' in step) {
-        if (Array.isArray(match)) for (const element of match) next.push(element);
+        if (!Array.isArray(match)) continue;
+        budget.spend(match.length);
+        for (const element of match) next.push(element);
       } else if (hasMember(match, step.key)) {
         next.push(match[step.key]);
       }
@@ -60,7 +67,7 @@ function hasMember(value: unknown, key: string): value is Record<string, unknown
 }
 
 /** `lookup` of a path in text form; an invalid path finds nothing. */
-export function lookupPath(value: unknown, path: string): unknown[] {
+export function lookupPath(value: unknown, path: string, budget: Budget = NO_LIMIT): unknown[] {
   const steps = parsePath(path);
-  return steps === null ? [] : lookup(value, steps);
+  return steps === null ? [] : lookup(value, steps, budget);
 }

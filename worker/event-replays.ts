@@ -7,6 +7,7 @@ import { createReplayActivities } from '../activities/replay.ts';
 import { settleAll } from '../core/settle-all.ts';
 import { claimEventReplays, type DueReplay, endEventReplay } from '../db/replay/event-replays.ts';
 import type { Pool } from '../db/pool.ts';
+import type { Compute } from '../outbound/compute/index.ts';
 import { replayTaskQueue, TASK_QUEUE } from '../core/workflow-names.ts';
 import type { replay } from '../workflows/replay.ts';
 import { organizationIdAttribute, sourceIdAttribute } from '../core/search-attributes.ts';
@@ -21,6 +22,7 @@ export interface EventReplayDeps extends WorkerDeps {
   client: Client;
   /** For commands. */
   pool: Pool;
+  compute: Pick<Compute, 'validate'>;
 }
 
 export function startEventReplays(deps: EventReplayDeps): Promise<RunningWorker> {

@@ -14,9 +14,11 @@ import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
 import { orEnd } from '../activities/attempt/or-end.ts';
 import { startParking } from '../activities/parking.ts';
 import { createContextLoader, createResultRecorder } from '../activities/attempt/results.ts';
+import { createCompute } from '../outbound/compute/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { watchLoop } from '../core/loop-delay.ts';
 import { addressesUnder } from '../core/own-address.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
@@ -76,8 +78,9 @@ export async function runWorker(
   const organizations = await watchOrganizations(pool, settings, log);
   const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
-  const sender = createSender(reach);
+  const sender = createSender({ ...reach, publicUrl: () => publicUrl(settings) });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
+  const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
@@ -94,6 +97,7 @@ export async function runWorker(
     log,
     sender,
     transforms,
+    compute,
     results,
     parking,
     awaitRecordMs: AWAIT_RECORD_MS,
@@ -137,13 +141,16 @@ export async function runWorker(
   );
   const workflowLink = workflowLinks(settings, temporal);
   const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
-  const warehouseDeps = { client, hotPool, pool: warehousePool, commandPool: pool, secretBox, configs, transforms };
+  const flushPools = { hotPool, pool: warehousePool, commandPool: pool };
+  const warehouseDeps = { client, ...flushPools, secretBox, configs, transforms, compute };
   const others = [
     await startNotifications({ ...common, client, pool, secretBox, settings, workflowLink, recipientRule: rule }),
-    await startEventReplays({ ...common, client, pool }),
+    await startEventReplays({ ...common, client, pool, compute }),
     await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings }),
   ];
   const workers = [worker, ...others];
+  // Not before: loading modules takes longer.
+  const stopWatching = watchLoop(log);
   return {
     ended: Promise.all(workers.map(({ ended }) => ended)).then(() => undefined),
     stop: () =>
@@ -155,6 +162,8 @@ export async function runWorker(
         () => parking.stop(),
         () => results.idle(),
         () => transforms.close(),
+        () => compute.close(),
+        async () => stopWatching(),
         () => sender.close(),
         () => organizations.stop(),
         () => closeAll([hotPool, pool, warehousePool], connection),

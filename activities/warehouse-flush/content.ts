@@ -1,8 +1,7 @@
 // The file of a batch: its events read page by page, so that the payloads in memory stay few, transformed, and written in
 // the order in which they were received.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
-import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';
-import { type BatchFile, createFileWriter } from '../../core/warehouse/file.ts';
+import { type BatchFile, createFileWriter, type FileWriter } from '../../core/warehouse/file.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
@@ -14,6 +13,10 @@ import type { FlushDeps } from './deps.ts';
 const PAGE_EVENTS = 250;
 const PAGE_BYTES = 2 * 1024 * 1024;
 
+const MAPPING_TOO_LONG = openError(
+  ownWords`The row of the webhook takes too long to make; simplify what the fieldMapping of the destination searches for`,
+);
+
 /** The file, or why there is none: nothing is left to write, or it is too large. */
 export type Content = { kind: 'file'; file: BatchFile } | { kind: 'empty' } | { kind: 'too large' };
 
@@ -23,19 +26,40 @@ export type Content = { kind: 'file'; file: BatchFile } | { kind: 'empty' } | { 
  * @throws when our own side is away
  */
 export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promise<Content> {
-  const { fileFormat, fieldMapping } = batch;
-  const writer = createFileWriter({ fileFormat, mapping: fieldMapping && compileFieldMapping(fieldMapping) });
-  for (const page of pagesOf(await batchContent(deps.pool, batch))) {
-    const events = await eventsOf(deps, batch, page);
-    try {
-      writer.add(events);
-    } catch (error) {
-      if (error instanceof FileTooLargeError) return { kind: 'too large' };
-      throw error;
+  const writer = createFileWriter(batch.fileFormat);
+  try {
+    for (const page of pagesOf(await batchContent(deps.pool, batch))) {
+      await addRows(deps, batch, await eventsOf(deps, batch, page), writer);
     }
+  } catch (error) {
+    if (error instanceof FileTooLargeError) return { kind: 'too large' };
+    throw error;
   }
   const file = writer.finish();
   return file.count === 0 ? { kind: 'empty' } : { kind: 'file', file };
+}
+
+/** Rows are made in threads: a mapping may search long in a payload. */
+async function addRows(
+  deps: FlushDeps,
+  batch: BatchUnderWay,
+  events: WrittenEvent[],
+  writer: FileWriter,
+): Promise<void> {
+  const tooLong: Row[] = [];
+  let index = 0;
+  for await (const row of deps.compute.rows(
+    batch.organizationId,
+    batch.fieldMapping,
+    events.map(({ event }) => event),
+  )) {
+    const deliveryId = events[index]?.deliveryId ?? '';
+    index += 1;
+    if (row.kind === 'too large') throw new FileTooLargeError();
+    if (row.kind === 'row') writer.add(row);
+    else tooLong.push({ deliveryId, ending: 'failed', reason: MAPPING_TOO_LONG });
+  }
+  await endUnwritable(deps, batch, tooLong);
 }
 
 function* pagesOf(members: BatchMember[]): Generator<BatchMember[]> {
@@ -54,9 +78,14 @@ function* pagesOf(members: BatchMember[]): Generator<BatchMember[]> {
   if (page.length > 0) yield page;
 }
 
+interface WrittenEvent {
+  deliveryId: string;
+  event: WarehouseEvent;
+}
+
 type Ending = { ending: 'cancelled' | 'failed'; reason: DescribedError };
 
-async function eventsOf(deps: FlushDeps, batch: BatchUnderWay, page: BatchMember[]): Promise<WarehouseEvent[]> {
+async function eventsOf(deps: FlushDeps, batch: BatchUnderWay, page: BatchMember[]): Promise<WrittenEvent[]> {
   const contexts = await loadAttempts(deps.hotPool, page);
   const rows = await Promise.all(
     page.flatMap(({ deliveryId }) => {
@@ -65,10 +94,10 @@ async function eventsOf(deps: FlushDeps, batch: BatchUnderWay, page: BatchMember
     }),
   );
   await endUnwritable(deps, batch, rows);
-  return rows.flatMap((row) => ('event' in row ? [row.event] : []));
+  return rows.flatMap((row) => ('event' in row ? [row] : []));
 }
 
-type Row = { event: WarehouseEvent } | ({ deliveryId: string } & Ending);
+type Row = WrittenEvent | ({ deliveryId: string } & Ending);
 
 /** An event after its route's transform, or how its delivery ends. */
 async function rowOf(deps: FlushDeps, context: AttemptContext): Promise<Row> {
@@ -83,6 +112,7 @@ async function rowOf(deps: FlushDeps, context: AttemptContext): Promise<Row> {
   const content = await applyTransform(deps, context, { headers: eventHeaders, body, sourceSlug });
   if ('problem' in content) return { deliveryId, ending: 'failed', reason: content.problem };
   return {
+    deliveryId,
     event: {
       id: eventId,
       source: sourceSlug,

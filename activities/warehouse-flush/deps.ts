@@ -7,6 +7,7 @@ import type { Pool } from '../../db/pool.ts';
 import type { StoredDestination } from '../../db/warehouse/batches.ts';
 import { decryptedWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ConfigCache } from '../config-cache.ts';
+import type { Compute } from '../../outbound/compute/index.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';
 import type { WarehouseTarget, Warehouses } from '../../outbound/warehouses/index.ts';
 
@@ -18,6 +19,7 @@ export interface FlushDeps {
   secretBox: SecretBox;
   configs: Pick<ConfigCache, 'transform'>;
   transforms: Transforms;
+  compute: Pick<Compute, 'rows'>;
   warehouses: Pick<Warehouses, 'put'>;
   log: Log;
 }

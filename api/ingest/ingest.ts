@@ -12,6 +12,7 @@ import { isSlug } from '../../core/slugs.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
+import { type Compute, ComputeBusyError } from '../../outbound/compute/index.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -19,6 +20,7 @@ import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
+import { createGatekeeper, type Decision, type Gatekeeper } from './gatekeeper.ts';
 import { newEvent } from './new-event.ts';
 import type { OrganizationUse } from './organization-use.ts';
 import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
@@ -39,6 +41,7 @@ export interface IngestDeps {
   settings: Pick<Settings, 'HOOKYARD_MAX_PAYLOAD_BYTES'>;
   secretBox: SecretBox;
   backlog: Backlog;
+  compute: Pick<Compute, 'gates'>;
   quotas: Quotas;
 }
 
@@ -49,9 +52,10 @@ export interface Ingest {
 }
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
-export function createIngest({ pool, settings, secretBox, backlog, quotas }: IngestDeps): Ingest {
+export function createIngest({ pool, settings, secretBox, backlog, quotas, compute }: IngestDeps): Ingest {
   const routing = createRoutingCache(pool, secretBox);
   const writer = createEventWriter(pool);
+  const gatekeeper = createGatekeeper(compute);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
     const match = PATH.exec(ctx.path);
@@ -90,7 +94,7 @@ export function createIngest({ pool, settings, secretBox, backlog, quotas }: Ing
       clientAddress: client.address,
       receivedAt,
     });
-    ctx.body = await accept({ routing, writer, backlog, quotas }, received);
+    ctx.body = await accept({ routing, writer, backlog, quotas, gatekeeper }, received);
   }
 
   /**
@@ -111,11 +115,12 @@ export function createIngest({ pool, settings, secretBox, backlog, quotas }: Ing
 interface Stores {
   routing: RoutingCache;
   writer: EventWriter;
+  gatekeeper: Gatekeeper;
 }
 
 /** Verifies and stores one webhook; the answer's body. */
 async function accept(
-  { routing, writer, backlog, quotas }: Pick<IngestDeps, 'backlog' | 'quotas'> & Stores,
+  { routing, writer, backlog, quotas, gatekeeper }: Pick<IngestDeps, 'backlog' | 'quotas'> & Stores,
   received: Received,
 ): Promise<object> {
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
@@ -126,7 +131,8 @@ async function accept(
     requireSmallPayload(use, received.body.length);
     // Before schemas and filters run.
     use.requireRoom(received.body.length);
-    const event = newEvent(source, received, { at: new Date(), mac });
+    const verified = { at: new Date(), mac };
+    const event = newEvent(source, received, verified, await decisionOf(gatekeeper, source, received));
     await requireFewDeliveries(quotas, use, event.deliveries.length);
     backlog.requireRoomFor(event.deliveries);
     const outcome = await store(writer, use, event);
@@ -245,6 +251,16 @@ function tooLarge(bytes: number, limit?: LimitName): ApiError {
   const message = `The payload is larger than ${bytes} bytes${limit ? ` (limit ${limit})` : ''}`;
   // The client may still be sending, so the connection cannot be reused.
   return new ApiError(413, 'PAYLOAD_TOO_LARGE', message, undefined, { Connection: 'close' }, limit);
+}
+
+function decisionOf(gatekeeper: Gatekeeper, source: SourceRouting, received: Received): Decision | Promise<Decision> {
+  const decision = gatekeeper.decide(source, received);
+  return decision instanceof Promise ? decision.catch(refuseWhenBusy) : decision;
+}
+
+function refuseWhenBusy(error: unknown): never {
+  if (error instanceof ComputeBusyError) throw unavailable(error.message);
+  throw error;
 }
 
 function unavailable(reason: string): ApiError {

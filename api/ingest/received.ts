@@ -1,7 +1,7 @@
 // One webhook as received. Its payload and query are parsed at most once, and only when something asks for them.
+import type { GatedRequest } from '../../core/gates/gate.ts';
 import { newId } from '../../core/ids.ts';
 import { viewPayload } from '../../core/payload.ts';
-import type { GatedRequest } from './gate.ts';
 
 export interface ReceivedParts {
   organizationSlug: string;
@@ -52,6 +52,11 @@ export class Received implements GatedRequest {
 
   get size(): number {
     return this.body.length;
+  }
+
+  /** Whether its payload has been parsed. */
+  get isParsed(): boolean {
+    return this.#payload !== undefined;
   }
 
   payload(): unknown {

@@ -2,6 +2,7 @@
 // its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
 // Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
+import { Gate } from '../../core/gates/gate.ts';
 import type { IngestTokens } from '../../core/ingest-token.ts';
 import type { VerificationConfig } from '../../core/signatures/index.ts';
 import { createTurns } from '../../core/turns.ts';
@@ -10,13 +11,12 @@ import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/pool.ts';
-import { compileGate, type RouteGate } from './gate.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
 
 export interface RoutedRoute extends Pick<RouteRow, 'id' | 'priority' | 'destinations'> {
-  /** Its schema and filter; null when it has neither and accepts every event. */
-  gate: RouteGate | null;
+  /** Its schema and filter; null when it has neither and accepts every event, so that the check is free. */
+  gate: Gate | null;
 }
 
 /** A source with its enabled routes, in the order in which they run. */
@@ -34,6 +34,8 @@ export interface SourceRouting {
   /** Whoever cannot prove who they are is answered as if there were no such source. */
   concealed: boolean;
   routes: RoutedRoute[];
+  /** Whether deciding about a webhook takes more than looking at its routes. */
+  isGated: boolean;
 }
 
 const MAX_CACHED = 10_000;
@@ -103,6 +105,7 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
 }
 
 function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
+  const routes = row.routes.map(toRoute);
   const verificationWith = (sealed: string | null) => {
     const secret = sealed === null ? undefined : secretBox.decrypt(sealed, row.sourceId);
     return { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig;
@@ -120,8 +123,13 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     idempotencyKey: row.idempotencyKey,
     tokens: tokensOf(row, secretBox),
     concealed: row.concealed,
-    routes: row.routes.map(({ schema, filter, ...route }) => ({ ...route, gate: compileGate(schema, filter) })),
+    routes,
+    isGated: routes.some(({ gate }) => gate !== null) || row.idempotencyKey?.jsonPath !== undefined,
   };
+}
+
+function toRoute({ schema, filter, ...route }: RouteRow): RoutedRoute {
+  return { ...route, gate: schema === null && filter === null ? null : new Gate({ schema, filter }) };
 }
 
 function tokensOf(row: RoutingRow, secretBox: SecretBox): IngestTokens {

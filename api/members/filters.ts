@@ -37,14 +37,15 @@ export const conditions = z
   .array(z.object(conditionMembers).meta({ id: 'FilterConditionInput' }))
   .max(MAX_CONDITIONS)
   .superRefine((given, context) => {
-    for (const { index, error } of filterProblems(given)) {
-      refuse(context, 'INVALID_FILTER', error.message, [index, error.member]);
-    }
+    // First what keeps the compiler's work small.
     if (hasTooManyPatterns(given)) {
-      refuse(context, 'INVALID_FILTER', `must be at most ${MAX_PATTERNS} with the operator matches`);
+      return refuse(context, 'INVALID_FILTER', `must be at most ${MAX_PATTERNS} with the operator matches`);
     }
     if (Buffer.byteLength(JSON.stringify(given)) > MAX_CONDITIONS_BYTES) {
-      refuse(context, 'INVALID_FILTER', `must be at most ${MAX_CONDITIONS_BYTES} bytes of JSON`);
+      return refuse(context, 'INVALID_FILTER', `must be at most ${MAX_CONDITIONS_BYTES} bytes of JSON`);
+    }
+    for (const { index, error } of filterProblems(given)) {
+      refuse(context, 'INVALID_FILTER', error.message, [index, error.member]);
     }
   });
 

@@ -16,6 +16,7 @@ import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { choiceParam, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
+import { inThreads } from '../threads.ts';
 import { deliveryAnswer, deliveryWithAttempts, showAttempt, showDelivery } from './delivery-view.ts';
 import { payloadExpired } from './events.ts';
 
@@ -180,7 +181,9 @@ async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
     throw invalidState(delivery, 'its destination has been deleted; replay the event to another one');
   }
   try {
-    const result = await replayDelivery(deps.pool, organizationId(ctx), delivery.id);
+    const result = await inThreads(() =>
+      replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.compute.validate),
+    );
     const deliveryId = result?.deliveries[0]?.id;
     if (result === null || deliveryId === undefined) throw notFound('delivery', delivery.id);
     deps.signals.replayedAll(result.deliveries);

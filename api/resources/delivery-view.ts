@@ -77,7 +77,7 @@ export const deliveryWithAttempts = z
   .meta({ id: 'DeliveryWithAttempts' });
 
 // Deliveries that ended before their first attempt, or wait for their route's circuit to close.
-const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'circuit_open', 'failed_over'];
+const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'filter_failed', 'circuit_open', 'failed_over'];
 
 /** Whether the delivery has a workflow. In the express lane it has one only if the first attempt did not finish it. */
 function hasWorkflow({ status, attemptCount, lane }: DeliveryRecord): boolean {

@@ -24,6 +24,7 @@ import { destinationDefaults } from '../members/destinations.ts';
 import type { WarehouseInput } from '../members/warehouses.ts';
 import type { UploadResult } from '../test-upload.ts';
 import { check } from '../validation.ts';
+import { inThreads } from '../threads.ts';
 
 type Deps = Pick<ApiDeps, 'secretBox'>;
 export type Warehouse = Destination & { type: WarehouseType };
@@ -104,9 +105,10 @@ export function testWarehouse(
   stored: Warehouse,
   payload: Record<string, unknown> | undefined,
 ): Promise<UploadResult> {
-  const { id, version, fieldMapping } = stored;
+  const { id, organizationId, version, fieldMapping } = stored;
   const opened = decryptedWarehouseConfig(deps.secretBox, stored);
-  return deps.testUploader.upload({ id, version, organization, opened, fieldMapping: fieldMapping ?? null }, payload);
+  const tested = { id, organizationId, version, organization, opened, fieldMapping: fieldMapping ?? null };
+  return inThreads(() => deps.testUploader.upload(tested, payload));
 }
 
 /**

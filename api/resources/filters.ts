@@ -2,10 +2,10 @@
 // Rules: FLT-02, FLT-12, FLT-13.
 import { z } from 'zod';
 import type { FilterCondition } from '../../core/filters/conditions.ts';
-import type { FilteredRequest } from '../../core/filters/fields.ts';
-import { compileFilter, type FilterLogic } from '../../core/filters/filter.ts';
+import type { FilterLogic } from '../../core/filters/filter.ts';
 import { Filter } from '../../db/entities.ts';
-import type { ApiDeps, Context } from '../context.ts';
+import { type ApiDeps, type Context, organizationId } from '../context.ts';
+import { invalid } from '../errors.ts';
 import {
   conditionMembers,
   conditions,
@@ -18,6 +18,7 @@ import {
 } from '../members/filters.ts';
 import { exampleSample, flag, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { inThreads } from '../threads.ts';
 import { parseBody } from '../validation.ts';
 import { NamedRecords } from './named-records.ts';
 
@@ -88,6 +89,7 @@ export const filterOperations: Operation[] = [
     summary: 'Try a filter',
     body: { schema: testSchema, examples: { plain: exampleSample } },
     answer: { status: 200, description: 'What the filter makes of the sample.', schema: filterResult },
+    errors: { 400: ['INVALID_FILTER'] },
   },
 ];
 
@@ -103,32 +105,38 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, testSchema);
   const filter = await filters.find(ctx, deps);
-  ctx.body = tryOut(filter.conditions, filter.logic, body);
+  ctx.body = await tryOut(ctx, deps, filter, body);
 }
 
 /** Tests conditions that are not stored. */
-async function testConditions(ctx: Context): Promise<void> {
+async function testConditions(ctx: Context, deps: ApiDeps): Promise<void> {
   const { conditions: given, logic: how, ...body } = await parseBody(ctx, testConditionsSchema);
-  ctx.body = tryOut(given, how ?? filterDefaults.logic, body);
+  ctx.body = await tryOut(ctx, deps, { conditions: given, logic: how ?? filterDefaults.logic }, body);
 }
 
-function tryOut(given: FilterCondition[], how: FilterLogic, sample: z.output<typeof testSchema>) {
-  const filter = compileFilter(given, how);
-  const request = toRequest(sample);
-  const met = filter.explain(request);
-  return {
-    matches: filter.takes(request),
-    conditions: given.map(({ field: path, operator }, index) => ({ field: path, operator, matches: met[index] })),
-  };
-}
-
-function toRequest(sample: z.output<typeof testSchema>): FilteredRequest {
+async function tryOut(
+  ctx: Context,
+  deps: ApiDeps,
+  { conditions: given, logic: how }: { conditions: FilterCondition[]; logic: FilterLogic },
+  sample: z.output<typeof testSchema>,
+) {
   const headers = Object.entries(sample.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-  const query = new URLSearchParams(sample.query ?? '');
-  return {
+  const trial = {
+    conditions: given,
+    logic: how,
     method: (sample.method ?? 'POST').toUpperCase(),
     headers: Object.fromEntries(headers),
-    query: () => query,
-    payload: () => sample.payload,
+    query: new URLSearchParams(sample.query ?? '').toString(),
+    payload: sample.payload,
+  };
+  const result = await inThreads(() => deps.compute.tryFilter(organizationId(ctx), trial));
+  if (!result.ok) throw invalid('conditions', `are too much for this sample: ${result.problem}`, 'INVALID_FILTER');
+  return {
+    matches: result.matches,
+    conditions: given.map(({ field: path, operator }, index) => ({
+      field: path,
+      operator,
+      matches: result.met[index],
+    })),
   };
 }

@@ -15,6 +15,7 @@ import { invalid } from '../errors.ts';
 import { count, exampleId, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { parseChoice } from '../validation.ts';
+import { inThreads } from '../threads.ts';
 import { payloadExpired, requireEvent } from './events.ts';
 
 const MAX_IDS = 100;
@@ -84,7 +85,8 @@ async function create(
   noteRecords(ctx, eventIds);
   if (eventIds.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   try {
-    const result = await createReplays(deps.pool, { organizationId: organizationId(ctx), eventIds, destinationIds });
+    const request = { organizationId: organizationId(ctx), eventIds, destinationIds };
+    const result = await inThreads(() => createReplays(deps.pool, request, deps.compute.validate));
     deps.signals.replayedAll(result.deliveries);
     return result;
   } catch (error) {

@@ -1,13 +1,14 @@
 // JSON Schemas that the payloads of a route must match.
 // Rules: SCH-02, SCH-05, SCH-06, ERR-14.
 import { z } from 'zod';
-import { viewPayload } from '../../core/payload.ts';
-import { validatorOf } from '../../core/schemas/cached.ts';
+import type { JsonSchema } from '../../core/schemas/schema.ts';
 import { Schema } from '../../db/entities.ts';
-import type { ApiDeps, Context } from '../context.ts';
+import { type ApiDeps, type Context, organizationId } from '../context.ts';
+import { invalid } from '../errors.ts';
 import { createSchemaSchema, schemaAnswer, schemaMembers, updateSchemaSchema } from '../members/schemas.ts';
 import { flag, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { inThreads } from '../threads.ts';
 import { parseBody } from '../validation.ts';
 import { NamedRecords } from './named-records.ts';
 
@@ -74,11 +75,20 @@ export const schemaOperations: Operation[] = [
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, createSchemaSchema);
+  await requireGoodSchema(ctx, deps, body.schema);
   await schemas.create(ctx, deps, body, { schema: body.schema });
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  await schemas.update(ctx, deps, await parseBody(ctx, updateSchemaSchema));
+  const patch = await parseBody(ctx, updateSchemaSchema);
+  if (patch.schema !== undefined) await requireGoodSchema(ctx, deps, patch.schema);
+  await schemas.update(ctx, deps, patch);
+}
+
+/** @throws ApiError 400 INVALID_SCHEMA */
+async function requireGoodSchema(ctx: Context, deps: ApiDeps, schema: JsonSchema): Promise<void> {
+  const problem = await inThreads(() => deps.compute.schemaProblem(organizationId(ctx), schema));
+  if (problem !== null) throw invalid('schema', problem, 'INVALID_SCHEMA');
 }
 
 /** Tests the schema on a payload. */
@@ -87,6 +97,8 @@ async function validate(ctx: Context, deps: ApiDeps): Promise<void> {
   const { payload } = await parseBody(ctx, validateSchema);
   const json = Buffer.from(JSON.stringify(payload) ?? 'null');
   // Evaluated like an event with this body.
-  const errors = validatorOf(schema).validate(viewPayload(json).payload, json.length);
+  const { id, name, version } = schema;
+  const stored = { id, name, version, schema: schema.schema };
+  const [errors = []] = await inThreads(() => deps.compute.validate(organizationId(ctx), [stored], json));
   ctx.body = { valid: errors.length === 0, errors };
 }

@@ -13,7 +13,7 @@ export function addDeliveries(program: Command): void {
     .description('list deliveries, newest first')
     .option(
       '--status <status>',
-      'pending, retrying, circuit_open, delivered, failed, failed_over, schema_failed, skipped, cancelled',
+      'pending, retrying, circuit_open, delivered, failed, failed_over, schema_failed, filter_failed, skipped, cancelled',
     )
     .option('--event <id>')
     .option('--route <route>', 'name or id')

@@ -17,11 +17,19 @@
 // "1.5"). Two texts are never compared as numbers for equality ("1.0" is not "1"), and "007" reads as no number. What fits no
 // line is not true.
 // Rules: FLT-09.
+import { type Budget, NO_LIMIT } from '../budget.ts';
 import { decimalKey } from '../numbers/decimal.ts';
+import { includesText } from '../text-search.ts';
 import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber, jsonNumber } from '../numbers/exact-json.ts';
 
-/** Whether a value of the webhook meets a condition. */
-export type ValueTest = (actual: unknown) => boolean;
+/** Whether a value of the webhook meets a condition. @throws BudgetError */
+export type ValueTest = (actual: unknown, budget: Budget) => boolean;
+
+/** What it takes to look at a value: a text or a number with many digits is read through. */
+function stepsOf(value: unknown): number {
+  if (typeof value === 'string') return 1 + value.length / 32;
+  return value instanceof ExactNumber ? 1 + String(value).length : 1;
+}
 
 // RFC 8259, section 6. Longer texts are not treated as numbers.
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -40,7 +48,7 @@ export function keyOf(number: JsonNumber): number | string | null {
 }
 
 /** The text of a string, number or boolean, or null. */
-export function textOf(value: unknown): string | null {
+function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return isJsonNumber(value) || typeof value === 'boolean' ? String(value) : null;
 }
@@ -52,11 +60,12 @@ export function equalsAny(wanted: readonly unknown[]): ValueTest {
   const textsOfNumbers = wanted.flatMap((value) => (typeof value === 'string' ? (readNumber(value) ?? []) : []));
   const readAsNumber = new Set(textsOfNumbers.map(keyOf));
   const nested = wanted.filter((value) => typeof value === 'object' && value !== null && !isJsonNumber(value));
-  return (actual) => {
+  return (actual, budget) => {
+    budget.spend(stepsOf(actual));
     if (isJsonNumber(actual)) return numbers.has(keyOf(actual)) || readAsNumber.has(keyOf(actual));
     if (scalars.has(actual)) return true;
     if (typeof actual === 'boolean') return scalars.has(String(actual));
-    if (typeof actual !== 'string') return nested.some((value) => deepEqual(actual, value));
+    if (typeof actual !== 'string') return nested.some((value) => deepEqual(actual, value, budget));
     const number = readNumber(actual);
     return number === null ? scalars.has(readBoolean(actual)) : numbers.has(keyOf(number));
   };
@@ -71,31 +80,33 @@ function readBoolean(text: string): boolean | undefined {
 /**
  * JSON values with equal members. The recursion is as deep as `wanted`, which the API bounds, and the parser of payloads.
  * Sizes come first: a path can compare every element of a large payload with a large one.
+ * @throws BudgetError
  */
-export function deepEqual(actual: unknown, wanted: unknown): boolean {
+export function deepEqual(actual: unknown, wanted: unknown, budget: Budget = NO_LIMIT): boolean {
+  budget.spend(stepsOf(actual));
   if (actual === wanted) return true;
   if (isJsonNumber(actual) && isJsonNumber(wanted)) return keyOf(actual) === keyOf(wanted);
   if (actual instanceof ExactNumber || wanted instanceof ExactNumber) return false;
   if (typeof wanted !== 'object' || wanted === null || typeof actual !== 'object' || actual === null) return false;
-  if (Array.isArray(wanted)) return Array.isArray(actual) && elementsEqual(actual, wanted);
-  return !Array.isArray(actual) && membersEqual(actual as Members, wanted as Members);
+  if (Array.isArray(wanted)) return Array.isArray(actual) && elementsEqual(actual, wanted, budget);
+  return !Array.isArray(actual) && membersEqual(actual as Members, wanted as Members, budget);
 }
 
-function elementsEqual(actual: unknown[], wanted: unknown[]): boolean {
+function elementsEqual(actual: unknown[], wanted: unknown[], budget: Budget): boolean {
   if (actual.length !== wanted.length) return false;
   for (let index = 0; index < wanted.length; index += 1) {
-    if (!deepEqual(actual[index], wanted[index])) return false;
+    if (!deepEqual(actual[index], wanted[index], budget)) return false;
   }
   return true;
 }
 
 type Members = Record<string, unknown>;
 
-function membersEqual(actual: Members, wanted: Members): boolean {
-  const keys = keysOf(wanted);
-  if (keys.length !== keysOf(actual).length) return false;
+function membersEqual(actual: Members, wanted: Members, budget: Budget): boolean {
+  const keys = keysOf(wanted, budget);
+  if (keys.length !== keysOf(actual, budget).length) return false;
   for (const key of keys) {
-    if (!Object.hasOwn(actual, key) || !deepEqual(actual[key], wanted[key])) return false;
+    if (!Object.hasOwn(actual, key) || !deepEqual(actual[key], wanted[key], budget)) return false;
   }
   return true;
 }
@@ -104,10 +115,11 @@ function membersEqual(actual: Members, wanted: Members): boolean {
 const keysOfLarge = new WeakMap<object, readonly string[]>();
 const LARGE = 16;
 
-function keysOf(object: Members): readonly string[] {
+function keysOf(object: Members, budget: Budget): readonly string[] {
   const known = keysOfLarge.get(object);
   if (known !== undefined) return known;
   const keys = Object.keys(object);
+  budget.spend(keys.length);
   if (keys.length > LARGE) keysOfLarge.set(object, keys);
   return keys;
 }
@@ -115,24 +127,29 @@ function keysOf(object: Members): readonly string[] {
 export function contains(wanted: unknown): ValueTest {
   const text = textOf(wanted);
   const equal = equalsAny([wanted]);
-  return (actual) => {
-    if (Array.isArray(actual)) return actual.some(equal);
-    return text !== null && (textOf(actual)?.includes(text) ?? false);
+  return (actual, budget) => {
+    if (Array.isArray(actual)) return actual.some((element) => equal(element, budget));
+    const whole = text === null ? null : textOf(actual);
+    if (text === null || whole === null) return false;
+    budget.spend(1 + (whole.length + text.length) / 4);
+    return includesText(whole, text);
   };
 }
 
-/** A test of the text of strings, numbers and booleans. */
-export function onText(test: (text: string) => boolean): ValueTest {
-  return (actual) => {
+/** A test of the text of strings, numbers and booleans. @param stepsPerCharacter what it costs at most */
+export function onText(test: (text: string) => boolean, stepsPerCharacter = 1 / 32): ValueTest {
+  return (actual, budget) => {
     const text = textOf(actual);
-    return text !== null && test(text);
+    budget.spend(1);
+    return text !== null && budget.attempt(text.length * stepsPerCharacter, () => test(text));
   };
 }
 
 /** @param holds whether the sign of actual minus wanted meets the operator */
 export function inOrder(wanted: string | JsonNumber, holds: (sign: number) => boolean): ValueTest {
   const wantedNumber = numberOf(wanted);
-  return (actual) => {
+  return (actual, budget) => {
+    budget.spend(stepsOf(actual));
     const actualNumber = numberOf(actual);
     if (actualNumber !== null && wantedNumber !== null) return holds(compareNumbers(actualNumber, wantedNumber));
     if (typeof actual !== 'string' || typeof wanted !== 'string') return false;

@@ -1,9 +1,9 @@
 // One condition of a filter: what it may be, and what it becomes when it is compiled.
-// Rules: FLT-03, FLT-06 to FLT-08.
+// Rules: FLT-03, FLT-06 to FLT-08, FLT-15.
+import { type Budget, NO_LIMIT } from '../budget.ts';
 import { isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
-import { compilePattern, PatternError } from '../linear-regex.ts';
-import { TimeLimitError, withinTime } from '../time-limit.ts';
-import { contains, equalsAny, inOrder, onText, textOf, type ValueTest } from './comparison.ts';
+import { compilePattern, PatternError, patternSteps } from '../linear-regex.ts';
+import { contains, equalsAny, inOrder, onText, type ValueTest } from './comparison.ts';
 import { type FieldReader, fieldReader } from './fields.ts';
 
 /** A condition as routes and filters hold it. */
@@ -24,7 +24,7 @@ export class ConditionError extends Error {
 }
 
 /** Whether all the values that a field leads to meet a condition together. */
-export type ValuesTest = (values: readonly unknown[]) => boolean;
+export type ValuesTest = (values: readonly unknown[], budget: Budget) => boolean;
 
 export interface CompiledCondition {
   read: FieldReader;
@@ -39,22 +39,22 @@ const MAX_TEXT = 10_000;
 // Where a field leads to several values (`[*]`, a repeated query parameter), any one of them suffices.
 const any =
   (test: ValueTest): ValuesTest =>
-  (values) =>
-    values.some(test);
+  (values, budget) =>
+    values.some((value) => test(value, budget));
 // What is not there equals nothing and contains nothing.
 const anyNot =
   (test: ValueTest): ValuesTest =>
-  (values) =>
-    values.length === 0 || values.some((value) => !test(value));
+  (values, budget) =>
+    values.length === 0 || values.some((value) => !test(value, budget));
 
-const OPERATORS: Record<string, (value: unknown) => ValuesTest> = {
+const OPERATORS: Record<string, (value: unknown, budget: Budget) => ValuesTest> = {
   equals: (value) => any(equalsAny([required(value)])),
   not_equals: (value) => anyNot(equalsAny([required(value)])),
   contains: (value) => any(contains(required(value))),
   not_contains: (value) => anyNot(contains(required(value))),
   starts_with: (value) => any(startsWith(text(value))),
   ends_with: (value) => any(endsWith(text(value))),
-  matches: (value) => matches(text(value)),
+  matches: (value, budget) => any(matches(text(value), budget)),
   exists: () => (values) => values.length > 0,
   not_exists: () => (values) => values.length === 0,
   gt: (value) => any(inOrder(ordered(value), (sign) => sign > 0)),
@@ -73,8 +73,16 @@ export const OPERATOR_NAMES: readonly string[] = [...Object.keys(OPERATORS), ...
 /** Whether an operator searches with a regular expression. */
 export const isPatternOperator = (operator: string): boolean => operator === 'matches' || operator === 'regex';
 
-/** @throws ConditionError */
-export function compileCondition({ field, operator, value }: FilterCondition): CompiledCondition {
+// What it takes to make a condition, and an element of its list, ready.
+const CONDITION_STEPS = 100;
+const ELEMENT_STEPS = 20;
+
+/** @throws ConditionError, BudgetError */
+export function compileCondition(
+  { field, operator, value }: FilterCondition,
+  budget: Budget = NO_LIMIT,
+): CompiledCondition {
+  budget.spend(CONDITION_STEPS + field.length + (Array.isArray(value) ? value.length * ELEMENT_STEPS : 0));
   if (!OPERATOR_NAMES.includes(operator)) {
     throw new ConditionError('operator', `must be one of ${OPERATOR_NAMES.join(', ')}`);
   }
@@ -84,7 +92,7 @@ export function compileCondition({ field, operator, value }: FilterCondition): C
   }
   const compile = OPERATORS[SYNONYMS[operator] ?? operator];
   if (compile === undefined) throw new Error(`the operator ${operator} has no meaning`);
-  return { read, test: compile(value) };
+  return { read, test: compile(value, budget) };
 }
 
 function required(value: unknown): unknown {
@@ -125,24 +133,10 @@ function endsWith(end: string): ValueTest {
   return onText((actual) => actual.endsWith(end));
 }
 
-// Text up to this length is searched at once, longer text under a deadline: linear time can still be long.
-const QUICK_TEXT = 4096;
-const SEARCH_LIMIT_MS = 100;
-
-/** Failure policy: a search that is not done in time found nothing. The event is stored in any case. */
-function matches(pattern: string): ValuesTest {
+function matches(pattern: string, budget: Budget): ValueTest {
+  budget.spend(patternSteps(pattern));
   const compiled = compileOrRefuse(pattern);
-  const test = any(onText((actual) => compiled.test(actual)));
-  return (values) => {
-    const length = values.reduce<number>((sum, value) => sum + (textOf(value)?.length ?? 0), 0);
-    if (length <= QUICK_TEXT) return test(values);
-    try {
-      return withinTime(SEARCH_LIMIT_MS, () => test(values));
-    } catch (error) {
-      if (error instanceof TimeLimitError) return false;
-      throw error;
-    }
-  };
+  return onText((actual) => compiled.test(actual), compiled.stepsPerCharacter);
 }
 
 function compileOrRefuse(pattern: string) {

@@ -1,6 +1,10 @@
 // What the `field` of a condition means.
-// Rules: FLT-04.
+// Rules: FLT-04, FLT-16.
+import { type Budget, BudgetError } from '../budget.ts';
 import { lookup, parsePath, type PathStep } from '../dotted-path.ts';
+
+/** Most values that a field may lead to. */
+const MAX_VALUES = 100_000;
 
 /** A webhook as a filter sees it. What is a function is read only when a condition asks for it. */
 export interface FilteredRequest {
@@ -12,8 +16,8 @@ export interface FilteredRequest {
   payload(): unknown;
 }
 
-/** Reads every value that a field leads to; none when it leads nowhere. */
-export type FieldReader = (request: FilteredRequest) => readonly unknown[];
+/** Reads every value that a field leads to; none when it leads nowhere. @throws BudgetError */
+export type FieldReader = (request: FilteredRequest, budget: Budget) => readonly unknown[];
 
 /**
  * Finds out how to read a field.
@@ -29,7 +33,11 @@ export function fieldReader(field: string): FieldReader | null {
   if (root === 'query' && name !== null) return (request) => request.query().getAll(name);
   if (root === 'method' && rest.length === 0) return (request) => [request.method];
   const inPayload = root === 'payload' || root === 'body' ? rest : steps;
-  return (request) => lookup(request.payload(), inPayload);
+  return (request, budget) => {
+    const values = lookup(request.payload(), inPayload, budget);
+    if (values.length > MAX_VALUES) throw new BudgetError(`${field} leads to more than ${MAX_VALUES} values`);
+    return values;
+  };
 }
 
 /** `headers` and `query` hold no deeper levels, so a name may have dots itself. Null when there is no name. */

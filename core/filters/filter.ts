@@ -1,4 +1,5 @@
 // Filters: which webhooks a route accepts. Conditions are compiled once and evaluated for every event.
+import { type Budget, NO_LIMIT } from '../budget.ts';
 import {
   type CompiledCondition,
   compileCondition,
@@ -16,10 +17,10 @@ export const MAX_CONDITIONS = 50;
 export const MAX_PATTERNS = 10;
 
 export interface CompiledFilter {
-  /** Whether the route accepts this webhook. A filter without conditions accepts all. */
-  takes(request: FilteredRequest): boolean;
-  /** Whether each condition is met, in their order. */
-  explain(request: FilteredRequest): boolean[];
+  /** Whether the route accepts this webhook. A filter without conditions accepts all. @throws BudgetError */
+  takes(request: FilteredRequest, budget?: Budget): boolean;
+  /** Whether each condition is met, in their order. @throws BudgetError */
+  explain(request: FilteredRequest, budget?: Budget): boolean[];
 }
 
 /** A condition that cannot be used, by its position. */
@@ -48,17 +49,22 @@ export function hasTooManyPatterns(conditions: readonly FilterCondition[]): bool
 
 /**
  * Compiles conditions that were checked when they were stored.
- * @throws ConditionError for one that cannot be used all the same
+ * @throws ConditionError for one that cannot be used all the same, BudgetError
  */
-export function compileFilter(conditions: readonly FilterCondition[], logic: FilterLogic): CompiledFilter {
-  const compiled = conditions.map(compileCondition);
-  const isMet = (condition: CompiledCondition, request: FilteredRequest) => condition.test(condition.read(request));
+export function compileFilter(
+  conditions: readonly FilterCondition[],
+  logic: FilterLogic,
+  budgetToCompile: Budget = NO_LIMIT,
+): CompiledFilter {
+  const compiled = conditions.map((condition) => compileCondition(condition, budgetToCompile));
+  const isMet = ({ read, test }: CompiledCondition, request: FilteredRequest, budget: Budget) =>
+    test(read(request, budget), budget);
   return {
-    takes(request) {
+    takes(request, budget = NO_LIMIT) {
       if (compiled.length === 0) return true;
-      if (logic === 'OR') return compiled.some((condition) => isMet(condition, request));
-      return compiled.every((condition) => isMet(condition, request));
+      if (logic === 'OR') return compiled.some((condition) => isMet(condition, request, budget));
+      return compiled.every((condition) => isMet(condition, request, budget));
     },
-    explain: (request) => compiled.map((condition) => isMet(condition, request)),
+    explain: (request, budget = NO_LIMIT) => compiled.map((condition) => isMet(condition, request, budget)),
   };
 }

@@ -1,5 +1,5 @@
-// Compiled schemas, shared by everything in the process that validates. A version of a schema never changes.
-import { LRUCache } from 'lru-cache';
+// Compiled schemas, shared by everything in a thread that validates. A version of a schema never changes.
+import { ShareCache } from '../share-cache.ts';
 import { type CompiledSchema, compileSchema, InvalidSchemaError, type JsonSchema } from './schema.ts';
 
 /** A schema as it is stored. */
@@ -10,16 +10,30 @@ export interface StoredSchema {
   schema: JsonSchema;
 }
 
-const MAX_COMPILED = 500;
-const compiled = new LRUCache<string, CompiledSchema>({ max: MAX_COMPILED });
+type SchemaVersion = Omit<StoredSchema, 'name'>;
 
-/** The validator of this version, compiled at its first use. */
-export function validatorOf({ id, version, schema }: Omit<StoredSchema, 'name'>): CompiledSchema {
-  const key = `${id}:${version}`;
-  const known = compiled.get(key) ?? compileOrExplain(schema);
-  compiled.set(key, known);
-  return known;
+// Bytes of JSON of the schemas; compiled they take many times as much.
+const MAX_BYTES = 8 * 1024 * 1024;
+// A compiled schema has a validator of its own, however small it is.
+const LEAST_BYTES = 8 * 1024;
+
+export class SchemaCache {
+  readonly #compiled = new ShareCache<CompiledSchema>(MAX_BYTES);
+
+  /** The validator of this version, if it has been compiled. */
+  find(organizationId: string, schema: SchemaVersion): CompiledSchema | undefined {
+    return this.#compiled.get(organizationId, keyOf(schema));
+  }
+
+  compile(organizationId: string, stored: SchemaVersion): CompiledSchema {
+    const compiled = compileOrExplain(stored.schema);
+    const bytes = JSON.stringify(stored.schema).length;
+    this.#compiled.set(organizationId, keyOf(stored), compiled, LEAST_BYTES + bytes);
+    return compiled;
+  }
 }
+
+const keyOf = ({ id, version }: SchemaVersion): string => `${id}:${version}`;
 
 // Failure policy: stored schemas have been compiled before; should one fail now, its deliveries say so instead of
 // refusing every webhook of the source.
@@ -28,6 +42,6 @@ function compileOrExplain(schema: JsonSchema): CompiledSchema {
     return compileSchema(schema);
   } catch (error) {
     if (!(error instanceof InvalidSchemaError)) throw error;
-    return { validate: () => [{ path: '', message: `cannot be validated: the schema ${error.message}` }] };
+    return { cost: 1, validate: () => [{ path: '', message: `cannot be validated: the schema ${error.message}` }] };
   }
 }

@@ -1,7 +1,13 @@
 // How much a JSON Schema may ask for: an upper bound of the keywords that are evaluated for one value of the payload.
 
 // A regular expression, and a comparison of every element with every other one, count as many plain keywords.
-const KEYWORD_COST: Record<string, number> = { pattern: 100, patternProperties: 100, format: 20, uniqueItems: 1000 };
+const KEYWORD_COST: Record<string, number> = { format: 20, uniqueItems: 1000 };
+// The program of a pattern has about one instruction a character; a repetition or a class of letters multiplies them, up to the limit
+// of linear-regex.ts.
+const LARGEST_PATTERN = 4000;
+const GROWS = /\{|\\[pP]/;
+const patternCost = (pattern: string): number =>
+  GROWS.test(pattern) ? LARGEST_PATTERN : Math.min(LARGEST_PATTERN, Math.max(100, 2 * pattern.length));
 
 /**
  * The bound, with every reference replaced by what it leads to.
@@ -27,8 +33,11 @@ export function evaluationCost(schema: unknown): number {
     const hasOwnBase = typeof child === 'string' && key === '$id' && child !== idOf(schema);
     if (isReference || hasOwnBase) return Infinity;
     if (key === '$ref' && typeof child === 'string') return costOf(resolve(schema, child) ?? UNKNOWN);
-    const members = key === 'patternProperties' ? Math.max(1, Object.keys(Object(child)).length) : 1;
-    return (KEYWORD_COST[key] ?? 1) * members + costOf(child);
+    if (key === 'pattern' && typeof child === 'string') return patternCost(child);
+    if (key === 'patternProperties') {
+      return Object.keys(Object(child)).reduce((sum, pattern) => sum + patternCost(pattern), 100) + costOf(child);
+    }
+    return (KEYWORD_COST[key] ?? 1) + costOf(child);
   }
 
   known.set(UNKNOWN, Infinity);

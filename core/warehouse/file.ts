@@ -1,8 +1,6 @@
 // The content of a batch's object. The same events give the same bytes, so that an upload can be repeated.
 // Rules: WH-23.
 import { createHash } from 'node:crypto';
-import { payloadText, sortedHeaders, type WarehouseEvent, wellFormed } from './event.ts';
-import type { FieldMapping } from './field-mapping.ts';
 import type { FileFormat } from './object-key.ts';
 import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
 
@@ -17,59 +15,45 @@ export type BatchFile = {
   sha256: string;
 };
 
-/** What makes the rows of a file, and how they stand in it. */
-export type FileForm = {
-  /** `jsonl`: one row a line; `json`: an array with one row a line. */
-  fileFormat: FileFormat;
-  /**
-   * The columns of a row; without it a row is `{event_id, source, received_at, headers, payload}`, and
-   * `payload_encoding: "base64"` when the bytes received are no text.
-   */
-  mapping?: FieldMapping | null;
-};
+/** A row as rows.ts makes it: one line of JSON in UTF-8. */
+export type FileRow = { bytes: Uint8Array; misfits: number };
 
 /** Writes a file row by row, so that its events need not be in memory at the same time. */
 export interface FileWriter {
   /** @throws FileTooLargeError when the file becomes larger than MAX_FILE_BYTES */
-  add(events: readonly WarehouseEvent[]): void;
+  add(row: FileRow): void;
   finish(): BatchFile;
 }
 
-/** Begins a file; its rows stand in the order in which events are added. */
-export function createFileWriter({ fileFormat, mapping }: FileForm): FileWriter {
+/**
+ * Begins a file; its rows stand in the order in which they are added.
+ * @param fileFormat `jsonl`: one row a line; `json`: an array with one row a line
+ */
+export function createFileWriter(fileFormat: FileFormat): FileWriter {
   const lines = fileFormat === 'jsonl';
-  const parts: Buffer[] = [];
+  const parts: Uint8Array[] = [];
   const digest = createHash('sha256');
   let count = 0;
   let misfits = 0;
   let bytes = 0;
 
-  function write(text: string): void {
-    const part = Buffer.from(text);
+  function write(part: Uint8Array): void {
     digest.update(part);
     parts.push(part);
     bytes += part.length;
   }
 
-  function rowOf(event: WarehouseEvent): string {
-    if (!mapping) return wholeEvent(event);
-    const row = mapping.map(event);
-    misfits += row.misfits;
-    return row.json;
-  }
-
   return {
-    add(events) {
-      // Row by row: those of a page may be longer than a text can be.
-      for (const event of events) {
-        const row = wellFormed(rowOf(event));
-        write(lines ? `${row}\n` : `${count === 0 ? '[' : ','}\n${row}`);
-        count += 1;
-        if (bytes > MAX_FILE_BYTES) throw new FileTooLargeError();
-      }
+    add(row) {
+      if (!lines) write(Buffer.from(count === 0 ? '[\n' : ',\n'));
+      write(row.bytes);
+      if (lines) write(Buffer.from('\n'));
+      count += 1;
+      misfits += row.misfits;
+      if (bytes > MAX_FILE_BYTES) throw new FileTooLargeError();
     },
     finish() {
-      if (!lines) write(count === 0 ? '[\n\n]\n' : '\n]\n');
+      if (!lines) write(Buffer.from(count === 0 ? '[\n\n]\n' : '\n]\n'));
       return {
         body: Buffer.concat(parts),
         contentType: lines ? 'application/x-ndjson' : 'application/json',
@@ -79,27 +63,4 @@ export function createFileWriter({ fileFormat, mapping }: FileForm): FileWriter 
       };
     },
   };
-}
-
-/** Writes the events of a batch, ordered by the time they were received. @throws FileTooLargeError */
-export function buildFile(batch: FileForm & { events: readonly WarehouseEvent[] }): BatchFile {
-  const writer = createFileWriter(batch);
-  writer.add(batch.events.toSorted(byTime));
-  return writer.finish();
-}
-
-function byTime(a: WarehouseEvent, b: WarehouseEvent): number {
-  return a.receivedAt.getTime() - b.receivedAt.getTime() || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
-}
-
-function wholeEvent(event: WarehouseEvent): string {
-  const payload = payloadText(event.body);
-  const members = JSON.stringify({
-    event_id: event.id,
-    source: event.source,
-    received_at: event.receivedAt.toISOString(),
-    headers: sortedHeaders(event.headers),
-    ...(payload.encoding && { payload_encoding: payload.encoding }),
-  });
-  return `${members.slice(0, -1)},"payload":${payload.json}}`;
 }

@@ -5,6 +5,9 @@ import type { Queryable } from '../pool.ts';
 import { countUnsent } from '../delivery/unsent.ts';
 import { addedUp, bucketsOf, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 
+/** How a delivery ends whose route's schema or filter could not let it through. */
+type GateFailure = 'schema_failed' | 'filter_failed';
+
 /** One delivery of a new event. */
 export interface NewDelivery {
   id: string;
@@ -12,8 +15,8 @@ export interface NewDelivery {
   destinationId: string;
   priority: number;
   shard: number;
-  /** `skipped` and `schema_failed` deliveries are recorded as ended and never queued. */
-  status: 'pending' | 'skipped' | 'schema_failed';
+  /** All but `pending` ones are recorded as ended and never queued. */
+  status: 'pending' | 'skipped' | GateFailure;
   /** Why it was ended; null when it is pending. */
   error: string | null;
 }
@@ -100,7 +103,7 @@ with ${settingLate('$6', '$7')}, fresh as (
 ), queued as (
   ${toOutbox('d', { delivery_id: 'd.id' })}
   from delivery d where d.status = 'pending'
-), ${countUnsent('delivery', "status = 'schema_failed'")}, counted as (
+), ${countUnsent('delivery', "status in ('schema_failed', 'filter_failed')")}, counted as (
   insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
   select c.subject_id, b.bucket, sum(c.events), sum(c.filtered), max(a.received_at)
   from json_to_recordset($5::json) as c(event_id text, subject_id text, events int, filtered int)
@@ -153,8 +156,8 @@ const versionOf = ({ organizationId, configVersion }: NewEvent): Version => ({
 const versionKey = ({ organization_id, version }: Version): string => `${organization_id} ${version}`;
 
 function eventRow(event: NewEvent, index: number) {
-  const withStatus = (status: NewDelivery['status']) =>
-    event.deliveries.reduce((count, delivery) => count + (delivery.status === status ? 1 : 0), 0);
+  const skipped = event.deliveries.reduce((count, { status }) => count + (status === 'skipped' ? 1 : 0), 0);
+  const open = event.deliveries.reduce((count, { status }) => count + (status === 'pending' ? 1 : 0), 0);
   return {
     ord: index + 1,
     id: event.id,
@@ -168,8 +171,8 @@ function eventRow(event: NewEvent, index: number) {
     payload_size: event.body.length,
     payload_hash: event.payloadHash,
     is_text: event.isText,
-    deliveries_count: event.deliveries.length - withStatus('skipped'),
-    deliveries_failed: withStatus('schema_failed'),
+    deliveries_count: event.deliveries.length - skipped,
+    deliveries_failed: event.deliveries.length - skipped - open,
     received_at: event.receivedAt,
     validated_at: event.validatedAt,
     key_hash: event.idempotency?.keyHash.toString('hex') ?? null,

@@ -12,6 +12,7 @@ import {
 } from './event-replays.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { type ReplayedDelivery, replayEvents } from './replay.ts';
+import { cannotValidate, type ValidatePayload } from './replay-schemas.ts';
 
 // Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout. Payload
 // bytes are limited where payloads are read: for `search`, and by the schemas of routes.
@@ -53,7 +54,12 @@ jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_stat
  * @returns the progress of the replay: if it has fewer pages and is running, call again
  * @throws a database error; nothing has changed then
  */
-export async function makePage(pool: Pool, key: EventReplayKey, page: number): Promise<PageStep> {
+export async function makePage(
+  pool: Pool,
+  key: EventReplayKey,
+  page: number,
+  validate: ValidatePayload = cannotValidate,
+): Promise<PageStep> {
   return inTransaction(pool, async (db) => {
     // A worker that vanishes with its machine must not keep the replay and the events locked.
     await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
@@ -65,7 +71,8 @@ export async function makePage(pool: Pool, key: EventReplayKey, page: number): P
     const slice = await nextSlice(db, replay);
     const eventIds = slice.events.filter((event) => event.hasPayload).map((event) => event.id);
     const { organizationId, destinationIds } = replay;
-    const result = await replayEvents(db, { organizationId, eventIds, destinationIds: destinationIds ?? undefined });
+    const request = { organizationId, eventIds, destinationIds: destinationIds ?? undefined };
+    const result = await replayEvents(db, request, validate);
     const moved = await move(db, key, slice, {
       replayed: result.eventsQueued,
       expired: slice.events.length - eventIds.length,

@@ -1,8 +1,7 @@
 // Replays are validated by the current schemas: after a schema is fixed, a replay delivers the events that it refused. Filters
 // are not applied again, because the replay was requested explicitly.
-import { viewPayload } from '../../core/payload.ts';
-import { type StoredSchema, validatorOf } from '../../core/schemas/cached.ts';
-import { describeErrors } from '../../core/schemas/errors.ts';
+import type { StoredSchema } from '../../core/schemas/cached.ts';
+import { describeErrors, type SchemaError } from '../../core/schemas/errors.ts';
 import { loadPayload } from '../history/events.ts';
 import type { Queryable } from '../pool.ts';
 
@@ -12,6 +11,17 @@ interface RoutedEvent {
   routeId: string | null;
 }
 
+/** Validates a payload by each schema, in their order; in a thread, because it may take long. */
+export type ValidatePayload = (
+  organizationId: string,
+  schemas: readonly StoredSchema[],
+  body: Buffer,
+) => Promise<SchemaError[][]>;
+
+/** For callers whose routes have no schemas. */
+export const cannotValidate: ValidatePayload = () =>
+  Promise.reject(new Error('a route has a schema, and nothing was given to validate payloads with'));
+
 /** Why an event may not be sent by a route, or null. */
 export type MismatchOf = (target: RoutedEvent) => string | null;
 
@@ -19,7 +29,12 @@ export type MismatchOf = (target: RoutedEvent) => string | null;
  * Validates events by the schemas of the routes that send them; costs only one lookup when no route has one.
  * @throws a database error
  */
-export async function findMismatches(db: Queryable, targets: RoutedEvent[]): Promise<MismatchOf> {
+export async function findMismatches(
+  db: Queryable,
+  organizationId: string,
+  targets: RoutedEvent[],
+  validate: ValidatePayload,
+): Promise<MismatchOf> {
   const schemas = await schemasOfRoutes(db, [...new Set(targets.flatMap(({ routeId }) => routeId ?? []))]);
   if (schemas.size === 0) return () => null;
   const mismatches = new Map<string, string>();
@@ -28,12 +43,16 @@ export async function findMismatches(db: Queryable, targets: RoutedEvent[]): Pro
   for (const eventId of eventIds) {
     const body = await loadPayload(db, eventId);
     if (body === null) continue;
-    const { payload } = viewPayload(body);
-    for (const target of targets) {
+    const checked = targets.flatMap((target) => {
       const schema = schemas.get(target.routeId ?? '');
-      if (target.eventId !== eventId || !schema) continue;
-      const errors = validatorOf(schema).validate(payload, body.length);
-      if (errors.length > 0) mismatches.set(keyOf(target), describeErrors(schema, errors));
+      return target.eventId === eventId && schema ? [{ target, schema }] : [];
+    });
+    const used = [...new Map(checked.map(({ schema }) => [schema.id, schema])).values()];
+    const errors = await validate(organizationId, used, body);
+    const errorsOf = new Map(used.map(({ id }, index) => [id, errors[index] ?? []]));
+    for (const { target, schema } of checked) {
+      const found = errorsOf.get(schema.id) ?? [];
+      if (found.length > 0) mismatches.set(keyOf(target), describeErrors(schema, found));
     }
   }
   return (target) => mismatches.get(keyOf(target)) ?? null;

@@ -5,7 +5,7 @@ import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
 import { OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
-import { findMismatches, type MismatchOf } from './replay-schemas.ts';
+import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';
 import { countUnsent } from '../delivery/unsent.ts';
 
 /** The payload of an event was removed by the retention, so it cannot be sent again. */
@@ -130,23 +130,33 @@ from created c join input i on i.id = c.id left join superseded s on s.id = i.re
  * @throws PayloadExpiredError when one of the events has no payload any more
  * @throws UnroutableDestinationError when a requested destination gets none of these events
  */
-export async function createReplays(pool: Pool, request: ReplayRequest): Promise<ReplayResult> {
-  return inTransaction(pool, async (db) => {
-    await requirePayloads(db, request);
-    const targets = await findTargets(db, request);
-    const reachable = new Set(targets.map((target) => target.destinationId));
-    const unroutable = (request.destinationIds ?? []).filter((id) => !reachable.has(id));
-    if (unroutable.length > 0 && request.eventIds.length > 0) throw new UnroutableDestinationError(unroutable);
-    return insertReplays(db, request.organizationId, targets);
-  });
+export async function createReplays(
+  pool: Pool,
+  request: ReplayRequest,
+  validate: ValidatePayload = cannotValidate,
+): Promise<ReplayResult> {
+  await requirePayloads(pool, request);
+  const targets = await findTargets(pool, request);
+  const reachable = new Set(targets.map((target) => target.destinationId));
+  const unroutable = (request.destinationIds ?? []).filter((id) => !reachable.has(id));
+  if (unroutable.length > 0 && request.eventIds.length > 0) throw new UnroutableDestinationError(unroutable);
+  // Before the transaction: no connection waits for a validation.
+  const mismatchOf = await findMismatches(pool, request.organizationId, targets, validate);
+  return inTransaction(pool, (db) => insertReplays(db, request.organizationId, targets, mismatchOf));
 }
 
 /**
  * Like `createReplays`, inside the caller's transaction and for events that have their payloads. Events without a target are
  * skipped.
  */
-export async function replayEvents(db: Queryable, request: ReplayRequest): Promise<ReplayResult> {
-  return insertReplays(db, request.organizationId, await findTargets(db, request));
+export async function replayEvents(
+  db: Queryable,
+  request: ReplayRequest,
+  validate: ValidatePayload,
+): Promise<ReplayResult> {
+  const targets = await findTargets(db, request);
+  const mismatchOf = await findMismatches(db, request.organizationId, targets, validate);
+  return insertReplays(db, request.organizationId, targets, mismatchOf);
 }
 
 async function findTargets(db: Queryable, request: ReplayRequest): Promise<Target[]> {
@@ -170,31 +180,36 @@ export async function replayDelivery(
   pool: Pool,
   organizationId: string,
   deliveryId: string,
+  validate: ValidatePayload,
 ): Promise<ReplayResult | null> {
-  return inTransaction(pool, async (db) => {
-    const { rows } = await db.query<Target>(
-      `select d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
-              d.priority, t.enabled, d.id as "replayOf"
-       from deliveries d join destinations t on t.id = d.destination_id join sources s on s.id = d.source_id
-       where d.organization_id = $1 and d.id = $2`,
-      [organizationId, deliveryId],
-    );
-    const target = rows[0];
-    if (!target) return null;
-    await requirePayloads(db, { organizationId, eventIds: [target.eventId] });
-    return insertReplays(db, organizationId, [target]);
-  });
+  const { rows } = await pool.query<Target>(
+    `select d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
+            d.priority, t.enabled, d.id as "replayOf"
+     from deliveries d join destinations t on t.id = d.destination_id join sources s on s.id = d.source_id
+     where d.organization_id = $1 and d.id = $2`,
+    [organizationId, deliveryId],
+  );
+  const target = rows[0];
+  if (!target) return null;
+  await requirePayloads(pool, { organizationId, eventIds: [target.eventId] });
+  const mismatchOf = await findMismatches(pool, organizationId, [target], validate);
+  return inTransaction(pool, (db) => insertReplays(db, organizationId, [target], mismatchOf));
 }
 
 /**
  * Replays a failed delivery for its workflow; idempotent, because the workflow retries when the answer was lost.
  * @returns the delivery that replays it, maybe an existing one; undefined when a replay is no longer possible
  */
-export async function replayOnce(pool: Pool, organizationId: string, deliveryId: string): Promise<string | undefined> {
+export async function replayOnce(
+  pool: Pool,
+  organizationId: string,
+  deliveryId: string,
+  validate: ValidatePayload = cannotValidate,
+): Promise<string | undefined> {
   const [notice] = await noticesFor(pool, [{ deliveryId, shows: null }]);
   if (notice?.says === 'replayed') return notice.replayedAs;
   try {
-    return (await replayDelivery(pool, organizationId, deliveryId))?.deliveries[0]?.id;
+    return (await replayDelivery(pool, organizationId, deliveryId, validate))?.deliveries[0]?.id;
   } catch (error) {
     if (error instanceof PayloadExpiredError) return undefined;
     throw error;
@@ -211,11 +226,15 @@ async function requirePayloads(db: Queryable, request: ReplayRequest): Promise<v
   if (rows[0]) throw new PayloadExpiredError(rows[0].id);
 }
 
-async function insertReplays(db: Queryable, organizationId: string, targets: Target[]): Promise<ReplayResult> {
+async function insertReplays(
+  db: Queryable,
+  organizationId: string,
+  targets: Target[],
+  mismatchOf: MismatchOf,
+): Promise<ReplayResult> {
   if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   await db.query(`select ${WAKE_RELAYS}`);
   const events = bounds(targets.map((target) => target.eventId));
-  const mismatchOf = await findMismatches(db, targets);
   const replayed = bounds(targets.flatMap((target) => target.replayOf ?? []));
   const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
     jsonParameter(targets.map((target) => deliveryRow(organizationId, target, mismatchOf))),

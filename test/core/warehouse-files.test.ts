@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
-import { parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { type FieldMapping, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
-import { buildFile } from '../../core/warehouse/file.ts';
-import { objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
+import { type BatchFile, createFileWriter } from '../../core/warehouse/file.ts';
+import { rowText } from '../../core/warehouse/rows.ts';
+import { type FileFormat, objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
 
 function event(
   id: string,
@@ -14,6 +15,22 @@ function event(
   headers: Record<string, string> = {},
 ): WarehouseEvent {
   return { id, source: 'orders', receivedAt: new Date(at), headers, body: Buffer.from(body) };
+}
+
+const byTime = (a: WarehouseEvent, b: WarehouseEvent) =>
+  a.receivedAt.getTime() - b.receivedAt.getTime() || (a.id < b.id ? -1 : 1);
+
+function buildFile(batch: {
+  events: readonly WarehouseEvent[];
+  fileFormat: FileFormat;
+  mapping?: FieldMapping | null;
+}): BatchFile {
+  const writer = createFileWriter(batch.fileFormat);
+  for (const each of batch.events.toSorted(byTime)) {
+    const { text, misfits } = rowText(each, batch.mapping ?? null);
+    writer.add({ bytes: Buffer.from(text), misfits });
+  }
+  return writer.finish();
 }
 
 describe('object key', () => {

@@ -36,9 +36,17 @@ export function selections({ organizationId, routes }: HistoryOwner): Selection[
     { destination_id: route?.destinationIds[0] },
     { destination_id: route?.failoverId },
     { route_id: route?.id, destination_id: route?.destinationIds[1] },
-    ...['pending', 'retrying', 'delivered', 'failed', 'failed_over', 'schema_failed', 'skipped', 'cancelled'].map(
-      (status) => ({ status }),
-    ),
+    ...[
+      'pending',
+      'retrying',
+      'delivered',
+      'failed',
+      'failed_over',
+      'schema_failed',
+      'filter_failed',
+      'skipped',
+      'cancelled',
+    ].map((status) => ({ status })),
     { route_id: route?.id, status: 'failed' },
     { destination_id: route?.destinationIds[0], status: 'delivered' },
   ];

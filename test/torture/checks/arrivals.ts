@@ -26,7 +26,7 @@ export interface Arrived {
   problems: Problem[];
 }
 
-const VISIBLE = ['failed', 'schema_failed', 'skipped', 'cancelled', 'circuit_open'];
+const VISIBLE = ['failed', 'schema_failed', 'filter_failed', 'skipped', 'cancelled', 'circuit_open'];
 
 /** Judges every acknowledged event and every request that arrived. */
 export async function judgeArrivals(pool: Pool, pipes: Pipe[], ledger: Ledger): Promise<Arrived> {

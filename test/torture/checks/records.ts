@@ -39,7 +39,7 @@ const AGREEMENTS: [what: string, statement: string][] = [
     'events whose totals or status are not those of their deliveries',
     `select e.id from events e left join (
        select event_id, count(*) filter (where counted) as total, count(*) filter (where counted and status = 'delivered') as succeeded,
-              count(*) filter (where counted and status in ('failed', 'schema_failed')) as failed
+              count(*) filter (where counted and status in ('failed', 'schema_failed', 'filter_failed')) as failed
        from deliveries group by 1) d on d.event_id = e.id
      where (e.deliveries_count, e.deliveries_succeeded, e.deliveries_failed)
            is distinct from (coalesce(d.total, 0), coalesce(d.succeeded, 0), coalesce(d.failed, 0))

@@ -1,0 +1,162 @@
+// Decides which routes take a webhook: on the event loop when that is quick, else in a thread. How quick it is is known before each
+// piece of work, so that the loop is never held; what one organization has used of the loop counts for its next webhooks.
+// Rules: FLT-15, SCH-04.
+import { createHash } from 'node:crypto';
+import { type Budget, BudgetError } from '../../core/budget.ts';
+import type { GatedRequest, Passage, SchemaCheck } from '../../core/gates/gate.ts';
+import { keyInPayload } from '../../core/gates/idempotency-key.ts';
+import { noteLoopWork } from '../../core/loop-delay.ts';
+import { LoopShare } from '../../core/loop-share.ts';
+import { SchemaCache, type StoredSchema } from '../../core/schemas/cached.ts';
+import { validationSteps } from '../../core/schemas/schema.ts';
+import { type Compute, ComputeOverrunError, type GateSet } from '../../outbound/compute/index.ts';
+import type { Received } from './received.ts';
+import type { SourceRouting } from './routing.ts';
+
+export interface Decision {
+  /** Of each route of the source; null for one without a gate. Fewer than routes: the others have none. */
+  passages: readonly (Passage | null)[];
+  /** SHA-256 of the idempotency key in the payload; null when there is none. */
+  keyHash: Buffer | null;
+}
+
+const OPEN: Decision = { passages: [], keyHash: null };
+
+// Steps of a budget for each byte of a payload that is parsed, and of a schema that is compiled: measured.
+const PARSE_STEPS = 1;
+const COMPILE_STEPS = 300;
+
+export interface Gatekeeper {
+  /** @throws ComputeBusyError when too much of the organization waits already */
+  decide(source: SourceRouting, received: Received): Decision | Promise<Decision>;
+}
+
+export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
+  const share = new LoopShare();
+  const schemas = new SchemaCache();
+
+  /** @returns null when it takes more than the loop has for it */
+  function onLoop(source: SourceRouting, received: Received): Decision | null {
+    const { organizationId } = source;
+    const startedAt = performance.now();
+    try {
+      const budget = share.budgetOf(organizationId, startedAt);
+      return decideHere(source, received, budget, checkerOnLoop(schemas, organizationId));
+    } catch (error) {
+      if (!(error instanceof BudgetError)) throw error;
+      return null;
+    } finally {
+      const now = performance.now();
+      share.used(organizationId, now - startedAt, now);
+      noteLoopWork('filters', organizationId, now - startedAt);
+    }
+  }
+
+  return {
+    decide(source, received) {
+      if (!source.isGated) return OPEN;
+      return onLoop(source, received) ?? inThread(compute, source, received);
+    },
+  };
+}
+
+function decideHere(source: SourceRouting, received: Received, budget: Budget, check: SchemaCheck): Decision {
+  const request = metered(received, budget);
+  const passages = source.routes.map(({ gate }) => gate?.pass(request, budget, check) ?? null);
+  const path = source.idempotencyKey?.jsonPath;
+  const key = path === undefined ? undefined : keyInPayload(request.payload(), path, budget);
+  return { passages, keyHash: hashOfKey(key) };
+}
+
+/** A webhook whose payload is parsed only while the budget allows it. */
+function metered(received: Received, budget: Budget): GatedRequest {
+  return {
+    method: received.method,
+    headers: received.headers,
+    size: received.size,
+    query: () => received.query(),
+    payload() {
+      if (!received.isParsed) budget.spend(received.size * PARSE_STEPS);
+      return received.payload();
+    },
+  };
+}
+
+function checkerOnLoop(schemas: SchemaCache, organizationId: string): SchemaCheck {
+  return (stored, request, budget) => {
+    const compiled = schemas.find(organizationId, stored) ?? compileOnLoop(schemas, organizationId, stored, budget);
+    budget.spend(validationSteps(compiled, request.size));
+    return compiled.validate(request.payload(), request.size);
+  };
+}
+
+const MINIMUM_COMPILE_STEPS = 100_000;
+
+function compileOnLoop(schemas: SchemaCache, organizationId: string, stored: StoredSchema, budget: Budget) {
+  budget.spend(MINIMUM_COMPILE_STEPS);
+  budget.spend(COMPILE_STEPS * JSON.stringify(stored.schema).length);
+  return schemas.compile(organizationId, stored);
+}
+
+async function inThread(compute: Pick<Compute, 'gates'>, source: SourceRouting, received: Received): Promise<Decision> {
+  try {
+    const { passages, keyHash } = await compute.gates({
+      organizationId: source.organizationId,
+      key: `${source.sourceId}:${source.configVersion}`,
+      gates: () => gatesOf(source),
+      request: { method: received.method, headers: received.headers, query: received.queryText },
+      keyPath: source.idempotencyKey?.jsonPath ?? null,
+      body: received.body,
+    });
+    // The threads see the routes with a gate only.
+    const gated = passages[Symbol.iterator]();
+    return {
+      passages: source.routes.map(({ gate }) => (gate === null ? null : (gated.next().value ?? null))),
+      keyHash: keyHash && Buffer.from(keyHash),
+    };
+  } catch (error) {
+    if (error instanceof ComputeOverrunError) return overrun(source);
+    throw error;
+  }
+}
+
+/** Failure policy: the event is stored, and its deliveries by routes with a filter or schema end, visibly. They can be replayed. */
+function overrun({ routes }: SourceRouting): Decision {
+  const passages = routes.map(({ gate }): Passage | null => {
+    if (gate === null) return null;
+    const { schema } = gate.definition;
+    return schema === null
+      ? {
+          kind: 'filter_failed',
+          error: 'The filter was not applied: it needs too much time or memory for this webhook',
+        }
+      : {
+          kind: 'schema_failed',
+          error: 'The schema was not checked: it needs too much time or memory for this webhook',
+        };
+  });
+  return { passages, keyHash: null };
+}
+
+const setsOf = new WeakMap<SourceRouting, string>();
+
+/** The gates as a thread reads them; written once for each version of the configuration. */
+function gatesOf(source: SourceRouting): string {
+  const known = setsOf.get(source);
+  if (known !== undefined) return known;
+  const set: GateSet = { schemas: {}, gates: [] };
+  for (const { gate } of source.routes) {
+    if (gate === null) continue;
+    const { schema, filter } = gate.definition;
+    if (schema !== null) set.schemas[schema.id] = schema;
+    set.gates.push({ schemaId: schema?.id ?? null, filter });
+  }
+  const text = JSON.stringify(set);
+  setsOf.set(source, text);
+  return text;
+}
+
+/** SHA-256 of an idempotency key; null when there is none. */
+export function hashOfKey(key: string | Buffer | undefined): Buffer | null {
+  return key === undefined || key.length === 0 ? null : createHash('sha256').update(key).digest();
+}

@@ -1,0 +1,30 @@
+// Conditions and a sample, tried out in a thread.
+import { BudgetError } from '../../core/budget.ts';
+import type { FilteredRequest } from '../../core/filters/fields.ts';
+import { compileFilter } from '../../core/filters/filter.ts';
+import { parseExact } from '../../core/numbers/exact-json.ts';
+import { TimedBudget } from '../../core/timed-budget.ts';
+import type { FilterResult, FilterTask, FilterTrial } from './types.ts';
+
+/** As much as the filters of one webhook have. */
+const TRIAL_MS = 1000;
+
+export function tryFilter({ trial }: FilterTask): FilterResult {
+  const given = parseExact(trial) as FilterTrial;
+  const budget = new TimedBudget(TRIAL_MS);
+  const request = requestOf(given);
+  try {
+    const filter = compileFilter(given.conditions, given.logic, budget);
+    const met = filter.explain(request, budget);
+    const matches = given.logic === 'OR' ? met.length === 0 || met.includes(true) : !met.includes(false);
+    return { ok: true, matches, met };
+  } catch (error) {
+    if (error instanceof BudgetError) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+function requestOf({ method, headers, query: text, payload }: FilterTrial): FilteredRequest {
+  const query = new URLSearchParams(text);
+  return { method, headers, query: () => query, payload: () => payload };
+}

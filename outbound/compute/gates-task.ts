@@ -1,0 +1,72 @@
+// The gates of a webhook, in a thread: schemas and filters of all its routes in one budget.
+import { createHash } from 'node:crypto';
+import { Gate, type GatedRequest } from '../../core/gates/gate.ts';
+import { keyInPayload } from '../../core/gates/idempotency-key.ts';
+import { parseExact } from '../../core/numbers/exact-json.ts';
+import { viewPayload } from '../../core/payload.ts';
+import { ShareCache } from '../../core/share-cache.ts';
+import { TimedBudget } from '../../core/timed-budget.ts';
+import { checkerInThread, compileFor } from './thread-schemas.ts';
+import type { GateSet, GatesResult, GatesTask } from './types.ts';
+
+/** What the filters and schemas of one webhook may take together, in ms; compiling comes on top of it, in turns. */
+const EVENT_MS = 1000;
+
+// Bytes of the gates' JSON; compiled patterns take several times as much.
+const MAX_GATES_BYTES = 32 * 1024 * 1024;
+const known = new ShareCache<KnownGates>(MAX_GATES_BYTES);
+
+interface KnownGates {
+  set: GateSet;
+  gates: Gate[];
+}
+
+export function passGates(task: GatesTask): GatesResult {
+  const found = find(task);
+  if (found === undefined) return { kind: 'unknown' };
+  const isReady = compileFor(task.organizationId, Object.values(found.set.schemas));
+  if (!isReady && !task.last) return { kind: 'more' };
+  const budget = new TimedBudget(EVENT_MS);
+  const check = checkerInThread(task.organizationId, budget);
+  const request = requestOf(task);
+  return {
+    kind: 'done',
+    passages: found.gates.map((gate) => gate.passOrFail(request, budget, check)),
+    keyHash:
+      task.keyPath === null ? null : hashOf(keyInPayload(request.payload(), task.keyPath, new TimedBudget(EVENT_MS))),
+  };
+}
+
+function find({ organizationId, key, gates: text }: GatesTask): KnownGates | undefined {
+  if (text === null) return known.get(organizationId, key);
+  const set = parseExact(text) as GateSet;
+  const gates = set.gates.map(
+    ({ schemaId, filter }) => new Gate({ schema: schemaId === null ? null : (set.schemas[schemaId] ?? null), filter }),
+  );
+  const made = { set, gates };
+  known.set(organizationId, key, made, text.length);
+  return made;
+}
+
+function requestOf({ request, body }: GatesTask): GatedRequest {
+  let payload: { payload: unknown } | undefined;
+  let query: URLSearchParams | undefined;
+  return {
+    method: request.method,
+    headers: request.headers,
+    size: body.byteLength,
+    query() {
+      query ??= new URLSearchParams(request.query);
+      return query;
+    },
+    payload() {
+      payload ??= viewPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+      return payload.payload;
+    },
+  };
+}
+
+function hashOf(text: string | undefined): Uint8Array | null {
+  if (text === undefined || text === '') return null;
+  return new Uint8Array(createHash('sha256').update(text).digest());
+}

@@ -1,0 +1,166 @@
+// Filters, schemas and mappings that are too much for the event loop, in threads: one task of an organization after the other's.
+import type { Log } from '../../core/log.ts';
+import type { SchemaError } from '../../core/schemas/errors.ts';
+import type { StoredSchema } from '../../core/schemas/cached.ts';
+import type { JsonSchema } from '../../core/schemas/schema.ts';
+import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
+import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import { ComputePool } from './pool.ts';
+import {
+  ComputeOverrunError,
+  type FilterResult,
+  type FilterTrial,
+  type GatesResult,
+  type GatesTask,
+  type MadeRow,
+} from './types.ts';
+
+export type { FilterResult, FilterTrial, GateSet, GatesResult, MadeRow } from './types.ts';
+export { ComputeBusyError, ComputeOverrunError } from './types.ts';
+
+/** Turns in which the schemas of one webhook are compiled. */
+const MAX_TURNS = 20;
+// Beside the payloads: what a queued task holds in memory.
+const TASK_BYTES = 1024;
+
+export interface GatedWebhook extends Pick<GatesTask, 'organizationId' | 'key' | 'request' | 'keyPath'> {
+  /** JSON of `GateSet`. */
+  gates: () => string;
+  body: Buffer;
+}
+
+export interface Compute {
+  /** Asks the gates of a webhook's routes. @throws ComputeBusyError, ComputeOverrunError */
+  gates(webhook: GatedWebhook): Promise<Extract<GatesResult, { kind: 'done' }>>;
+  /** Tries conditions on a sample. @throws ComputeBusyError, ComputeOverrunError */
+  tryFilter(organizationId: string, trial: FilterTrial): Promise<FilterResult>;
+  /** What is wrong with a schema that is to be stored, as the end of a sentence, or null. @throws ComputeBusyError */
+  schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null>;
+  /** Validates a payload by each schema. @throws ComputeBusyError */
+  validate(organizationId: string, schemas: readonly StoredSchema[], body: Buffer): Promise<SchemaError[][]>;
+  /** Makes the rows of events, in their order. @throws ComputeBusyError */
+  rows(
+    organizationId: string,
+    rules: FieldMappingRule[] | null,
+    events: readonly WarehouseEvent[],
+  ): AsyncGenerator<MadeRow>;
+  /** Ends the threads; what runs is refused. */
+  close(): Promise<void>;
+}
+
+/** @param threads how many run at once; they are started when there is something to do */
+export function createCompute({ threads, log }: { threads: number; log: Pick<Log, 'warn'> }): Compute {
+  const pool = new ComputePool(threads, log);
+  return {
+    gates: (webhook) => gates(pool, webhook),
+    tryFilter(organizationId, trial) {
+      const text = JSON.stringify(trial);
+      const task = () => ({ task: { kind: 'filter' as const, trial: text }, handedOver: [] });
+      return pool.run({ organizationId, kind: 'filter', bytes: TASK_BYTES + text.length, task });
+    },
+    schemaProblem: (organizationId, schema) => schemaProblem(pool, organizationId, schema),
+    validate: (organizationId, schemas, body) => validate(pool, organizationId, schemas, body),
+    rows: (organizationId, rules, events) => rows(pool, organizationId, rules, events),
+    close: () => pool.close(),
+  };
+}
+
+async function gates(pool: ComputePool, webhook: GatedWebhook): Promise<Extract<GatesResult, { kind: 'done' }>> {
+  const { organizationId, key, request, keyPath, body } = webhook;
+  let isForgotten = false;
+  for (let turn = 1; ; turn += 1) {
+    const result = await pool.run({
+      organizationId,
+      kind: 'gates',
+      bytes: TASK_BYTES + body.length,
+      key,
+      task(isKnown) {
+        const bytes = new Uint8Array(body);
+        const set = isKnown && !isForgotten ? null : webhook.gates();
+        const last = turn >= MAX_TURNS;
+        const task: GatesTask = { kind: 'gates', organizationId, key, gates: set, request, body: bytes, keyPath, last };
+        return { task, handedOver: [bytes.buffer] };
+      },
+    });
+    if (result.kind === 'done') return result;
+    isForgotten = result.kind === 'unknown';
+  }
+}
+
+async function schemaProblem(pool: ComputePool, organizationId: string, schema: JsonSchema): Promise<string | null> {
+  const text = JSON.stringify(schema);
+  const task = () => ({ task: { kind: 'schema' as const, schema: text }, handedOver: [] });
+  try {
+    return await pool.run({ organizationId, kind: 'schema', bytes: TASK_BYTES + text.length, task });
+  } catch (error) {
+    if (error instanceof ComputeOverrunError) return 'is too complex: it takes too long to compile';
+    throw error;
+  }
+}
+
+async function validate(
+  pool: ComputePool,
+  organizationId: string,
+  schemas: readonly StoredSchema[],
+  body: Buffer,
+): Promise<SchemaError[][]> {
+  const text = JSON.stringify(schemas);
+  try {
+    return await pool.run({
+      organizationId,
+      kind: 'validate',
+      bytes: TASK_BYTES + text.length + body.length,
+      task() {
+        const bytes = new Uint8Array(body);
+        return { task: { kind: 'validate', organizationId, schemas: text, body: bytes }, handedOver: [bytes.buffer] };
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ComputeOverrunError)) throw error;
+    return schemas.map(() => [{ path: '', message: 'could not be validated: it takes too much time or memory' }]);
+  }
+}
+
+async function* rows(
+  pool: ComputePool,
+  organizationId: string,
+  rules: FieldMappingRule[] | null,
+  events: readonly WarehouseEvent[],
+): AsyncGenerator<MadeRow> {
+  // After an overrun one at a time: it is the fault of one of them.
+  let most = events.length;
+  for (let done = 0; done < events.length; ) {
+    const some = events.slice(done, done + most);
+    const made = await rowsOf(pool, organizationId, rules, some);
+    if (made === null) {
+      most = 1;
+      continue;
+    }
+    yield* made;
+    done += made.length;
+  }
+}
+
+/** @returns null when it cannot be said which of the events is too much */
+async function rowsOf(
+  pool: ComputePool,
+  organizationId: string,
+  rules: FieldMappingRule[] | null,
+  events: readonly WarehouseEvent[],
+): Promise<MadeRow[] | null> {
+  try {
+    return await pool.run({
+      organizationId,
+      kind: 'rows',
+      bytes: TASK_BYTES + events.reduce((sum, { body }) => sum + body.length, 0),
+      task() {
+        const copies = events.map((event) => ({ ...event, body: new Uint8Array(event.body) }));
+        const task = { kind: 'rows' as const, rules, events: copies };
+        return { task, handedOver: copies.map(({ body }) => body.buffer) };
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ComputeOverrunError)) throw error;
+    return events.length === 1 ? [{ kind: 'too long' }] : null;
+  }
+}

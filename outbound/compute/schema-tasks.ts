@@ -1,0 +1,32 @@
+// Schemas of users in a thread: checked before they are stored, and payloads validated by them.
+import { parseExact } from '../../core/numbers/exact-json.ts';
+import { viewPayload } from '../../core/payload.ts';
+import type { StoredSchema } from '../../core/schemas/cached.ts';
+import type { SchemaError } from '../../core/schemas/errors.ts';
+import { checkSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
+import { TimedBudget } from '../../core/timed-budget.ts';
+import { checkerInThread, compileFor } from './thread-schemas.ts';
+import type { SchemaTask, ValidateTask } from './types.ts';
+
+const EVENT_MS = 1000;
+
+export function checkStoredSchema({ schema }: SchemaTask): string | null {
+  try {
+    checkSchema(parseExact(schema) as JsonSchema);
+    return null;
+  } catch (error) {
+    if (error instanceof InvalidSchemaError) return error.message;
+    throw error;
+  }
+}
+
+/** All schemas are compiled, however long it takes: nobody waits for the answer but the one who asked for it. */
+export function validatePayload({ organizationId, schemas: text, body }: ValidateTask): SchemaError[][] {
+  const schemas = parseExact(text) as StoredSchema[];
+  while (!compileFor(organizationId, schemas));
+  const { payload } = viewPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  const budget = new TimedBudget(EVENT_MS);
+  const check = checkerInThread(organizationId, budget);
+  const request = { payload: () => payload, size: body.byteLength };
+  return schemas.map((schema) => check(schema, request, budget));
+}

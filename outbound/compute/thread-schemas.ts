@@ -1,0 +1,42 @@
+// Schemas in a thread: compiled in turns, and validated against the clock of the processor.
+import type { SchemaCheck } from '../../core/gates/gate.ts';
+import { SchemaCache, type StoredSchema } from '../../core/schemas/cached.ts';
+import type { TimedBudget } from '../../core/timed-budget.ts';
+
+/** What compiling takes of one turn, in ms; a single schema may take longer. */
+const TURN_MS = 1000;
+
+const cache = new SchemaCache();
+
+/** Compiles what is not compiled yet. @returns false when the turn is over before all are */
+export function compileFor(organizationId: string, schemas: readonly StoredSchema[]): boolean {
+  const before = process.threadCpuUsage();
+  for (const schema of schemas) {
+    if (cache.find(organizationId, schema) !== undefined) continue;
+    if (msSince(before) > TURN_MS) return false;
+    cache.compile(organizationId, schema);
+  }
+  return true;
+}
+
+/** Failure policy: a payload that could not be validated does not match; its deliveries say why and can be replayed. */
+export function checkerInThread(organizationId: string, budget: TimedBudget): SchemaCheck {
+  return (schema, request) => {
+    budget.spend(1);
+    const compiled = cache.find(organizationId, schema);
+    if (compiled === undefined) {
+      const message = 'cannot be validated: the schemas of the routes of this source take too long to compile';
+      return [{ path: '', message }];
+    }
+    const payload = request.payload();
+    const before = process.threadCpuUsage();
+    const errors = compiled.validate(payload, request.size, budget.leftMs);
+    budget.took(before);
+    return errors;
+  };
+}
+
+function msSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}

@@ -1,0 +1,123 @@
+// What the threads for filters, schemas and mappings take and give. Everything crosses the border as plain data: payloads as their
+// bytes, values with exact numbers as JSON text.
+import type { GateDefinition, Passage } from '../../core/gates/gate.ts';
+import type { SchemaError } from '../../core/schemas/errors.ts';
+import type { StoredSchema } from '../../core/schemas/cached.ts';
+import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
+
+/** A webhook on its way through the gates of its routes. */
+export interface GatesTask {
+  kind: 'gates';
+  organizationId: string;
+  /** Names the gates in the cache of a thread: source and version of the configuration. */
+  key: string;
+  /** The gates as JSON of `GateSet`; null when the thread should have them. */
+  gates: string | null;
+  request: { method: string; headers: Record<string, string>; query: string };
+  body: Uint8Array;
+  /** Where in the payload its idempotency key is. */
+  keyPath: string | null;
+  /** Whether what cannot be compiled in this turn fails, instead of needing another one. */
+  last: boolean;
+}
+
+/** Routes share schemas, so each is there once. */
+export interface GateSet {
+  schemas: Record<string, StoredSchema>;
+  gates: { schemaId: string | null; filter: GateDefinition['filter'] }[];
+}
+
+/** `unknown`: the thread does not have the gates (any more). `more`: it needs another turn. */
+export type GatesResult =
+  | { kind: 'unknown' }
+  | { kind: 'more' }
+  | { kind: 'done'; passages: Passage[]; keyHash: Uint8Array | null };
+
+/** Conditions and a sample, tried out. */
+export interface FilterTask {
+  kind: 'filter';
+  /** JSON of `FilterTrial`. */
+  trial: string;
+}
+
+export interface FilterTrial {
+  conditions: NonNullable<GateDefinition['filter']>['conditions'];
+  logic: NonNullable<GateDefinition['filter']>['logic'];
+  method: string;
+  headers: Record<string, string>;
+  query: string;
+  payload?: unknown;
+}
+
+export type FilterResult = { ok: true; matches: boolean; met: boolean[] } | { ok: false; problem: string };
+
+/** A schema that is to be stored; the result says what is wrong, as the end of a sentence, or null. */
+export interface SchemaTask {
+  kind: 'schema';
+  /** Its JSON. */
+  schema: string;
+}
+
+/** One payload and schemas; errors of each, in their order. */
+export interface ValidateTask {
+  kind: 'validate';
+  organizationId: string;
+  /** JSON of `StoredSchema[]`. */
+  schemas: string;
+  body: Uint8Array;
+}
+
+/** Events that become rows of a file. */
+export interface RowsTask {
+  kind: 'rows';
+  /** Null: rows are whole events. */
+  rules: FieldMappingRule[] | null;
+  events: RowEvent[];
+}
+
+export interface RowEvent {
+  id: string;
+  source: string;
+  receivedAt: Date;
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array;
+}
+
+/** A row, or why there is none: it is larger than a file may be, or takes too long to make. */
+export type MadeRow =
+  | { kind: 'row'; bytes: Uint8Array; misfits: number }
+  | { kind: 'too large' }
+  | { kind: 'too long' };
+
+export interface Results {
+  gates: GatesResult;
+  filter: FilterResult;
+  schema: string | null;
+  validate: SchemaError[][];
+  /** Of the first events, as many as the turn was long enough for; one at least. */
+  rows: MadeRow[];
+}
+
+export type Task = GatesTask | FilterTask | SchemaTask | ValidateTask | RowsTask;
+export type ResultOf<Kind extends Task['kind']> = Results[Kind];
+
+export type ThreadMessage =
+  | { type: 'ready' }
+  | { type: 'started' }
+  | { type: 'done'; result: Results[Task['kind']] }
+  | { type: 'failed'; error: string };
+
+/** Nothing is known of the work: too much waits, its turn did not come in time, or no thread could be started. */
+export class ComputeBusyError extends Error {
+  override readonly name = 'ComputeBusyError';
+}
+
+/** The work itself cannot be done: a thread was ended for it. */
+export class ComputeOverrunError extends Error {
+  override readonly name = 'ComputeOverrunError';
+  readonly reason: 'time' | 'memory' | 'error';
+  constructor(reason: 'time' | 'memory' | 'error', message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

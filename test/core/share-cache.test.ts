@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { ShareCache } from '../../core/share-cache.ts';
+
+describe('a cache that owners share', () => {
+  it('drops what the owner with the most has used least recently', () => {
+    const cache = new ShareCache<number>(10);
+    cache.set('few', 'a', 1, 3);
+    for (const key of ['a', 'b', 'c', 'd']) cache.set('many', key, 2, 2);
+    expect(cache.get('many', 'a'), 'the weight is 11').to.equal(undefined);
+    expect(cache.get('many', 'b')).to.equal(2);
+    cache.set('many', 'e', 2, 2);
+    expect(cache.get('many', 'b'), 'used since').to.equal(2);
+    expect(cache.get('many', 'c')).to.equal(undefined);
+    expect(cache.get('few', 'a')).to.equal(1);
+  });
+
+  it('counts a value once that is set again, and holds nothing that is heavier than all', () => {
+    const cache = new ShareCache<number>(10);
+    for (let n = 0; n < 20; n += 1) cache.set('a', 'x', n, 6);
+    expect(cache.get('a', 'x')).to.equal(19);
+    cache.set('b', 'huge', 1, 11);
+    expect(cache.get('b', 'huge')).to.equal(undefined);
+    expect(cache.get('a', 'x')).to.equal(19);
+  });
+
+  it('keeps names apart by owner', () => {
+    const cache = new ShareCache<number>(10);
+    cache.set('a', 'x', 1, 1);
+    expect(cache.get('b', 'x')).to.equal(undefined);
+  });
+});

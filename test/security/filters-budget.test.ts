@@ -1,0 +1,210 @@
+// Filters that are as much work as an organization can write, on webhooks as large as anyone can send: the event loop is held by none
+// of them, so others are served meanwhile, and what becomes of the webhook is visible.
+import { expect } from 'chai';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { send } from '../support/http-client.ts';
+import { makeNeighbour, type Neighbour } from '../support/neighbour.ts';
+import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+// Other test files use the processors too. Without budgets the attacks hold the loop from five seconds to minutes.
+const BAR_MS = 2000;
+const MEBIBYTE = 1024 * 1024;
+
+interface Delivery {
+  id: string;
+  status: string;
+  error: string;
+}
+
+const times = <Item>(count: number, item: (index: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, index) => item(index));
+const matches = (value: string) => ({ field: 'payload.text', operator: 'matches', value });
+/** Linear in the text, but with a factor of hundreds: nearly every letter makes a state that was not there before. */
+const slowPattern = (n: number) => `[ab]*a[ab]{${500 + n}}[cd][cd]`;
+
+/** A text in which it is not found, and in which no part of it is missing. */
+function letters(count: number, seed = 12_345): string {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (state >> 16) % 2 === 0 ? 'a' : 'b';
+  };
+  return `${times(count, next).join('')}c`;
+}
+const objects = (count: number, kind: string) => times(count, (n) => ({ id: n, kind }));
+
+describe('Filters that are too much work', function () {
+  this.timeout(180_000);
+  let service: Service;
+  let organization: TestOrganization;
+  let neighbour: Neighbour;
+  before(async () => {
+    service = await startService('api');
+    organization = await createOrganization({ service });
+    neighbour = await makeNeighbour(service);
+  });
+  after(() => service.stop());
+
+  /** A source with routes of these conditions. */
+  async function sourceWith(routes: object[][]) {
+    const source = await makeSource(organization);
+    const { id } = await makeDestination(organization);
+    for (const filterConditions of routes) {
+      // Two routes with the same destinations would be refused as duplicates.
+      const own = await makeDestination(organization);
+      await makeRoute(organization, source.id, routes.length === 1 ? [id] : [own.id], {
+        filterConditions,
+        filterLogic: 'OR',
+      });
+    }
+    return source;
+  }
+
+  const attacks: { what: string; routes: object[][]; body: () => string; error?: RegExp; isDone?: true }[] = [
+    {
+      what: 'regular expressions times routes',
+      routes: times(20, (route) => times(10, (n) => matches(slowPattern(10 * route + n)))),
+      body: () => JSON.stringify({ text: letters(2 * MEBIBYTE) }),
+    },
+    {
+      what: 'fifty conditions on every element of 10 MB',
+      routes: [times(50, (n) => ({ field: 'payload[*]', operator: 'equals', value: `x${n}` }))],
+      body: () => `[${'0,'.repeat(5 * MEBIBYTE - 10)}0]`,
+      error: /leads to more than 100000 values/,
+    },
+    {
+      what: 'a list of a thousand objects for every element',
+      routes: [[{ field: 'payload[*]', operator: 'in', value: objects(1000, 'x') }]],
+      body: () => JSON.stringify(objects(90_000, 'y')),
+    },
+    {
+      what: 'a text made for a slow search, which is searched another way',
+      routes: [times(5, () => ({ field: 'payload.text', operator: 'contains', value: `b${'a'.repeat(9_000)}` }))],
+      body: () => JSON.stringify({ text: 'a'.repeat(9 * MEBIBYTE) }),
+      isDone: true,
+    },
+    {
+      what: 'numbers of millions of digits',
+      routes: [times(50, (n) => ({ field: 'payload[*]', operator: 'lt', value: n }))],
+      body: () => `[${'7'.repeat(9 * MEBIBYTE)}]`,
+    },
+  ];
+
+  for (const { what, routes, body, error = /^The filter was not applied: /, isDone = false } of attacks) {
+    it(`leave others alone: ${what}`, async () => {
+      const source = await sourceWith(routes);
+      const { result: eventId, seen } = await neighbour.during(() => ingest(organization, source, body()));
+      expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
+      const { data } = await organization.api.list<Delivery>(`/api/deliveries?eventId=${eventId}&pageSize=100`);
+      const failed = data.filter(({ status }) => status === 'filter_failed');
+      expect(failed, 'the others are filtered').to.have.length(data.length);
+      for (const delivery of failed) expect(delivery.error).to.match(error);
+      if (isDone) expect(failed).to.deep.equal([]);
+      // The first routes may have been decided in the time that there is.
+      else expect(failed.length).to.be.within(Math.ceil(routes.length / 2), routes.length);
+      const event = await organization.api.get(`${organization.base}/events/${eventId}`);
+      const counts = { deliveriesCount: failed.length, deliveriesFailed: failed.length };
+      expect(event).to.include({ status: isDone ? 'delivered' : 'failed', ...counts });
+      const listed = await organization.api.list<Delivery>(`/api/deliveries?status=filter_failed&eventId=${eventId}`);
+      expect(listed.pagination.total).to.equal(failed.length);
+      expect(service.running).to.equal(true);
+    });
+  }
+
+  it('are too much only for webhooks that are too large; a replay asks no filter', async () => {
+    const source = await sourceWith([[matches(slowPattern(0))]]);
+    expect(
+      (
+        await deliveriesOf(
+          organization,
+          await ingest(organization, source, JSON.stringify({ text: `${'a'.repeat(501)}cd` })),
+        )
+      )[0]?.status,
+    ).to.equal('pending');
+    expect(await deliveriesOf(organization, await ingest(organization, source, '{"text":"a1"}'))).to.deep.equal([]);
+    const text = letters(2 * MEBIBYTE);
+    const eventId = await ingest(organization, source, JSON.stringify({ text }));
+    const [failed] = await deliveriesOf(organization, eventId);
+    if (!failed) throw new Error('there is no delivery');
+    expect(failed.status).to.equal('filter_failed');
+    await organization.api.request('POST', `/api/deliveries/${failed.id}/replay`);
+    expect((await deliveriesOf(organization, eventId)).map(({ status }) => status)).to.deep.equal([
+      'filter_failed',
+      'pending',
+    ]);
+  });
+
+  it('of many webhooks in a row take no more of the loop than of one', async () => {
+    const source = await sourceWith([times(10, (n) => matches(slowPattern(n)))]);
+    const body = (seed: number) => JSON.stringify({ text: letters(3000, seed) });
+    const url = `${service.url}/ingest/${organization.slug}/${source.slug}`;
+    const headers = { 'content-type': 'application/json' };
+    const { result, seen } = await neighbour.during(() =>
+      Promise.all(times(60, (n) => send('POST', url, headers, body(n)))),
+    );
+    expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
+    // On a machine that is busy, some do not get their turn in time.
+    for (const answer of result) expect(answer.status).to.be.oneOf([200, 503]);
+    expect(result.filter(({ status }) => status === 200)).to.not.be.empty;
+  });
+
+  it('leave a thread to the large webhooks of another organization', async () => {
+    const slow = await sourceWith([times(10, (n) => matches(slowPattern(n)))]);
+    const other = await createOrganization({ service });
+    const source = await makeSource(other);
+    const filterConditions = [{ field: 'payload.kind', operator: 'equals', value: 'paid' }];
+    await makeRoute(other, source.id, [(await makeDestination(other)).id], { filterConditions });
+    // Too large to be parsed on the event loop.
+    const large = JSON.stringify({ kind: 'paid', text: 'x'.repeat(3 * MEBIBYTE) });
+    const heavy = JSON.stringify({ text: letters(MEBIBYTE) });
+    const headers = { 'content-type': 'application/json' };
+    let answered = 0;
+    const url = `${service.url}/ingest/${organization.slug}/${slow.slug}`;
+    const attack = Promise.all(
+      times(12, async () => {
+        const { status } = await send('POST', url, headers, heavy);
+        answered += 1;
+        return status;
+      }),
+    );
+    await until('the first of them to be decided', () => answered > 0);
+    const eventId = await ingest(other, source, large);
+    expect(answered, 'of 12 heavy ones').to.be.lessThan(8);
+    expect((await deliveriesOf(other, eventId)).map(({ status }) => status)).to.deep.equal(['pending']);
+    for (const status of await attack) expect(status).to.be.oneOf([200, 503]);
+  });
+
+  it('can be tried out, which leaves others alone too', async () => {
+    const conditions = times(50, (n) => ({ field: 'payload[*]', operator: 'in', value: objects(50, `x${n}`) }));
+    const payload = objects(20_000, 'y');
+    const { result, seen } = await neighbour.during(() =>
+      organization.api.request('POST', '/api/filters/test', { conditions, logic: 'OR', payload }),
+    );
+    expect(result.status).to.be.oneOf([200, 400]);
+    if (result.status === 400) expect(result.body).to.include({ code: 'INVALID_FILTER' });
+    expect(seen.longestMs).to.be.lessThan(BAR_MS);
+  });
+});
+
+describe('The sandbox of workflows', () => {
+  it('runs no filter, schema or mapping', () => {
+    const root = join(import.meta.dirname, '..', '..');
+    const seen = new Set<string>();
+    const follow = (file: string) => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      for (const [, from = ''] of readFileSync(join(root, file), 'utf8').matchAll(
+        /^(?:import|export) (?!type )[^;]*?from '(\.[^']*)'/gm,
+      )) {
+        follow(join(dirname(file), from));
+      }
+    };
+    for (const file of globSync('workflows/**/*.ts', { cwd: root })) follow(file);
+    expect([...seen]).to.include('core/backoff.ts');
+    const work = /^core\/(?:filters|schemas|gates|linear-regex|warehouse\/(?:json-path|field-mapping))/;
+    expect([...seen].filter((file) => work.test(file))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,119 @@
+// Field mappings that search long in payloads: in the API (test uploads) and the worker (files), others are served meanwhile.
+import { expect } from 'chai';
+import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { makeNeighbour } from '../support/neighbour.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { sharedService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
+import { providerCases } from '../support/warehouse-targets.ts';
+
+const BAR_MS = 2000;
+const RULES = 8;
+const EVENTS = 10;
+
+// Linear, but with a factor of hundreds: nearly every letter makes a state that was not there before.
+const slowPattern = (n: number) => `[ab]*a[ab]{${400 + n}}[cd][cd]`;
+const text = (count: number) => {
+  let seed = 12_345;
+  const next = () => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (seed >> 16) % 2 === 0 ? 'a' : 'b';
+  };
+  return `${Array.from({ length: count }, next).join('')}c`;
+};
+const fieldMapping = [
+  ...Array.from({ length: RULES }, (_, n) => ({
+    source: `$.payload.texts[?search(@, "${slowPattern(n)}")]`,
+    target: `found_${n}`,
+    type: 'json',
+  })),
+  { source: '$.id', target: 'id', type: 'string' },
+];
+const FOUND = `${'a'.repeat(500)}cd`;
+const slow = JSON.stringify({ texts: [text(100 * 1024)] });
+const quick = JSON.stringify({ texts: [FOUND] });
+
+describe('Mappings that are too much work', function () {
+  this.timeout(240_000);
+  let attacker: Hookyard;
+  let other: Hookyard;
+  let server: StoreServer;
+  let store: Store;
+  let receiver: Receiver;
+  before(async function () {
+    this.timeout(COLD_START_MS);
+    const [provider] = providerCases;
+    if (!provider) throw new Error('there is no provider');
+    [attacker, other, server, receiver] = await Promise.all([
+      sharedHookyard(),
+      sharedHookyard(),
+      provider.start(),
+      startReceiver(),
+    ]);
+    await provider.prepare(server.url);
+    store = { provider, url: server.url };
+  });
+  after(async () => {
+    await Promise.all([attacker?.close(), other?.close()]);
+    await Promise.all([server?.stop(), receiver?.close()]);
+  });
+
+  it('leave other deliveries alone while their file is made, and end visibly', async () => {
+    const pipe = await WarehousePipe.make(attacker, store, {
+      config: { batchSize: EVENTS + 1, batchWindowSeconds: 3600 },
+      destination: { fieldMapping },
+    });
+    const records = new Records(other);
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const delivered = async () => {
+      const startedAt = performance.now();
+      await records.deliveryWith('delivered', await records.accepted(source, '{"a":1}'));
+      return performance.now() - startedAt;
+    };
+    const alone = await delivered();
+    await pipe.send(Array.from({ length: EVENTS }, () => slow));
+    const [well] = await pipe.send([quick]);
+    let longest = 0;
+    let count = 0;
+    await until(
+      'every delivery to the warehouse to end',
+      async () => {
+        longest = Math.max(longest, await delivered());
+        count += 1;
+        const { rows } = await attacker.pool.query<{ open: number }>(
+          `select count(*) filter (where status in ('pending', 'retrying'))::int as open from deliveries where destination_id = $1`,
+          [pipe.destinationId],
+        );
+        return rows[0]?.open === 0;
+      },
+      120_000,
+    );
+    expect(longest, `the slowest of ${count}; alone it took ${Math.round(alone)} ms`).to.be.lessThan(
+      alone + 2 * BAR_MS,
+    );
+    const { data } = await attacker.client.list<{ eventId: string; status: string; error: string | null }>(
+      `/api/deliveries?destinationId=${pipe.destinationId}&pageSize=100`,
+    );
+    const failed = data.filter(({ status }) => status === 'failed');
+    expect(failed).to.have.length(EVENTS);
+    for (const { error } of failed) expect(error).to.match(/^The row of the webhook takes too long to make/);
+    expect(data.filter(({ status }) => status === 'delivered').map(({ eventId }) => eventId)).to.deep.equal([well]);
+    const rows = await pipe.rows(1);
+    expect(rows).to.have.length(1);
+    expect(rows[0]).to.deep.include({ id: well, found_1: [FOUND] });
+  });
+
+  it('leave the API alone while one is tried', async () => {
+    const neighbour = await makeNeighbour(await sharedService('api'));
+    const { destinationId } = await WarehousePipe.make(attacker, store, { destination: { fieldMapping } });
+    const { result, seen } = await neighbour.during(() =>
+      attacker.client.request('POST', `/api/destinations/${destinationId}/test`, { payload: JSON.parse(slow) }),
+    );
+    expect(result.body).to.include({ success: false });
+    expect(String((result.body as { error: string }).error)).to.match(/^The row takes too long to make/);
+    expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
+  });
+});

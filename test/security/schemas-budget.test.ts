@@ -1,0 +1,97 @@
+// Schemas that are as much work as an organization can write: compiled and checked beside the event loop.
+import { expect } from 'chai';
+import { expectError } from '../support/api-client.ts';
+import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { makeNeighbour, type Neighbour } from '../support/neighbour.ts';
+import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+
+const BAR_MS = 2000;
+const PROPERTIES = 800;
+
+/** Many members, each of which takes code of its own. @param seed makes it another schema */
+const large = (seed: string) => ({
+  type: 'object',
+  properties: Object.fromEntries(
+    Array.from({ length: PROPERTIES }, (_, n) => [
+      `${seed}${n}`,
+      { type: ['string', 'null'], pattern: `^${seed}-\\d+$`, maxLength: 100 + n },
+    ]),
+  ),
+});
+
+describe('Schemas that are too much work', function () {
+  this.timeout(180_000);
+  let service: Service;
+  let organization: TestOrganization;
+  let neighbour: Neighbour;
+  before(async () => {
+    service = await startService('api');
+    organization = await createOrganization({ service });
+    neighbour = await makeNeighbour(service);
+  });
+  after(() => service.stop());
+
+  const create = (schema: object) => organization.api.create<{ id: string }>('/api/schemas', { name: 'Large', schema });
+
+  async function sourceWith(schemaIds: string[]) {
+    const source = await makeSource(organization);
+    for (const schemaId of schemaIds) {
+      await makeRoute(organization, source.id, [(await makeDestination(organization)).id], { schemaId });
+    }
+    return source;
+  }
+
+  const payload = (seed: string) => JSON.stringify({ [`${seed}7`]: `${seed}-1` });
+
+  it('are compiled beside the loop when they are stored, and for webhooks', async () => {
+    const seeds = ['a', 'b', 'c', 'd'];
+    const { result: source, seen } = await neighbour.during(async () => {
+      const schemas = await Promise.all(seeds.map((seed) => create(large(seed))));
+      return sourceWith(schemas.map(({ id }) => id));
+    });
+    expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
+    const first = await neighbour.during(() => ingest(organization, source, payload('a')));
+    expect(first.seen.longestMs).to.be.lessThan(BAR_MS);
+    expect((await deliveriesOf(organization, first.result)).map(({ status }) => status)).to.deep.equal(
+      seeds.map(() => 'pending'),
+    );
+    const wrong = await ingest(organization, source, JSON.stringify({ b3: 'wrong' }));
+    const { data } = await organization.api.list<{ status: string; error: string | null }>(
+      `/api/deliveries?eventId=${wrong}`,
+    );
+    const refused = data.filter(({ status }) => status === 'schema_failed');
+    expect(refused).to.have.length(1);
+    expect(refused[0]?.error).to.include('/b3 must match pattern');
+  });
+
+  it('that repeat themselves without end do not hold the loop while they are checked', async () => {
+    // Each level asks the next one twice.
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [
+        `d${n}`,
+        n === 39 ? { type: 'string' } : { anyOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+      ]),
+    );
+    const { id } = await create({ $ref: '#/$defs/d0', $defs });
+    const source = await sourceWith([id, id, id]);
+    const { result: eventId, seen } = await neighbour.during(() => ingest(organization, source, '5'));
+    expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
+    expect((await deliveriesOf(organization, eventId)).map(({ status }) => status)).to.deep.equal(
+      Array.from({ length: 3 }, () => 'schema_failed'),
+    );
+    const tried = await neighbour.during(() =>
+      organization.api.request('POST', `/api/schemas/${id}/validate`, { payload: 5 }),
+    );
+    expect(tried.result.body).to.deep.include({ valid: false });
+    expect(tried.seen.longestMs).to.be.lessThan(BAR_MS);
+  });
+
+  it('are refused beside the loop when they cannot be used', async () => {
+    const broken = { ...large('x'), $ref: '#/nowhere' };
+    const { result, seen } = await neighbour.during(() =>
+      organization.api.request('POST', '/api/schemas', { name: 'Broken', schema: broken }),
+    );
+    expectError(result, 400, 'INVALID_SCHEMA', /^schema refers to #\/nowhere/);
+    expect(seen.longestMs).to.be.lessThan(BAR_MS);
+  });
+});
