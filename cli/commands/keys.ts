@@ -85,19 +85,13 @@ async function byOperator(name: string, { scope = ['read', 'write'], allow, expi
     const id = newId('key');
     const members = Object.keys(given({ name, scopes, allowedAddresses: allow, expiresAt: expires }));
     const deed = { action: 'createApiKey', resource: 'keys', recordIds: [id], members };
-    const key = await recordOperator(pool, { organizationId, command: 'hookyard keys create', ...deed }, () =>
-      inTransaction(pool, (db) => createKey(db, organizationId, { id, name, scopes, allowedAddresses, expiresAt })),
-    );
-    if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted; it gets no key`);
-    const { recordOperator } = await import('../../db/audit/operator.ts');
-    const record = {
-      action: 'createApiKey',
-      resource: 'keys',
-      recordIds: [key.id],
-      members: ['name', 'scopes', 'expiresAt'],
-    };
-    await recordOperator(pool, id, 'hookyard keys create', record);
-    return key;
+    const own = { organizationId, command: 'hookyard keys create' };
+    return recordOperator(pool, { ...own, ...deed }, async () => {
+      const values = { id, name, scopes, allowedAddresses, expiresAt };
+      const key = await inTransaction(pool, (db) => createKey(db, organizationId, values));
+      if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted; it gets no key`);
+      return key;
+    });
   });
 }
 
