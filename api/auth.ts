@@ -1,5 +1,5 @@
 // API keys: who a request comes from.
-// Rules: HTTP-04, AUTH-01 to AUTH-03, AUTH-05, AUTH-18, AUTH-22, ORG-03, ERR-18, ERR-20.
+// Rules: HTTP-04, AUTH-01 to AUTH-03, AUTH-05, AUTH-18, AUTH-22, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
 import { isInRanges } from '../core/allowed-addresses.ts';
 import { limitsOf } from '../core/limits.ts';
@@ -7,20 +7,15 @@ import { findKey, noteUse, type ValidKey } from '../db/management/api-keys.ts';
 import { hashToken } from '../db/prepare.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, type Next, param } from './context.ts';
 import { recordRefusedUses } from './deeds.ts';
-import { ApiError, notFound, suspended } from './errors.ts';
+import { ApiError, notFound } from './errors.ts';
 import { createSignIns } from './sign-ins.ts';
-
-const READS = new Set(['GET', 'HEAD']);
 
 type Deps = Pick<ApiDeps, 'pool' | 'settings' | 'log'>;
 
 // Every token begins so (newToken); HOOKYARD_API_KEY may be shorter than a generated one.
 const TOKEN = /^whr_[A-Za-z0-9_-]{16,}$/;
 
-/**
- * Middleware: 401 without a valid key; 403 from an address that the key may not be used from, and for a change while the
- * organization is suspended.
- */
+/** Middleware: 401 without a valid key, 403 from an address that the key may not be used from. */
 export function authenticate({ pool, settings, log }: Deps): (ctx: Context, next: Next) => Promise<void> {
   const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
   const noteRefusedUse = recordRefusedUses(pool);
@@ -42,7 +37,6 @@ export function authenticate({ pool, settings, log }: Deps): (ctx: Context, next
       noteRefusedUse(ctx);
       throw refusedAddress(address);
     }
-    if (key.suspended && !READS.has(ctx.method)) throw suspended('it may read, and change nothing');
     // Failure policy: the request neither waits for this nor fails because of it; the next request records the use.
     if (key.useIsDue) noteUse(pool, key.organizationId, key.id).catch(() => undefined);
     await next();

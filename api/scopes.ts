@@ -1,16 +1,19 @@
 // What the key of a request may do. Which scope an operation needs is derived in one place (scopeOf, operation.ts).
-// Rules: AUTH-04, AUTH-17.
+// Rules: AUTH-04, AUTH-17, ORG-03.
 import { allows, groupOf, type SingleScope } from '../core/access.ts';
 import { type ApiState, type Context, callerOf, type Next } from './context.ts';
 import { expectDeed } from './deeds.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, suspended } from './errors.ts';
 import { type Around, type Described, scopeOf } from './operation.ts';
 
-/** Middleware of an operation: 403 without its scope. */
+/** Middleware of an operation: 403 without its scope, and for changes of a suspended organization. */
 export function permit(operation: Described): Around {
   const scope = scopeOf(operation);
   return async (ctx: Context, next: Next) => {
     if (scope !== null) requireScope(ctx, scope, `${ctx.method} ${operation.path}`);
+    if (operation.method !== 'get' && callerOf(ctx).organization.suspended) {
+      throw suspended('it may read, and change nothing');
+    }
     await next();
   };
 }

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { ConfigError, type Settings } from '../core/config.ts';
 import { newId } from '../core/ids.ts';
 import { isSlug } from '../core/slugs.ts';
-import { recordOperator } from './audit/operator.ts';
+import { recordDeed } from './audit/records.ts';
+import { operatorDeed } from './audit/operator.ts';
 import { checkKeysOpenData, loadSecretBox } from './encryption/keys.ts';
 import { migrate, missingMigrations } from './migrate.ts';
 import { createPool, inTransaction, type Pool } from './pool.ts';
@@ -93,12 +94,8 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
       );
       if (inserted.rowCount === 1) {
         const members = settings.HOOKYARD_API_KEY ? ['HOOKYARD_API_KEY'] : [];
-        await recordOperator(db, organization.id, 'first start', {
-          action: 'createApiKey',
-          resource: 'keys',
-          recordIds: [keyId],
-          members,
-        });
+        const deed = { action: 'createApiKey', resource: 'keys', recordIds: [keyId], members };
+        await recordDeed(db, operatorDeed({ organizationId: organization.id, command: 'first start', ...deed }));
       }
       const file = settings.HOOKYARD_API_KEY ? null : apiKeyFile(settings);
       if (file) keepToken(file, token);
@@ -136,12 +133,9 @@ export async function createOrganization(
        select $5, id, 'First key', $6, $7, '{read,write}' from organization`,
       [id, slug, name, plan, keyId, hashToken(token), token.slice(-4)],
     );
-    await recordOperator(db, id, 'hookyard orgs create', {
-      action: 'createOrganization',
-      resource: 'organization',
-      recordIds: [id, keyId],
-      members: ['name', 'slug', 'plan'],
-    });
+    const deed = { action: 'createOrganization', resource: 'organization', members: ['name', 'slug', 'plan'] };
+    const own = { organizationId: id, command: 'hookyard orgs create', recordIds: [id, keyId] };
+    await recordDeed(db, operatorDeed({ ...own, ...deed }));
   });
   return { organization: { id, name, slug, plan }, token };
 }

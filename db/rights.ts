@@ -24,6 +24,9 @@ export async function grantRuntime(db: Queryable, role: string): Promise<void> {
     `grant usage on schema public to ${name}`,
     `grant select, insert, update, delete on all tables in schema public to ${name}`,
     `revoke insert, update, delete on schema_migrations from ${name}`,
+    // Who did what is written once; retention deletes it (migration 0045).
+    `revoke update, delete on audit_records from ${name}`,
+    `grant execute on function forget_audit_records(integer, integer), forget_audit_of(text, integer) to ${name}`,
     `grant usage on all sequences in schema public to ${name}`,
     `grant execute on function make_partition(text, date), drop_partition(text, date) to ${name}`,
     // The relay vacuums it (hot-path/claim.ts).

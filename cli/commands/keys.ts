@@ -1,6 +1,8 @@
 // hookyard keys: who may use the API.
 import type { Command } from 'commander';
 import { SCOPES, type Scope } from '../../core/access.ts';
+import { normalRange } from '../../core/allowed-addresses.ts';
+import { newId } from '../../core/ids.ts';
 import { type Context, contextOf } from '../context.ts';
 import { ON_THE_DATABASE, onDatabase } from '../database.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
@@ -9,7 +11,7 @@ import { findOrganizationOf } from './orgs.ts';
 import { showDone, showPage } from './show.ts';
 
 interface KeyOptions {
-  scope?: Scope[];
+  scope?: string[];
   allow?: string[];
   expires?: string;
   org?: string;
@@ -57,9 +59,10 @@ export function addKeys(program: Command): void {
     });
 }
 
-function byApi({ client }: Context, name: string, options: KeyOptions) {
-  const { scope: scopes, allow: allowedAddresses, expires: expiresAt } = options;
-  return client.createApiKey({ body: { name, ...given({ scopes, allowedAddresses, expiresAt }) } });
+function byApi({ client }: Context, name: string, { scope, allow, expires: expiresAt }: KeyOptions) {
+  // The API says what is wrong with a scope or an address.
+  const scopes = scope as Scope[] | undefined;
+  return client.createApiKey({ body: { name, ...given({ scopes, allowedAddresses: allow, expiresAt }) } });
 }
 
 /** The first key of an organization whose keys are lost, for example: no key of it is needed. */
@@ -67,24 +70,33 @@ async function byOperator(name: string, { scope = ['read', 'write'], allow, expi
   const scopes = SCOPES.filter((each) => scope.includes(each));
   const unknown = scope.find((each) => !SCOPES.some((known) => known === each));
   if (unknown !== undefined) throw usage(`${unknown} is no scope; there are ${SCOPES.join(', ')}`);
-  if (allow !== undefined) throw usage('--allow works without --org: a key of the organization makes keys with ranges');
   if (name.trim() === '') throw usage('The name of a key must not be empty');
   const expiresAt = expires === undefined ? null : new Date(expires);
   if (expiresAt !== null && !(expiresAt.getTime() > Date.now()))
     throw usage(`--expires must be a time in the future, such as 2036-01-01T00:00:00Z, not ${expires}`);
-  const { createKey } = await import('../../db/organizations/organizations.ts');
+  const allowedAddresses = allow?.map(rangeOf) ?? null;
+  const [{ createKey }, { inTransaction }, { recordOperator }] = await Promise.all([
+    import('../../db/organizations/organizations.ts'),
+    import('../../db/pool.ts'),
+    import('../../db/audit/operator.ts'),
+  ]);
   return onDatabase(async (pool) => {
-    const { id, slug } = await findOrganizationOf(pool, org);
-    const key = await createKey(pool, id, { name, scopes, expiresAt });
-    if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted; it gets no key`);
-    const { recordOperator } = await import('../../db/audit/operator.ts');
-    const record = {
-      action: 'createApiKey',
-      resource: 'keys',
-      recordIds: [key.id],
-      members: ['name', 'scopes', 'expiresAt'],
-    };
-    await recordOperator(pool, id, 'hookyard keys create', record);
-    return key;
+    const { id: organizationId, slug } = await findOrganizationOf(pool, org);
+    const id = newId('key');
+    const members = Object.keys(given({ name, scopes, allowedAddresses: allow, expiresAt: expires }));
+    const deed = { action: 'createApiKey', resource: 'keys', recordIds: [id], members };
+    const own = { organizationId, command: 'hookyard keys create' };
+    return recordOperator(pool, { ...own, ...deed }, async () => {
+      const values = { id, name, scopes, allowedAddresses, expiresAt };
+      const key = await inTransaction(pool, (db) => createKey(db, organizationId, values));
+      if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted; it gets no key`);
+      return key;
+    });
   });
+}
+
+function rangeOf(text: string): string {
+  const range = normalRange(text);
+  if (range === null) throw usage(`${text} is no address and no range; one is 203.0.113.0/24`);
+  return range;
 }

@@ -1,29 +1,35 @@
 // The operator in the audit log: whoever runs a command on the database itself.
 import { hostname, userInfo } from 'node:os';
-import type { Queryable } from '../pool.ts';
-import { type Deed, recordDeed } from './records.ts';
+import { withLastStep } from '../last-step.ts';
+import type { Pool } from '../pool.ts';
+import { type Deed, recordChange, recordDeed } from './records.ts';
 
-/** What the record of an operator's command begins with. @param command as it was called: `hookyard orgs create` */
-function operatorOf(
-  organizationId: string,
-  command: string,
-): Pick<Deed, 'organizationId' | 'actor' | 'userAgent' | 'outcome'> {
-  return {
-    organizationId,
-    actor: 'operator',
-    userAgent: `${command} (${userName()} on ${hostname()})`,
-    outcome: 'done',
-  };
+/** What an operator does: with `command` as it was called, `hookyard orgs suspend`. */
+export type OperatorDeed = Pick<Deed, 'organizationId' | 'action' | 'resource' | 'recordIds' | 'members'> & {
+  command: string;
+};
+
+/** The record of an operator's command. */
+export function operatorDeed({ command, ...deed }: OperatorDeed): Deed {
+  return { ...deed, actor: 'operator', userAgent: `${command} (${userName()} on ${hostname()})`, outcome: 'done' };
 }
 
-/** Writes what an operator's command did. @param command as it was called */
-export function recordOperator(
-  db: Queryable,
-  organizationId: string,
-  command: string,
-  deed: Pick<Deed, 'action' | 'resource' | 'recordIds' | 'members'>,
-): Promise<void> {
-  return recordDeed(db, { ...operatorOf(organizationId, command), ...deed });
+/** Runs a command and records it: in its transaction, or afterwards when it has none. */
+export async function recordOperator<T>(pool: Pool, deed: OperatorDeed, work: () => Promise<T>): Promise<T> {
+  const record = operatorDeed(deed);
+  let isWritten = false;
+  let isRecorded = false;
+  const step = {
+    run: async (execute: Parameters<typeof recordChange>[0]) => {
+      if (!isRecorded) isWritten = await recordChange(execute, record);
+    },
+    committed: () => {
+      isRecorded = isWritten;
+    },
+  };
+  const result = await withLastStep(step, work);
+  if (!isRecorded) await recordDeed(pool, record);
+  return result;
 }
 
 // A container may run as a user without a name.

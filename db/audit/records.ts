@@ -123,6 +123,15 @@ export async function listAuditRecords(
   return { records: rows, total: counted[0]?.total ?? 0 };
 }
 
+/** Deletes some records of an organization that is being deleted, but for those of operators. @returns how many */
+export async function forgetAuditOf(db: Queryable, organizationId: string, most: number): Promise<number> {
+  const { rows } = await db.query<{ forgotten: number }>('select forget_audit_of($1, $2) as forgotten', [
+    organizationId,
+    most,
+  ]);
+  return rows[0]?.forgotten ?? 0;
+}
+
 const FORGETTING = new Stride(5000);
 
 /** Deletes one step of old records. @param days 0 keeps them for ever @returns true when there may be more */

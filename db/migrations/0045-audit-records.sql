@@ -59,7 +59,7 @@ begin
   delete from audit_records where id = any(array(
     select id from audit_records where at < now() - make_interval(days => kept_days) order by at limit most));
   get diagnostics forgotten = row_count;
-  perform set_config('hookyard.forgets_audit', '', true);
+  perform set_config('hookyard.forgets_audit', 'off', true);
   return forgotten;
 end $$;
 
@@ -77,6 +77,9 @@ begin
   delete from audit_records where id = any(array(
     select id from audit_records where organization_id = organization and actor <> 'operator' limit most));
   get diagnostics forgotten = row_count;
-  perform set_config('hookyard.forgets_audit', '', true);
+  perform set_config('hookyard.forgets_audit', 'off', true);
   return forgotten;
 end $$;
+
+-- The role of the services gets them with its other rights (db/rights.ts).
+revoke execute on function forget_audit_records(integer, integer), forget_audit_of(text, integer) from public;

@@ -1,5 +1,6 @@
 // Removes everything of deleted organizations, in steps: each is one short transaction that also stores the progress, so that a
 // crash loses one step at most. The row of the organization goes last, and says until then that it is being deleted.
+import { forgetAuditOf } from '../audit/records.ts';
 import { removeDeliveries, removeEventsChildren } from '../delivery/delivery-commands.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { Stride, sweep } from '../ranges.ts';
@@ -9,6 +10,7 @@ const EVENTS = new Stride(1000);
 const DELIVERIES = new Stride(1000);
 const KEYS = new Stride(5000);
 const RECORDS = new Stride(100);
+const AUDIT = new Stride(5000);
 /** After this time, attempts and webhooks that were under way when the organization was deleted have ended. */
 const LAST_LOOK = `interval '2 minutes'`;
 
@@ -56,6 +58,7 @@ export async function removeOfOrganization(pool: Pool, organizationId: string): 
     [DELIVERIES, removeOrphans],
     [KEYS, removeIdempotencyKeys],
     [RECORDS, removeRecords],
+    [AUDIT, forgetAuditOf],
   ];
   for (const [stride, step] of steps) {
     const removed = await stride.step((size) => inTransaction(pool, (db) => counted(db, organizationId, size, step)));
@@ -158,6 +161,7 @@ async function removeStatistics(db: Queryable, ids: string[]): Promise<void> {
 const TABLES = `
 select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
 where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id' and not a.attisdropped
+  and c.relname <> 'audit_records' -- by its own function; what operators did stays
   and not exists (select from pg_inherits i where i.inhrelid = c.oid and i.inhparent in ('events'::regclass, 'deliveries'::regclass))
 order by c.relname`;
 

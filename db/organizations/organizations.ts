@@ -65,6 +65,8 @@ export function requestDeletion(pool: Pool, organizationId: string): Promise<voi
 export interface NewKey {
   name: string;
   scopes: string[];
+  /** Ranges in CIDR notation; null: every address. */
+  allowedAddresses: string[] | null;
   /** Null: it does not expire. */
   expiresAt: Date | null;
 }
@@ -76,15 +78,18 @@ export interface CreatedKey extends NewKey {
 }
 
 /** Makes an API key. @returns null when the organization is gone, or is being deleted */
-export async function createKey(db: Queryable, organizationId: string, key: NewKey): Promise<CreatedKey | null> {
-  const id = newId('key');
+export async function createKey(
+  db: Queryable,
+  organizationId: string,
+  { id = newId('key'), ...key }: NewKey & { id?: string },
+): Promise<CreatedKey | null> {
   const token = newToken();
   // The row lock orders this against a deletion that is requested at the same moment, which removes all keys.
   const { rowCount } = await db.query(
     `with organization as (select id from organizations where id = $2 and deleted_at is null for share)
-     insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at)
-     select $1, id, $3, $4, $5, $6::text[], $7 from organization`,
-    [id, organizationId, key.name, hashToken(token), token.slice(-4), key.scopes, key.expiresAt],
+     insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at, allowed_addresses)
+     select $1, id, $3, $4, $5, $6::text[], $7, $8::text[] from organization`,
+    [id, organizationId, key.name, hashToken(token), token.slice(-4), key.scopes, key.expiresAt, key.allowedAddresses],
   );
   return rowCount === 1 ? { ...key, id, token } : null;
 }

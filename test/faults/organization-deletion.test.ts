@@ -53,10 +53,11 @@ describe('deleting an organization @lanes', function () {
     return [hookyard, new Records(hookyard)];
   };
 
-  /** Rows with one of these texts, as table and text. */
+  /** Rows with one of these texts, as table and text; but for what operators did, which stays on record. */
   async function rowsWith(texts: string[]): Promise<string[]> {
     const rows = await wholeDatabase(testInstance.pool);
     return rows
+      .filter(({ table, columns }) => !(table === 'audit_records' && columns.actor === 'operator'))
       .map(({ table, columns: { last_used_at: _, ...columns } }) => `${table} ${JSON.stringify(columns)}`)
       .filter((row) => texts.some((text) => row.includes(text)))
       .toSorted();
