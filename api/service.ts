@@ -84,8 +84,9 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const organizations = await watchOrganizations(pool, settings, log);
   const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  let baseUrl = publicUrl(settings);
   const r2 = operatorR2(settings, env);
-  const sender = createSender(reach);
+  const sender = createSender({ ...reach, publicUrl: () => baseUrl });
   const warehouses = createWarehouses({ ...reach, r2 });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
@@ -95,7 +96,6 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);
 
-  let baseUrl = publicUrl(settings);
   const app = createApp({
     settings,
     baseUrl: () => baseUrl,

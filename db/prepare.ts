@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { ConfigError, type Settings } from '../core/config.ts';
 import { newId } from '../core/ids.ts';
 import { isSlug } from '../core/slugs.ts';
-import { recordDeed } from './audit/records.ts';
-import { operatorOf } from './audit/operator.ts';
+import { recordOperator } from './audit/operator.ts';
 import { checkKeysOpenData, loadSecretBox } from './encryption/keys.ts';
 import { migrate, missingMigrations } from './migrate.ts';
 import { createPool, inTransaction, type Pool } from './pool.ts';
@@ -94,8 +93,7 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
       );
       if (inserted.rowCount === 1) {
         const members = settings.HOOKYARD_API_KEY ? ['HOOKYARD_API_KEY'] : [];
-        await recordDeed(db, {
-          ...operatorOf(organization.id, 'first start'),
+        await recordOperator(db, organization.id, 'first start', {
           action: 'createApiKey',
           resource: 'keys',
           recordIds: [keyId],
@@ -138,8 +136,7 @@ export async function createOrganization(
        select $5, id, 'First key', $6, $7, '{read,write}' from organization`,
       [id, slug, name, plan, keyId, hashToken(token), token.slice(-4)],
     );
-    await recordDeed(db, {
-      ...operatorOf(id, 'hookyard orgs create'),
+    await recordOperator(db, id, 'hookyard orgs create', {
       action: 'createOrganization',
       resource: 'organization',
       recordIds: [id, keyId],

@@ -78,7 +78,7 @@ export async function runWorker(
   const organizations = await watchOrganizations(pool, settings, log);
   const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
-  const sender = createSender(reach);
+  const sender = createSender({ ...reach, publicUrl: () => publicUrl(settings) });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
   const latencies = createLatencies();

@@ -77,6 +77,14 @@ async function byOperator(name: string, { scope = ['read', 'write'], allow, expi
     const { id, slug } = await findOrganizationOf(pool, org);
     const key = await createKey(pool, id, { name, scopes, expiresAt });
     if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted; it gets no key`);
+    const { recordOperator } = await import('../../db/audit/operator.ts');
+    const record = {
+      action: 'createApiKey',
+      resource: 'keys',
+      recordIds: [key.id],
+      members: ['name', 'scopes', 'expiresAt'],
+    };
+    await recordOperator(pool, id, 'hookyard keys create', record);
     return key;
   });
 }

@@ -81,7 +81,7 @@ function addSuspendAndResume(orgs: Command): void {
     .description('refuse its webhooks and changes, and let its deliveries wait; slug or id')
     .action(async (name: string, _options, command: Command) => {
       const { suspendOrganization } = await import('../../db/organizations/suspension.ts');
-      await change(command, name, async (pool, { id, slug }) => {
+      await change(command, name, { action: 'suspendOrganization' }, async (pool, { id, slug }) => {
         if (!(await suspendOrganization(pool, id))) return `${slug} is suspended already`;
         return `${slug} is suspended: its webhooks are refused now, and its deliveries wait from within seconds on`;
       });
@@ -91,7 +91,7 @@ function addSuspendAndResume(orgs: Command): void {
     .description('end a suspension; what has waited goes on')
     .action(async (name: string, _options, command: Command) => {
       const { resumeOrganization } = await import('../../db/organizations/suspension.ts');
-      await change(command, name, async (pool, { id, slug }) => {
+      await change(command, name, { action: 'resumeOrganization' }, async (pool, { id, slug }) => {
         if (!(await resumeOrganization(pool, id))) return `${slug} is not suspended`;
         return `${slug} is resumed: its deliveries go on within seconds, a replay of events within half a minute`;
       });
@@ -105,7 +105,7 @@ function addPlanAndLimits(orgs: Command): void {
     .action(async (name: string, text: string, _options, command: Command) => {
       const plan = planOf(text);
       const { setPlan } = await statements();
-      await change(command, name, async (pool, { id, slug }) => {
+      await change(command, name, { action: 'setPlan', members: ['plan'] }, async (pool, { id, slug }) => {
         await setPlan(pool, id, plan);
         return `${slug} has the plan ${plan}; its limits are in force within seconds`;
       });
@@ -117,7 +117,7 @@ function addPlanAndLimits(orgs: Command): void {
     .action(async (name: string, limit: string, text: string, _options, command: Command) => {
       const [limitName, value] = [limitNameOf(limit), limitValueOf(text)];
       const { setLimits } = await import('../../db/organizations/limits.ts');
-      await change(command, name, async (pool, { id, slug }) => {
+      await change(command, name, { action: 'setLimit', members: [limitName] }, async (pool, { id, slug }) => {
         await setLimits(pool, id, { [limitName]: value });
         return `${limitName} of ${slug} is ${text}, in force within seconds`;
       });
@@ -152,7 +152,7 @@ function addDelete(orgs: Command): void {
     .requiredOption('--confirm <slug>', 'its slug once more')
     .action(async (name: string, { confirm }: { confirm: string }, command: Command) => {
       const { requestDeletion } = await statements();
-      await change(command, name, async (pool, { id, slug }) => {
+      await change(command, name, { action: 'deleteOrganization' }, async (pool, { id, slug }) => {
         if (confirm !== slug)
           throw new CliError(EXIT.refused, `--confirm must be its slug, ${slug}; nothing was deleted`);
         await requestDeletion(pool, id);
@@ -164,15 +164,30 @@ function addDelete(orgs: Command): void {
 // Loaded when needed, so that the other commands start without the database driver.
 const statements = () => import('../../db/organizations/organizations.ts');
 
-/** Changes an organization, and shows it as it is then. @param work returns what to tell */
+interface Deed {
+  action: string;
+  members?: string[];
+}
+
+/** Changes an organization, writes that into its audit log, and shows it as it is then. @param work returns what to tell */
 async function change(
   command: Command,
   name: string,
+  deed: Deed,
   work: (pool: Pool, organization: OrganizationView) => Promise<string>,
 ): Promise<void> {
   const { output } = contextOf(command);
   const told = await onDatabase(async (pool) => {
-    const line = await work(pool, await findOrganizationOf(pool, name));
+    const found = await findOrganizationOf(pool, name);
+    const line = await work(pool, found);
+    const { recordOperator } = await import('../../db/audit/operator.ts');
+    const record = {
+      action: deed.action,
+      resource: 'organization',
+      recordIds: [found.id],
+      members: deed.members ?? [],
+    };
+    await recordOperator(pool, found.id, `hookyard orgs ${command.name()}`, record);
     return { line, organization: await findOrganizationOf(pool, name) };
   });
   show(output, told);

@@ -48,22 +48,24 @@ create trigger audit_records_are_not_emptied before truncate on audit_records
 
 -- Deletes some of the oldest records. At least the last 30 days stay, so that who takes over the service cannot remove its traces.
 create function forget_audit_records(kept_days integer, most integer) returns integer
-language plpgsql security definer set search_path = pg_catalog, public, pg_temp set hookyard.forgets_audit = 'on' as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   forgotten integer;
 begin
   if kept_days is null or kept_days < 30 then
     raise exception 'audit records are kept for at least 30 days' using errcode = '22023';
   end if;
+  perform set_config('hookyard.forgets_audit', 'on', true);
   delete from audit_records where id = any(array(
     select id from audit_records where at < now() - make_interval(days => kept_days) order by at limit most));
   get diagnostics forgotten = row_count;
+  perform set_config('hookyard.forgets_audit', '', true);
   return forgotten;
 end $$;
 
 -- Deletes some records of an organization that is gone or going, but for those of operators: that it was deleted stays on record.
 create function forget_audit_of(organization text, most integer) returns integer
-language plpgsql security definer set search_path = pg_catalog, public, pg_temp set hookyard.forgets_audit = 'on' as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   forgotten integer;
 begin
@@ -71,8 +73,10 @@ begin
   if exists (select from organizations o where id = organization and to_jsonb(o) ->> 'deleted_at' is null) then
     raise exception 'the organization exists; its audit records stay' using errcode = '22023';
   end if;
+  perform set_config('hookyard.forgets_audit', 'on', true);
   delete from audit_records where id = any(array(
     select id from audit_records where organization_id = organization and actor <> 'operator' limit most));
   get diagnostics forgotten = row_count;
+  perform set_config('hookyard.forgets_audit', '', true);
   return forgotten;
 end $$;

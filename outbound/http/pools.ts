@@ -18,7 +18,8 @@ class InvalidUrlError extends OwnSendError {
 // Maximum bytes of response headers; a response with more is an error.
 const MAX_HEADER_BYTES = 16 * 1024;
 
-type Entry = { url: string; origin: string; path: string; pool: Pool; allow: AllowList };
+type Connector = buildConnector.connector;
+type Entry = { url: string; origin: string; path: string; pool: Pool; allow: AllowList; connect: Connector };
 
 export type Pools = {
   /**
@@ -32,10 +33,10 @@ export type Pools = {
 
 /**
  * Makes an empty set of pools that holds at most `maxPools`.
- * @param options.allow the list that `connect` goes by; connections made under another one are not used again
+ * @param options.allow the list that connectors go by; connections made under another one are not used again
  */
 export function createPools(options: {
-  connect: buildConnector.connector;
+  connectorOf: (url: URL) => Connector;
   allow: () => AllowList;
   maxPools: number;
 }): Pools {
@@ -59,10 +60,12 @@ export function createPools(options: {
       throw new InvalidUrlError(url);
     }
     const path = parsed.pathname + parsed.search;
-    if (previous?.origin === parsed.origin && previous.allow === allow) return { ...previous, url, path };
+    const connect = options.connectorOf(parsed);
+    const isSame = previous?.origin === parsed.origin && previous.allow === allow && previous.connect === connect;
+    if (isSame) return { ...previous, url, path };
     if (previous !== undefined) retire(previous.pool);
     const pool = new Pool(parsed.origin, {
-      connect: options.connect,
+      connect,
       allowH2: false,
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -70,7 +73,7 @@ export function createPools(options: {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    return { url, origin: parsed.origin, path, pool, allow };
+    return { url, origin: parsed.origin, path, pool, allow, connect };
   }
 
   return {

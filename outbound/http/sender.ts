@@ -2,8 +2,10 @@
 // through here, and so through the address guard.
 // Rules: DLV-23, HTTP-10.
 import { openError, ownWords } from '../../core/error-summary.ts';
+import { addressesUnder } from '../../core/own-address.ts';
 import { exchange } from './exchange.ts';
 import { guardedConnector, guardOptions, type Reach } from './guarded-connect.ts';
+import { createOwnServices } from './own-services.ts';
 import { createPools } from './pools.ts';
 import { describeError, type SendError } from './send-errors.ts';
 
@@ -48,13 +50,22 @@ const CONNECT_TIMEOUT_MS = 60_000;
 
 /**
  * Makes a sender; one serves a whole process. Proxy variables of the environment are not used.
+ * @param options.publicUrl base of the addresses of sources
  * @param options.maxPools destinations whose connections are kept; the one unused for longest goes first
  * @throws Error naming an entry of `allow` that cannot be read
  */
-export function createSender(options: Reach & { maxPools?: number }): Sender {
+export function createSender(options: Reach & { publicUrl?: () => string; maxPools?: number }): Sender {
   const guard = guardOptions(options);
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
-  const pools = createPools({ connect, allow: guard.allow, maxPools: options.maxPools ?? 1000 });
+  // Webhooks that come in again are a matter of their route (`allowOwnAddress`); nothing but ingest is reached this way.
+  const none = createOwnServices([], guard.resolve);
+  const connectToIngest = guardedConnector({ ...guard, own: none, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  const isIngest = (url: URL) => addressesUnder(`${options.publicUrl?.() ?? ''}/ingest`)(url.href);
+  const pools = createPools({
+    connectorOf: (url) => (isIngest(url) ? connectToIngest : connect),
+    allow: guard.allow,
+    maxPools: options.maxPools ?? 1000,
+  });
   const underWay = new Set<Promise<SendResult>>();
   let closed = false;
 

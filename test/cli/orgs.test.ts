@@ -12,6 +12,12 @@ interface Shown {
   limits: Record<string, number | null>;
 }
 
+interface Recorded {
+  actor: string;
+  action: string;
+  userAgent: string;
+}
+
 describe('hookyard orgs', () => {
   let cli: CommandLine;
   let organization: TestOrganization;
@@ -70,6 +76,23 @@ describe('hookyard orgs', () => {
     for (const wrong of ['1.5', 'much', '1e3'])
       await fails(2, /whole number/, 'orgs', 'set-limit', organization.slug, 'sources', wrong);
     expect(await shown()).to.deep.include({ limits: { sources: 7 } });
+  });
+
+  it('writes what it does into the audit log, with names of limits and without values', async () => {
+    const { body } = await organization.api.request<{ data: Recorded[] }>('GET', '/api/audit?pageSize=100');
+    const ofOperator = body.data.filter(({ actor }) => actor === 'operator');
+    expect(ofOperator.map(({ action }) => action)).to.include.members([
+      'suspendOrganization',
+      'resumeOrganization',
+      'setPlan',
+    ]);
+    const limit = ofOperator.find(({ action }) => action === 'setLimit');
+    expect(limit).to.deep.include({
+      resource: 'organization',
+      recordIds: [organization.id],
+      members: ['destinations'],
+    });
+    expect(limit?.userAgent).to.match(/^hookyard orgs set-limit \(/);
   });
 
   it('makes a key for one, without a key', async () => {

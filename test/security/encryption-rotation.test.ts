@@ -34,7 +34,7 @@ describe('rotation of encryption keys', () => {
     records = new Records(testInstance);
     endpoint = receiver.endpoint();
     ({ source, destination } = await records.pipe(endpoint.url, {
-      source: { verificationConfig: { type: 'github', secret: 'the secret before' } },
+      source: { verificationConfig: { type: 'github', secret: 'the secret before' }, ingestToken: 'optional' },
       destination: {
         authType: 'bearer',
         authConfig: { token: 'the-bearer-token' },
@@ -42,6 +42,7 @@ describe('rotation of encryption keys', () => {
       },
     }));
     await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-secret`, { secret: SECRET });
+    await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-token`);
     await testInstance.client.post(`/api/destinations/${destination.id}/rotate-secret`, {
       secret: `whsec_${randomBytes(24).toString('base64')}`,
     });

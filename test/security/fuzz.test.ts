@@ -12,9 +12,9 @@ import { createOrganization, type Service, startService, type TestOrganization }
 
 // Of processor time in one turn. The budgets are far below; this bar has room for garbage collection and a slow machine.
 const LONGEST_TURN_MS = 1000;
-const BODIES_MS = 12_000;
-const MAPPINGS_MS = 5000;
-const WIRES_MS = 5000;
+const BODIES_MS = 10_000;
+const MAPPINGS_MS = 4000;
+const WIRES_MS = 4000;
 const SOCKET_MS = 1500;
 
 const seed = Number(process.env.FUZZ_SEED) || Date.now() % 2 ** 31;
@@ -32,6 +32,8 @@ describe('Hostile input', () => {
   let service: Service;
   let organization: TestOrganization;
   let sources: SourceRecord[];
+  /** How much of the output was looked at. */
+  let told = 0;
 
   before(async () => {
     process.stdout.write(`    FUZZ_SEED=${seed}\n`);
@@ -83,10 +85,14 @@ describe('Hostile input', () => {
     return source;
   }
 
+  /** After a few more turns of the loop, in which a long one is told. */
   const expectAlive = async (what: string) => {
-    expect((await send('GET', `${service.url}/healthz`)).status, what).to.equal(200);
-    const longest = Math.max(0, ...longTurns(service));
-    expect(longest, `ms that the loop was held, ${what}`).to.be.below(LONGEST_TURN_MS);
+    for (let turns = 0; turns < 3; turns += 1) {
+      expect((await send('GET', `${service.url}/healthz`)).status, what).to.equal(200);
+    }
+    const [longest] = longTurns(service, told).toSorted((a, b) => b - a);
+    told = service.output().length;
+    expect(longest ?? 0, `ms that the loop was held, ${what}`).to.be.below(LONGEST_TURN_MS);
   };
 
   it('in bodies, addresses, headers and signatures of webhooks', async () => {
@@ -127,15 +133,34 @@ describe('Hostile input', () => {
   it('in framing: bytes that are hardly HTTP', async () => {
     await fc.assert(
       fc.asyncProperty(wire, async (bytes) => {
-        const answer = await exchanged(Number(new URL(service.url).port), bytes);
-        expect(answer, bytes.toString('latin1')).to.not.match(/^HTTP\/1\.1 5(?!03)/m);
+        const answer = await exchanged(service, bytes);
+        expect(answer, bytes.toString('latin1')).to.not.match(/^HTTP\/1\.1 500/m);
         await expectAlive(bytes.toString('latin1').slice(0, 200));
       }),
       within(WIRES_MS),
     );
   });
+
+  it('in what a proxy says of its clients', async () => {
+    const settings = { ...LOOP_WATCH, HOOKYARD_TRUSTED_PROXIES: '127.0.0.1', HOOKYARD_PROXY_PROTOCOL: 'on' };
+    const proxied = await startService('api', settings);
+    const start = fc.constantFrom('', 'PROXY ', 'PROXY TCP4 1.2.3.4 127.0.0.1 1 2\r\n', V2_START);
+    await fc.assert(
+      fc.asyncProperty(start, wire, async (first, rest) => {
+        const bytes = Buffer.concat([Buffer.from(first, 'latin1'), rest]);
+        expect(await exchanged(proxied, bytes)).to.not.match(/^HTTP\/1\.1 500/m);
+        expect(await exchanged(proxied, Buffer.from(PROXIED_REQUEST))).to.match(/^HTTP\/1\.1 200 /);
+        expect(Math.max(0, ...longTurns(proxied)), bytes.toString('latin1')).to.be.below(LONGEST_TURN_MS);
+      }),
+      within(WIRES_MS),
+    );
+    await proxied.stop();
+  });
 });
 
+const V2_START = '\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c';
+const PROXIED_REQUEST =
+  'PROXY TCP4 1.2.3.4 127.0.0.1 1 2\r\nGET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const FIELDS = [
   'payload[*]',
   'items[*]',
@@ -181,10 +206,10 @@ const statusOf = (url: string, sent: Record<string, string>, bytes: Buffer): Pro
   );
 
 /** Everything that comes back on a connection until it is closed or silent. */
-function exchanged(port: number, bytes: Buffer): Promise<string> {
+function exchanged({ url }: Service, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
-    const socket = connect(port, '127.0.0.1', () => socket.end(bytes));
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.end(bytes));
     const finish = () => {
       clearTimeout(timer);
       socket.destroy();

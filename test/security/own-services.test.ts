@@ -93,6 +93,20 @@ describe('Own services as destinations', () => {
     expect(connections).to.equal(0);
   });
 
+  it('are refused but for the addresses of sources, which a route may allow', async () => {
+    const [first, second] = [await records.source(), await records.source()];
+    const { pathname } = new URL(second.webhookUrl);
+    const at = (path: string) => `http://localhost:${targets['the API']}${path}`;
+    const { id } = await records.destination(at(pathname));
+    await records.route(first.id, [id], { allowOwnAddress: true });
+    await records.deliveryWith('delivered', await records.accepted(first, HOOK));
+    for (const path of ['/api/auth/me', '/ingest/../api/auth/me', '/ingest/%2e%2e/api/auth/me', '/ingestion', '/']) {
+      await testInstance.client.patch(`/api/destinations/${id}`, { url: at(path) });
+      const delivery = await records.deliveryWith('failed', await records.accepted(first, HOOK));
+      expect(delivery.error, path).to.match(OWN);
+    }
+  });
+
   it('are refused in uploads of workers', async () => {
     const { id } = await testInstance.client.create('/api/destinations', warehouse(targets['the Temporal UI'] ?? 0));
     const source = await records.source();

@@ -74,6 +74,7 @@ const bodies: Record<string, Record<string, unknown>> = {
   'DELETE /api/destinations/bulk': { ids: [id('dst')] },
   'POST /api/routes/bulk-pause': { routeIds: [id('rte')], isActive: true },
   'POST /api/routes/bulk-delete': { routeIds: [id('rte')] },
+  'POST /api/notification-recipients/resend': { address: 'ops@example.com' },
   'POST /api/leases': { ids: [id('rte')], seconds: 60 },
   'POST /api/destinations/import': importOf('destinations', destinationItem),
   'POST /api/routes/import': importOf('routes', routeItem),
