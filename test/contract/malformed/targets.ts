@@ -86,6 +86,7 @@ const bodies: Record<string, Record<string, unknown>> = {
     secret: 'the next secret of the provider',
     overlapSeconds: 60,
   },
+  'POST /api/organizations/:orgId/sources/:id/rotate-token': { overlapSeconds: 60 },
   'POST /api/organizations/:orgId/destinations': organizationDestination,
   'PATCH /api/organizations/:orgId/destinations/:id': organizationDestination,
   'POST /api/routes': route,
