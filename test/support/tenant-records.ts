@@ -9,6 +9,8 @@ export interface TenantRecords {
   organizationSlug: string[];
   source: string[];
   sourceSlug: string[];
+  /** The unguessable part of the source's address. */
+  ingestToken: string[];
   destination: string[];
   destinationSlug: string[];
   failover: string[];
@@ -32,7 +34,7 @@ export interface TenantRecords {
 export async function makeTenantRecords(organization: TestOrganization, word: string): Promise<TenantRecords> {
   const { api, base } = organization;
   const named = (kind: string) => ({ name: `${word} ${kind}`, slug: `${word}-${kind}`, description: `${word} has it` });
-  const source = await makeSource(organization, named('source'));
+  const source = await makeSource(organization, { ...named('source'), ingestToken: 'optional' });
   const url = `https://${word}.example/hooks`;
   const destination = await makeDestination(organization, { ...named('destination'), url });
   const failover = await makeDestination(organization, { ...named('failover'), url: `${url}/failover` });
@@ -62,6 +64,7 @@ export async function makeTenantRecords(organization: TestOrganization, word: st
     organizationSlug: [organization.slug],
     source: [source.id],
     sourceSlug: [source.slug],
+    ingestToken: [source.webhookUrl.split('/').at(-1) ?? ''],
     destination: [destination.id, lake.id],
     destinationSlug: [`${word}-destination`, `${word}-lake`],
     failover: [failover.id],

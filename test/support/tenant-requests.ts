@@ -22,6 +22,7 @@ const REFERS_TO: Record<string, keyof TenantRecords> = {
   schemaId: 'schema',
   orgSlug: 'organizationSlug',
   sourceSlug: 'sourceSlug',
+  token: 'ingestToken',
   destinationSlug: 'destinationSlug',
   destinationSlugs: 'destinationSlug',
   failoverDestinationSlugs: 'failoverSlug',
