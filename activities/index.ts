@@ -10,6 +10,8 @@ import { withHeartbeat } from './heartbeat.ts';
 import { inTime } from '../outbound/http/in-time.ts';
 import type { Parking } from './parking.ts';
 import { recordAttempt } from './attempt/record-later.ts';
+import { QUEUED } from './attempt/rate-limit.ts';
+import type { Turns } from './attempt/turn.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
 import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
 import { orEnd } from './attempt/or-end.ts';
@@ -18,6 +20,7 @@ import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps, ReconcileDeps {
   settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
   parking: Parking;
+  turns: Turns;
   /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;
 }
@@ -39,9 +42,11 @@ export function createActivities(deps: ActivityDeps): Activities {
         const sender = inTime(deps.sender, startToCloseTimeoutMs - RECORDING_MS);
         const ending = cancellationSignal();
         const own = { ...deps, sender, ending };
-        const attempt = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
-        // Local activities have no heartbeat.
-        const outcome = await (isLocal ? attempt() : withHeartbeat(attempt));
+        const make = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
+        // Local activities have no heartbeat, and are first attempts only.
+        const outcome = await (isLocal ? make() : withHeartbeat(() => deps.turns.inTurn(request, make)));
+        // It keeps its place at the relay, if it has one, so that it is not signalled again at once.
+        if (outcome === null) return QUEUED;
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return parkedOrNot(outcome, request.organizationId);
       } catch (error) {

@@ -1,9 +1,10 @@
 // The Koa app: middleware for every request, then ingest, probes and the management API.
 // Rules: HTTP-03.
 import Koa from 'koa';
+import { actingFor } from '../db/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyRooms } from './body-memory-budget.ts';
-import { type ApiDeps, type ApiRouter, type ApiState, newRouter } from './context.ts';
+import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from './context.ts';
 import { cors } from './cors.ts';
 import { renderErrors } from './errors.ts';
 import { idempotency } from './idempotency.ts';
@@ -61,6 +62,7 @@ export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
   router.use(authenticate(deps.pool));
+  router.use((ctx, next) => actingFor(organizationId(ctx), next));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
   if (perMinute !== undefined) router.use(rateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);

@@ -1,6 +1,7 @@
 // Errors as the API answers them: one class to throw, one place that renders.
 // Rules: ERR-01, ERR-04, ERR-05, ERR-23, ERR-31.
 import { STATUS_CODES } from 'node:http';
+import type { LimitName } from '../core/limits.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { AppContext, Next } from './context.ts';
 
@@ -20,6 +21,8 @@ export class ApiError extends Error {
   readonly code: string | undefined;
   readonly details: ErrorDetail[] | undefined;
   readonly headers: Record<string, string>;
+  /** The limit of the organization that it is about. */
+  readonly limit: LimitName | undefined;
 
   constructor(
     status: number,
@@ -27,12 +30,14 @@ export class ApiError extends Error {
     message: string,
     details?: ErrorDetail[],
     headers: Record<string, string> = {},
+    limit?: LimitName,
   ) {
     super(message);
     this.status = status;
     this.code = code;
     this.details = details;
     this.headers = headers;
+    this.limit = limit;
   }
 }
 
@@ -76,12 +81,14 @@ export function errorBody({
   message,
   code,
   details,
-}: Pick<ApiError, 'status' | 'message' | 'code' | 'details'>) {
+  limit,
+}: Pick<ApiError, 'status' | 'message' | 'code' | 'details'> & { limit?: LimitName | undefined }) {
   return {
     error: STATUS_CODES[status] ?? 'Error',
     message,
     ...(code !== undefined && { code }),
     ...(details !== undefined && { details }),
+    ...(limit !== undefined && { limit }),
   };
 }
 

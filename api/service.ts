@@ -14,6 +14,7 @@ import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import { createPool, type Pool } from '../db/pool.ts';
+import { shareConnections } from '../db/pool-turns.ts';
 import { prepareDatabase } from '../db/prepare.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
@@ -22,7 +23,7 @@ import { createApp } from './app.ts';
 import { endOnRequest } from './ending.ts';
 import { HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
-import { watchBacklog } from './ingest/backlog.ts';
+import { type Backlog, watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { refusedConnections } from './refused-connections.ts';
 import { OpenConnections } from './open-connections.ts';
@@ -64,15 +65,19 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError,
   });
-  const orm = await createOrm(databaseUrl, RECORD_CONNECTIONS);
+  let backlog: Backlog | undefined;
+  const alone = () => backlog?.alone ?? false;
+  shareConnections(pool, { max: MANAGEMENT_CONNECTIONS, alone });
+  const orm = createOrm(databaseUrl, RECORD_CONNECTIONS, alone);
   const temporalSettings = temporalConnectionOptions(env);
   const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
   const signals = createSignals(temporal, pool, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
   const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
-  const backlog = await watchBacklog({ pool, settings, log });
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog });
+  const watched = await watchBacklog({ pool, settings, log });
+  backlog = watched;
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog: watched });
   const connections = new OpenConnections();
 
   let baseUrl = publicUrl(settings);
@@ -94,7 +99,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     ingest: ingest.middleware,
     health: {
       ending: () => connections.draining,
-      ingestState: () => backlog.state(),
+      ingestState: () => watched.state(),
       database: lookAtDatabase(ingestPool),
       temporal: lookAtTemporal(temporal),
     },
@@ -117,7 +122,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const release = async () => {
     clearInterval(partitions);
     await ingest.close();
-    await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
+    await Promise.all([watched.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };
   endOnRequest({ server, connections, settings, release, log });

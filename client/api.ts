@@ -147,6 +147,9 @@ export type ErrorDetail = {
   column?: number;
 };
 
+/** A limit of the organization. */
+export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches';
+
 export type Source = {
   id: string;
   name: string;

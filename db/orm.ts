@@ -5,6 +5,7 @@ import type pg from 'pg';
 import './column-types.ts';
 import { entities } from './entities.ts';
 import { dropReadOnlyConnections } from './pool.ts';
+import { shareConnections } from './pool-turns.ts';
 import { hideQuotedValues } from './quoted-values.ts';
 
 export type { EntityManager, MikroORM };
@@ -13,8 +14,9 @@ export type { EntityManager, MikroORM };
  * Prepares the object mapper; connections are opened on first use.
  * Failure policy: nothing is connected here, so the API starts while PostgreSQL is away and answers 503 until it is back.
  * @param poolSize most connections it may hold
+ * @param alone whether there is only one organization, for which all of them are
  */
-export function createOrm(databaseUrl: string, poolSize: number): MikroORM {
+export function createOrm(databaseUrl: string, poolSize: number, alone: () => boolean = () => true): MikroORM {
   return new MikroORM({
     clientUrl: databaseUrl,
     entities,
@@ -26,6 +28,7 @@ export function createOrm(databaseUrl: string, poolSize: number): MikroORM {
       onPoolCreated: (pool: pg.Pool) => {
         dropReadOnlyConnections(pool);
         hideQuotedValues(pool);
+        shareConnections(pool, { max: poolSize, alone });
       },
     },
     forceUtcTimezone: true,

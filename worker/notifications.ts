@@ -10,6 +10,7 @@ import type { WorkflowLink } from '../core/temporal-link.ts';
 import { claimNotifications, type NotificationKey } from '../db/delivery/notifications.ts';
 import type { Pool } from '../db/pool.ts';
 import { mailTaskQueue, notifyWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
+import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { notify } from '../workflows/notify.ts';
 import { organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 import { type RunningWorker, startSideWorker, type WorkerDeps } from './temporal-worker.ts';
@@ -62,6 +63,7 @@ async function startNotify(client: Client, due: NotificationKey & { organization
       workflowId: notifyWorkflowId(routeId, kind),
       taskQueue: TASK_QUEUE,
       args: [{ routeId, kind }],
+      ...inTurnOf(organizationId),
       staticSummary: `Notification: ${kind}`,
       typedSearchAttributes: new TypedSearchAttributes([
         { key: organizationIdAttribute, value: organizationId },

@@ -7,6 +7,7 @@ import type { Settings } from '../../core/config.ts';
 import { METHODS } from '../../core/methods.ts';
 import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
+import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import { ApiError } from '../errors.ts';
@@ -16,6 +17,7 @@ import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { newEvent } from './new-event.ts';
 import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
+import type { WriteOutcome } from './write-group.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
 export const INGEST_METHODS: readonly string[] = METHODS;
@@ -38,7 +40,7 @@ export interface Ingest {
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
 export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps): Ingest {
   const routing = createRoutingCache(pool, secretBox);
-  const writer = createEventWriter(pool);
+  const writer = createEventWriter(pool, () => backlog.alone);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
     const match = PATH.exec(ctx.path);
@@ -83,13 +85,28 @@ async function accept(
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return { challenge };
     const event = newEvent(source, received, new Date());
-    backlog.requireRoomFor(event.deliveries);
-    const outcome = await writer.write(event).catch(refuseWhenFull);
+    const outcome = await store({ writer, backlog }, source, event);
     if (outcome.kind === 'stored') return { success: true, eventId: event.id };
     if (outcome.kind === 'duplicate') return { success: true, eventId: outcome.eventId, duplicate: true };
     routing.forget(received.organizationSlug, received.sourceSlug);
   }
   throw unavailable('The configuration of this source keeps changing');
+}
+
+async function store(
+  { writer, backlog }: { writer: EventWriter; backlog: Backlog },
+  source: SourceRouting,
+  event: NewEvent,
+): Promise<WriteOutcome> {
+  const ended = backlog.takeRoomFor(source, event.deliveries);
+  let isStored = false;
+  try {
+    const outcome = await writer.write(event).catch(refuseWhenFull);
+    isStored = outcome.kind === 'stored';
+    return outcome;
+  } finally {
+    ended(isStored);
+  }
 }
 
 async function requireOpenSource(routing: RoutingCache, organizationSlug: string, sourceSlug: string): Promise<void> {

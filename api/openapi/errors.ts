@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
+import { LIMIT_NAMES } from '../../core/limits.ts';
 import { type Described, type ErrorCodes, NO_CODE } from '../operation.ts';
 import { ignoredNames, requestId } from './parameters.ts';
 
@@ -15,7 +16,7 @@ const DESCRIPTIONS: Record<number, string> = {
   413: 'The body is too large.',
   415: 'The body is not sent as plain `application/json`.',
   422: 'The `Idempotency-Key` was used with another body in the last 24 hours.',
-  429: 'Too many requests of this key in this minute (only where `HOOKYARD_API_RATE_LIMIT_PER_MINUTE` is set).',
+  429: 'A limit of the organization, which `limit` names, or too many requests of this key in this minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`).',
   500: 'A fault of the service; its log has the details under the request id.',
   503: 'Something that this request needs is away or overloaded; try again.',
 };
@@ -26,7 +27,9 @@ const retryAfter = seconds.meta({
   examples: ['1'],
   header: { id: 'RetryAfter' },
 });
-const number = (description: string, id: string) => seconds.meta({ description, examples: ['60'], header: { id } });
+/** Where HOOKYARD_API_RATE_LIMIT_PER_MINUTE is set. */
+const number = (description: string, id: string) =>
+  seconds.optional().meta({ description, examples: ['60'], header: { id } });
 
 const HEADERS: Record<number, Record<string, z.ZodType>> = {
   400: { 'X-Ignored': ignoredNames },
@@ -60,6 +63,10 @@ const detail = z
   })
   .meta({ id: 'ErrorDetail' });
 
+const limitName = z
+  .enum(LIMIT_NAMES)
+  .meta({ id: 'LimitName', description: 'A limit of the organization.', examples: ['eventsPerSecond'] });
+
 /** The error body with these codes. */
 function errorBody(status: number, codes: string[]): z.ZodType {
   const named = codes.filter((code) => code !== NO_CODE);
@@ -69,6 +76,7 @@ function errorBody(status: number, codes: string[]): z.ZodType {
     message: z.string().meta({ description: 'What is wrong and what to do.', examples: [exampleMessage(status)] }),
     ...(named.length > 0 && { code: codes.includes(NO_CODE) ? code.optional() : code }),
     ...(status === 400 && { details: z.array(detail).optional() }),
+    ...(status === 429 && codes.includes('LIMIT_EXCEEDED') && { limit: limitName.optional() }),
   });
 }
 
@@ -92,6 +100,7 @@ const SHARED_NAMES: Record<string, string> = {
   '410 PAYLOAD_EXPIRED': 'PayloadExpired',
   '413 PAYLOAD_TOO_LARGE': 'PayloadTooLarge',
   '415 UNSUPPORTED_MEDIA_TYPE': 'UnsupportedMediaType',
+  '429 LIMIT_EXCEEDED': 'LimitExceeded',
   '429 RATE_LIMITED': 'RateLimited',
   '500 INTERNAL_ERROR': 'InternalError',
   '503 UNAVAILABLE': 'Unavailable',

@@ -37,6 +37,7 @@ export const ingestOperations: Described[] = INGEST_METHODS.map((method) => ({
     403: ['SOURCE_DISABLED'],
     404: ['RESOURCE_NOT_FOUND'],
     413: ['PAYLOAD_TOO_LARGE'],
+    429: ['LIMIT_EXCEEDED'],
     500: ['INTERNAL_ERROR'],
     503: ['UNAVAILABLE'],
   },

@@ -165,7 +165,7 @@ const runSearch = boundedSearches();
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
   const read = () => listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
-  const { events, total } = await (query.search === undefined ? read() : runSearch(read));
+  const { events, total } = await (query.search === undefined ? read() : runSearch(organizationId(ctx), read));
   ctx.body = listAnswer(events.map(show), total, query);
 }
 

@@ -44,7 +44,11 @@ describe('a claim', () => {
     inTransaction(pool, async (db) => {
       const before = await rowsRead(db);
       const { rows } = await claimDeliveries(db, {
-        afterDestination: '',
+        afterOrganization: '',
+        fullOrganizations: [],
+        maxOrganizations: 50,
+        turns: [],
+        mostOfOthers: 100,
         fullDestinations: [],
         maxDestinations: 100,
         owner,

@@ -119,7 +119,11 @@ describe('warehouse batches in PostgreSQL', () => {
     await store(warehouse, 2);
     await pool.query(`update relay_shards set owner = 'test', expires_at = now() + interval '1 minute'`);
     const claim = {
-      afterDestination: '',
+      afterOrganization: '',
+      fullOrganizations: [],
+      maxOrganizations: 50,
+      turns: [],
+      mostOfOthers: 100,
       fullDestinations: [],
       maxDestinations: 100,
       owner: 'test',
