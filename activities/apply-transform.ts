@@ -26,7 +26,7 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
 /**
  * Runs the transform of the delivery's route on the event.
  * @returns the content to send; the received one when the route has no transform; or why there is none
- * @throws SandboxUnavailableError, or what the database throws: the transform was not run then
+ * @throws SandboxUnavailableError, NoTurnError, or what the database throws: the transform was not run then
  */
 export async function applyTransform(
   deps: { configs: Pick<ConfigCache, 'transform'>; transforms: Transforms },
@@ -49,7 +49,7 @@ export async function applyTransform(
       body: received.body,
       receivedAt: context.receivedAt ?? new Date(0),
     },
-    transform.id,
+    { organizationId, group: transform.id },
   );
   if (!result.ok) return { problem: transformError(transform.name, result.problem) };
   return contentOf(received.headers, result.output);

@@ -18,6 +18,8 @@ export type { RouteConfig };
 /** A destination with its credentials in clear: never logged, never in a history. */
 export interface DestinationConfig extends Omit<DestinationRow, 'authConfig'> {
   authConfig: Record<string, string> | null;
+  /** Whether its deliveries come back to this installation as webhooks. */
+  leadsHere: boolean;
 }
 
 const MAX_CACHED = 10_000;
@@ -31,23 +33,33 @@ export interface ConfigCache {
   transform: LookUp<TransformConfig>;
 }
 
-/** @param maxRecords how many of each kind are kept; the one used longest ago goes first */
-export function createConfigCache(pool: Pool, secretBox: SecretBox, maxRecords: number = MAX_CACHED): ConfigCache {
+/**
+ * @param isOwnAddress whether a URL is one of this installation
+ * @param maxRecords how many of each kind are kept; the one used longest ago goes first
+ */
+export function createConfigCache(
+  pool: Pool,
+  secretBox: SecretBox,
+  isOwnAddress: (url: string) => boolean,
+  maxRecords: number = MAX_CACHED,
+): ConfigCache {
   return {
     destination: byVersion(maxRecords, async (organizationId, id) => {
       const row = await loadDestination(pool, organizationId, id);
-      return row && openSecrets(row, secretBox);
+      return row && { ...openSecrets(row, secretBox), leadsHere: isOwnAddress(row.url) };
     }),
     route: byVersion(maxRecords, (organizationId, id) => loadRoute(pool, organizationId, id)),
     transform: byVersion(maxRecords, (organizationId, id) => loadTransform(pool, organizationId, id)),
   };
 }
 
-function openSecrets(row: DestinationRow, secretBox: SecretBox): DestinationConfig {
+function openSecrets(row: DestinationRow, secretBox: SecretBox): Omit<DestinationConfig, 'leadsHere'> {
+  const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.id));
   return {
     ...row,
     authConfig: row.authConfig === null ? null : JSON.parse(secretBox.decrypt(row.authConfig, row.id)),
-    signingSecret: row.signingSecret === null ? null : secretBox.decrypt(row.signingSecret, row.id),
+    signingSecret: open(row.signingSecret),
+    previousSigningSecret: open(row.previousSigningSecret),
   };
 }
 

@@ -10,6 +10,7 @@ import { settleHistory } from '../db/history/settle.ts';
 import { countFailure } from '../db/retention/housekeeping.ts';
 import type { Pool } from '../db/pool.ts';
 import { forgetIdempotencyKeys } from '../db/retention/idempotency-keys.ts';
+import { forgetRotatedSecrets } from '../db/retention/rotated-secrets.ts';
 import { finishDeletions, finishLeases } from './deletions.ts';
 import { applyRetention, type RetentionSettings } from './retention.ts';
 
@@ -31,6 +32,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   retention: applyRetention,
   'idempotency keys': ({ pool }) => forgetIdempotencyKeys(pool),
   'idempotent requests': ({ pool }) => forgetIdempotentRequests(pool),
+  'rotated secrets': ({ pool }) => forgetRotatedSecrets(pool).then(() => false),
   leases: ({ pool, log }) => finishLeases(pool, log),
   deletions: ({ pool, log }) => finishDeletions(pool, log),
   'encryption keys': ({ pool, secretBox, log }) => rotateKeys(pool, secretBox, log),

@@ -1,6 +1,7 @@
 // Retention: payloads, then whole events with their deliveries and attempts, end by dropping their partitions (docs/retention.md).
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { payloadDays } from '../core/payload-days.ts';
 import { databaseTime } from '../db/clock.ts';
 import { forgetEventReplays } from '../db/replay/event-replays.ts';
 import { DAY_MS, daysBefore, dropPartitionsBefore, type PartitionedTable } from '../db/retention/partitions.ts';
@@ -72,16 +73,15 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
   return false;
 }
 
-/** The first days, in days since 1970, that are kept; null keeps everything. A payload never outlives its event. */
+/** The first days, in days since 1970, that are kept; null keeps everything. */
 export function firstKeptDays(
   settings: Omit<RetentionSettings, 'HOOKYARD_WAREHOUSE_RETRY_SECONDS'>,
   nowMs: number,
 ): { payloads: number | null; events: number | null } {
   const today = Math.floor(nowMs / DAY_MS);
-  const { HOOKYARD_PAYLOAD_RETENTION_DAYS: payloads, HOOKYARD_EVENT_RETENTION_DAYS: events } = settings;
-  const firstKept = (days: number) => (days === 0 ? null : today - days);
-  if (events === 0) return { payloads: firstKept(payloads), events: null };
-  return { payloads: firstKept(payloads === 0 ? events : Math.min(payloads, events)), events: firstKept(events) };
+  const events = settings.HOOKYARD_EVENT_RETENTION_DAYS;
+  const payloads = payloadDays(settings);
+  return { payloads: payloads === null ? null : today - payloads, events: events === 0 ? null : today - events };
 }
 
 async function removeYounger(pool: Pool, day: number): Promise<boolean> {

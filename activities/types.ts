@@ -32,9 +32,9 @@ export type AttemptOutcome =
   | { status: 'held' }
   /**
    * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
-   * soon as the signal `release` says that its turn has come.
+   * soon as the signal `release` says that its turn has come. `for`: something else has no room, the transforms of its organization.
    */
-  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean }
+  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean; for?: 'transforms' }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: ErrorSummary | null; takenOverBy: string | null }
   | UnrecordedAttempt;

@@ -12,7 +12,7 @@ import { nameIgnored } from './ignored.ts';
 import { mountDescription, mountPage } from './openapi/serve.ts';
 import { mountOperations } from './operation.ts';
 import { managementOperations } from './operations.ts';
-import { rateLimit } from './rate-limit.ts';
+import { keyRateLimit, organizationRateLimit } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { type HealthDeps, mountHealth } from './resources/health.ts';
 import { answerUnmatched, keepFixedWords } from './unmatched.ts';
@@ -23,7 +23,7 @@ export interface AppDeps extends ApiDeps {
   health: HealthDeps;
 }
 
-/** Puts the app together; it holds no state besides the counters of the rate limit. */
+/** Puts the app together; it holds no state besides the counters of the rate limits. */
 export function createApp(deps: AppDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
   const open = openRouter(deps);
@@ -62,9 +62,10 @@ export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
   router.use(authenticate(deps.pool));
+  router.use(organizationRateLimit(deps.requests));
   router.use((ctx, next) => actingFor(organizationId(ctx), next));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
-  if (perMinute !== undefined) router.use(rateLimit(perMinute));
+  if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   router.use(idempotency(deps));
   // Inside `idempotency`, which stores the header with the answer.

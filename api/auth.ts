@@ -2,6 +2,7 @@
 // Rules: HTTP-04, AUTH-01 to AUTH-05, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../core/access.ts';
+import { limitsOf } from '../core/limits.ts';
 import { findKey, noteUse } from '../db/management/api-keys.ts';
 import type { Pool } from '../db/pool.ts';
 import { hashToken } from '../db/prepare.ts';
@@ -30,7 +31,13 @@ async function findCaller(pool: Pool, authorization: string): Promise<Caller> {
   // Failure policy: the request neither waits for this nor fails because of it; the next request records the use.
   if (key.useIsDue) noteUse(pool, key.organizationId, key.id).catch(() => undefined);
   return {
-    organization: { id: key.organizationId, name: key.organizationName, slug: key.slug, plan: key.plan },
+    organization: {
+      id: key.organizationId,
+      name: key.organizationName,
+      slug: key.slug,
+      plan: key.plan,
+      limits: limitsOf(key.plan, key.limits),
+    },
     key: { id: key.id, name: key.name, scopes: key.scopes },
   };
 }

@@ -4,6 +4,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
 import type { Plan, Scope } from '../core/access.ts';
 import type { Settings } from '../core/config.ts';
+import type { Limits } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
@@ -11,13 +12,14 @@ import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
+import type { OrganizationRequests } from './organization-requests.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
 import type { TestUploader } from './test-upload.ts';
 
 /** The sender of a request: the organization and the API key that selected it. */
 export interface Caller {
-  organization: { id: string; name: string; slug: string; plan: Plan };
+  organization: { id: string; name: string; slug: string; plan: Plan; limits: Limits };
   key: { id: string; name: string; scopes: Scope[] };
 }
 
@@ -53,6 +55,7 @@ export interface ApiDeps {
   /** Checks transforms when they are stored, and runs them for tests. */
   transforms: Transforms;
   workflowLink: WorkflowLink;
+  requests: OrganizationRequests;
   log: Log;
 }
 

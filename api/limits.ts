@@ -1,12 +1,53 @@
 // Refusals because of a limit of the organization (core/limits.ts).
+// Rules: LIMIT-01, LIMIT-02, LIMIT-12.
 import type { LimitName } from '../core/limits.ts';
+import { countBeforeAdding, type LimitedRecords } from '../db/organizations/record-counts.ts';
+import type { EntityManager } from '../db/orm.ts';
+import { type ApiState, callerOf } from './context.ts';
 import { ApiError } from './errors.ts';
+
+/**
+ * Retry-After of what no time heals by itself: records must be deleted, or the operator raises the limit. Long, so that programs
+ * that obey it do not ask again and again, and finite, because 429 says that the request may succeed later.
+ */
+export const UNTIL_CHANGED_SECONDS = 3600;
 
 /**
  * 429 with the name of the limit.
  * @param what says what may be, and what to do
+ * @param retryAfterSeconds raised to a whole second; never above an hour, because the operator may raise the limit
  */
 export function limitExceeded(limit: LimitName, what: string, retryAfterSeconds: number): ApiError {
+  const seconds = Math.min(UNTIL_CHANGED_SECONDS, Math.max(1, Math.ceil(retryAfterSeconds)));
   const message = `${what} (limit ${limit})`;
-  return new ApiError(429, 'LIMIT_EXCEEDED', message, undefined, { 'Retry-After': String(retryAfterSeconds) }, limit);
+  return new ApiError(429, 'LIMIT_EXCEEDED', message, undefined, { 'Retry-After': String(seconds) }, limit);
+}
+
+const NAMES: Record<LimitedRecords, string> = { sources: 'sources', destinations: 'destinations', apiKeys: 'API keys' };
+
+/**
+ * Must run in the transaction that adds the records, before it does.
+ * @param added how many
+ * @throws ApiError 429 when the organization would have more than it may
+ */
+export async function requireRecordRoom(
+  em: EntityManager,
+  ctx: { state: ApiState },
+  records: LimitedRecords,
+  added = 1,
+): Promise<void> {
+  const { id, limits } = callerOf(ctx).organization;
+  const most = limits[records];
+  if (added === 0 || !Number.isFinite(most)) return;
+  if ((await countBeforeAdding(em, id, records, most)) + added <= most) return;
+  const what = `This organization may have ${most} ${NAMES[records]}, which ${added} more would exceed; delete some`;
+  throw limitExceeded(records, what, UNTIL_CHANGED_SECONDS);
+}
+
+/** @param routes how many a source would have @throws ApiError 429 when they are more than a source may have */
+export function requireRouteRoom(ctx: { state: ApiState }, routes: number): void {
+  const most = callerOf(ctx).organization.limits.routesPerSource;
+  if (routes <= most) return;
+  const what = `A source may have ${most} routes, and this one would have ${routes}; delete some`;
+  throw limitExceeded('routesPerSource', what, UNTIL_CHANGED_SECONDS);
 }

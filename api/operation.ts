@@ -76,6 +76,7 @@ export const TAGS = {
   Schemas: 'JSON Schemas that payloads must match.',
   Events: 'Webhooks as they were received, and their replay.',
   Deliveries: 'What happened to an event on its way to one destination.',
+  Usage: 'What the organization uses, and what it may.',
   Access: 'API keys, and whom a key belongs to.',
   Service: 'Whether the service is well, and this description.',
 } as const;

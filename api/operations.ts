@@ -17,8 +17,10 @@ import { replayOperations } from './resources/replays.ts';
 import { routeCircuitOperations } from './resources/route-circuit.ts';
 import { routeOperations } from './resources/routes.ts';
 import { schemaOperations } from './resources/schemas.ts';
+import { secretRotationOperations } from './resources/secret-rotation.ts';
 import { sourceOperations } from './resources/sources.ts';
 import { transformOperations } from './resources/transforms.ts';
+import { usageOperations } from './resources/usage.ts';
 
 export const managementOperations: Operation[] = [
   ...sourceOperations,
@@ -28,6 +30,7 @@ export const managementOperations: Operation[] = [
   ...routeOperations,
   ...routeCircuitOperations,
   ...bulkOperations,
+  ...secretRotationOperations,
   ...destinationExchangeOperations,
   ...routeExchangeOperations,
   leaseOperation,
@@ -38,6 +41,7 @@ export const managementOperations: Operation[] = [
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,
+  ...usageOperations,
   callerOperation,
   ...apiKeyOperations,
 ];

@@ -1,36 +1,33 @@
-// The optional limit of management requests per API key (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): a fixed window of one minute,
-// counted in this process. Each API process counts for itself, so N processes allow N times the limit.
-// Rules: HTTP-28.
+// How many management requests an organization may send (its limit requestsPerMinute), and each of its API keys
+// (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): fixed windows of one minute, counted in this process. N processes allow N times as many.
+// Rules: HTTP-28, LIMIT-09.
 import { callerOf, type Context, type Next } from './context.ts';
 import { ApiError } from './errors.ts';
+import { MinuteCounts, type OrganizationRequests } from './organization-requests.ts';
 
-const WINDOW_MS = 60_000;
+/** Middleware: counts the requests of organizations and answers 429 beyond the limit. */
+export function organizationRateLimit(requests: OrganizationRequests): (ctx: Context, next: Next) => Promise<void> {
+  return (ctx, next) => {
+    requests.count(callerOf(ctx).organization);
+    return next();
+  };
+}
 
 /**
- * Middleware: counts requests and answers 429 beyond the limit; headers report the remaining requests and the end of the window
- * (`X-RateLimit-Reset` in seconds since 1970).
+ * Middleware: counts the requests of API keys and answers 429 beyond the limit; headers report the remaining requests and the end
+ * of the window (`X-RateLimit-Reset` in seconds since 1970).
  */
-export function rateLimit(perMinute: number): (ctx: Context, next: Next) => Promise<void> {
-  let window = -1;
-  let counts = new Map<string, number>();
+export function keyRateLimit(perMinute: number): (ctx: Context, next: Next) => Promise<void> {
+  const counts = new MinuteCounts();
   return async (ctx, next) => {
-    const now = Date.now();
-    const current = Math.floor(now / WINDOW_MS);
-    if (current !== window) {
-      window = current;
-      counts = new Map();
-    }
-    const keyId = callerOf(ctx).key.id;
-    const used = (counts.get(keyId) ?? 0) + 1;
-    counts.set(keyId, used);
-    const endsAt = (current + 1) * WINDOW_MS;
+    const { count, endsAt } = counts.add(callerOf(ctx).key.id);
     ctx.set({
       'X-RateLimit-Limit': String(perMinute),
-      'X-RateLimit-Remaining': String(Math.max(0, perMinute - used)),
+      'X-RateLimit-Remaining': String(Math.max(0, perMinute - count)),
       'X-RateLimit-Reset': String(endsAt / 1000),
     });
-    if (used > perMinute) {
-      const seconds = Math.ceil((endsAt - now) / 1000);
+    if (count > perMinute) {
+      const seconds = Math.ceil((endsAt - Date.now()) / 1000);
       throw new ApiError(
         429,
         'RATE_LIMITED',

@@ -60,3 +60,8 @@ export function violates(error: unknown, constraint: string): boolean {
 export function isoTime(time: Date | null | undefined): string | null {
   return time ? time.toISOString() : null;
 }
+
+/** A time until which something is valid, as the API shows it; null when it has passed. */
+export function stillValid(until: Date | null | undefined): Date | null {
+  return until && until.getTime() > Date.now() ? until : null;
+}

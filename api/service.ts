@@ -13,6 +13,7 @@ import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
+import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { shareConnections } from '../db/pool-turns.ts';
 import { prepareDatabase } from '../db/prepare.ts';
@@ -25,6 +26,8 @@ import { HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { type Backlog, watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { watchQuotas } from './ingest/quotas.ts';
+import { OrganizationRequests } from './organization-requests.ts';
 import { refusedConnections } from './refused-connections.ts';
 import { OpenConnections } from './open-connections.ts';
 import { lookAtDatabase, lookAtTemporal } from './resources/health.ts';
@@ -74,10 +77,11 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const signals = createSignals(temporal, pool, log);
   const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
   const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
-  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS);
+  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const watched = await watchBacklog({ pool, settings, log });
   backlog = watched;
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog: watched });
+  const quotas = await watchQuotas({ pool: ingestPool, settings, log });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog: watched, quotas });
   const connections = new OpenConnections();
 
   let baseUrl = publicUrl(settings);
@@ -95,6 +99,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     testUploader: createTestUploader(warehouses),
     transforms,
     workflowLink: workflowLinks(settings, temporalSettings),
+    requests: new OrganizationRequests(),
     log,
     ingest: ingest.middleware,
     health: {
@@ -122,6 +127,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const release = async () => {
     clearInterval(partitions);
     await ingest.close();
+    await quotas.close();
     await Promise.all([watched.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };

@@ -46,7 +46,8 @@ const LEAST_WINDOW_MS = 20_000;
 const DEADLINE_MS = 60_000;
 // Temporal closes the workflows of the last failures for a while after the last delivery has begun.
 const SETTLE_SECONDS = 5;
-const SETTLE_DEADLINE_MS = 300_000;
+const SETTLE_DEADLINE_MS = 60_000;
+const OPEN_DELIVERIES = `WorkflowType = 'delivery' and ExecutionStatus = 'Running'`;
 const OPEN = `WorkflowType = 'delivery' and ${deliveryStatusAttribute.name} = 'failed' and ExecutionStatus = 'Running'`;
 
 interface Phases {
@@ -103,19 +104,24 @@ async function failMany(service: Service, receiver: Receiver, { events, body }: 
   await drained(service, events);
 }
 
-/** Waits until no delivery's workflow has opened or closed for some seconds: what is measured then is what waits, not the flood. */
+/**
+ * Waits until no delivery's workflow has opened or closed for some seconds: what is measured then is what waits, not the flood.
+ * There is no deadline while the number of open workflows falls.
+ */
 async function settled(service: Service): Promise<void> {
-  const running = async () =>
-    (await service.temporal.workflow.count(`WorkflowType = 'delivery' and ExecutionStatus = 'Running'`)).count;
-  let before = await running();
-  const isSettled = async () => {
+  let least = Number.POSITIVE_INFINITY;
+  let fellAt = Date.now();
+  for (let before = -1; ; ) {
+    const { count } = await service.temporal.workflow.count(OPEN_DELIVERIES);
+    if (count === before) return;
+    if (count < least) fellAt = Date.now();
+    least = Math.min(least, count);
+    if (Date.now() - fellAt > SETTLE_DEADLINE_MS)
+      throw new Error(`${count} workflows are open, and none has closed for ${SETTLE_DEADLINE_MS / 1000} s`);
+    console.log(`${count} workflows are open`);
+    before = count;
     await delay(SETTLE_SECONDS * 1000);
-    const now = await running();
-    const same = now === before;
-    before = now;
-    return same;
-  };
-  await waitFor('the workflows of what has failed to close', isSettled, SETTLE_DEADLINE_MS);
+  }
 }
 
 /** Starts workflows of failed deliveries whose windows end one after the other within the next seconds, from the end of the starts on. */

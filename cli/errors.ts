@@ -38,8 +38,9 @@ export function endingOf(error: unknown, address: Pick<ServiceAddress, 'url' | '
     // The API's advice on 401 is for those who write requests.
     const message = error.status === 401 ? error.message.replace(/;.*/, '') : error.message;
     const line = `${message}${adviceOn(error, address)}`;
-    const { status, code, details, requestId } = error;
-    return { exitCode: exitCodeOf(error), line, body: { message: error.message, status, code, details, requestId } };
+    const { status, code, details, limit, requestId } = error;
+    const body = { message: error.message, status, code, details, ...(limit !== null && { limit }), requestId };
+    return { exitCode: exitCodeOf(error), line, body };
   }
   const line = error instanceof Error ? error.message : String(error);
   return { exitCode: EXIT.refused, line, body: { message: line } };

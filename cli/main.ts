@@ -10,6 +10,7 @@ import { addOrganizations } from './commands/orgs.ts';
 import { addRoutes } from './commands/routes.ts';
 import { addSend } from './commands/send.ts';
 import { addSources } from './commands/sources.ts';
+import { addUsage } from './commands/usage.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { type GlobalOptions, type ServiceAddress, serviceAddress, VERSION } from './context.ts';
 import { endingOf } from './errors.ts';
@@ -50,6 +51,7 @@ addDeliveries(program);
 addExchange(program);
 addKeys(program);
 addOrganizations(program);
+addUsage(program);
 addWhoami(program);
 
 watchOutput();

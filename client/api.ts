@@ -109,6 +109,8 @@ export type DestinationImportItem = {
   method?: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers?: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders?: 'all' | 'none' | Array<string> | null;
   authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   authConfig?: '***REDACTED***' | Record<string, unknown> | null;
   signingSecret?: string | null;
@@ -159,6 +161,8 @@ export type Source = {
   /** Where the provider sends its webhooks. */
   webhookUrl: string;
   verificationConfig: VerificationConfig;
+  /** Until then webhooks signed with the secret before this one are taken too. */
+  previousSecretUntil: Timestamp | null;
   /** By what a repeated webhook is known, and for how long. */
   idempotencyKey: {
     header?: string;
@@ -259,10 +263,14 @@ export type HttpDestination = {
   method: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders: 'all' | 'none' | Array<string> | null;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** Its secrets are shown as •••• and their last four characters. */
   authConfig: Record<string, string> | null;
   signingSecret: string | null;
+  /** Until then deliveries are signed with the secret before this one too. */
+  previousSigningSecretUntil: Timestamp | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
@@ -303,10 +311,14 @@ export type WarehouseDestination = {
   method: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders: 'all' | 'none' | Array<string> | null;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** Its secrets are shown as •••• and their last four characters. */
   authConfig: Record<string, string> | null;
   signingSecret: string | null;
+  /** Until then deliveries are signed with the secret before this one too. */
+  previousSigningSecretUntil: Timestamp | null;
   /** ms */
   timeoutMs: number;
   /** Null: unlimited. */
@@ -431,6 +443,8 @@ export type Route = {
   } | null;
   /** Only there when it is set for this route. */
   lane?: 'workflow' | 'express';
+  /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+  allowOwnAddress: boolean;
   enabled: boolean;
   source: {
     id: string;
@@ -503,6 +517,8 @@ export type DestinationExportItem = {
   method: 'POST' | 'PUT' | 'PATCH';
   /** Added to every delivery; replaced as a whole on update. */
   headers: Record<string, string>;
+  /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+  forwardHeaders: 'all' | 'none' | Array<string> | null;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** In clear only with `includeSensitive=true`. */
   authConfig: '***REDACTED***' | Record<string, string>;
@@ -571,6 +587,8 @@ export type RouteExportItem = {
   } | null;
   /** Only there when it is set for this route. */
   lane?: 'workflow' | 'express';
+  /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+  allowOwnAddress: boolean;
   isActive: boolean;
   /** The first of `destinationSlugs`. */
   destinationSlug: string | null;
@@ -874,6 +892,136 @@ export type Attempt = {
   responseBody: string | null;
 };
 
+export type Usage = {
+  plan: 'free' | 'pro' | 'business';
+  limits: {
+    eventsPerSecond: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    eventsPerMonth: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    payloadBytes: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    deliveriesPerEvent: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    routesPerSource: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    destinations: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    sources: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    apiKeys: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    waitingDeliveries: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    storedBytes: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    transformMsPerMinute: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    requestsPerMinute: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningReplays: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningImports: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    runningSearches: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+  };
+  /** The calendar month so far (UTC). */
+  month: {
+    from: string;
+    events: number;
+    payloadBytes: number;
+  };
+};
+
+export type DayOfUse = {
+  /** UTC */
+  day: string;
+  /** Webhooks that were stored. */
+  events: number;
+  /** Of their payloads. */
+  payloadBytes: number;
+  /** Deliveries that were made, with replays and failovers. */
+  deliveries: number;
+  /** Attempts of these deliveries, once they have ended. */
+  attempts: number;
+};
+
 export type Caller = {
   organization: {
     id: string;
@@ -1036,6 +1184,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
@@ -1122,6 +1272,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
@@ -1205,6 +1357,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
@@ -1239,6 +1393,8 @@ export interface Operations {
       method?: 'POST' | 'PUT' | 'PATCH';
       /** Added to every delivery; replaced as a whole on update. */
       headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
@@ -1304,6 +1460,8 @@ export interface Operations {
         bodyContains?: string;
       } | null;
       lane?: 'workflow' | 'express' | null;
+      /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+      allowOwnAddress?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Route>;
@@ -1342,6 +1500,8 @@ export interface Operations {
         bodyContains?: string;
       } | null;
       lane?: 'workflow' | 'express' | null;
+      /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+      allowOwnAddress?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Route>;
@@ -1414,6 +1574,28 @@ export interface Operations {
       name: string;
     }>;
   }>;
+  /** Rotate a destination's signing secret */
+  rotateSigningSecret(input: {
+    id: string;
+    body: {
+      /** The new one: `whsec_` and 24 to 64 bytes in base64. */
+      secret: string;
+      /** How long the secret before this one stays valid; 0: it ends now. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<HttpDestination>;
+  /** Rotate a source's verification secret */
+  rotateVerificationSecret(input: {
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+    id: string;
+    body: {
+      /** The new one. */
+      secret: string;
+      /** How long the secret before this one stays valid; 0: it ends now. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<Source>;
   /** Export destinations */
   exportDestinations(input?: {
     /** At most 1000 ids separated by commas; all when it is left out. */
@@ -1484,6 +1666,8 @@ export interface Operations {
           bodyContains?: string;
         } | null;
         lane?: 'workflow' | 'express' | null;
+        /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+        allowOwnAddress?: boolean;
         isActive?: boolean;
         destinationSlug?: string | null;
         failureThreshold?: unknown;
@@ -1843,6 +2027,17 @@ export interface Operations {
     deliveriesCreated: number;
     deliveryId: string;
   }>;
+  /** Get the limits and what is used of them */
+  getUsage(input?: Record<never, never>, options?: CallOptions): Promise<Usage>;
+  /** List the use by day */
+  listDailyUsage(input?: {
+    /** A day (UTC), such as 2026-11-21. */
+    from?: string;
+    /** A day (UTC), such as 2026-11-21. */
+    to?: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<DayOfUse>;
+  }>;
   /** Get the organization and the key of the request */
   getCaller(input?: Record<never, never>, options?: CallOptions): Promise<Caller>;
   /** List API keys */
@@ -1913,6 +2108,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   deleteDestinations: 'DELETE /api/destinations/bulk',
   pauseRoutes: 'POST /api/routes/bulk-pause',
   deleteRoutes: 'POST /api/routes/bulk-delete',
+  rotateSigningSecret: 'POST /api/destinations/{id}/rotate-secret',
+  rotateVerificationSecret: 'POST /api/organizations/{orgId}/sources/{id}/rotate-secret',
   exportDestinations: 'GET /api/destinations/export',
   importDestinations: 'POST /api/destinations/import',
   exportRoutes: 'GET /api/routes/export',
@@ -1954,6 +2151,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   retryDelivery: 'POST /api/deliveries/{id}/retry',
   cancelDelivery: 'POST /api/deliveries/{id}/cancel',
   replayDelivery: 'POST /api/deliveries/{id}/replay',
+  getUsage: 'GET /api/organization/usage',
+  listDailyUsage: 'GET /api/organization/usage/daily',
   getCaller: 'GET /api/auth/me',
   listApiKeys: 'GET /api/api-keys',
   createApiKey: 'POST /api/api-keys',

@@ -17,6 +17,8 @@ export class HookyardError extends Error {
   readonly code: string | null;
   /** Problems of single members of the request; empty for most errors. */
   readonly details: readonly Detail[];
+  /** The limit of the organization that the request would exceed (`eventsPerSecond`, ...); null for other errors. */
+  readonly limit: string | null;
   /** Under which the service's log has the request; null when there was no answer. */
   readonly requestId: string | null;
   /** How long the service asks to wait, in ms; null when it does not say. */
@@ -29,6 +31,7 @@ export class HookyardError extends Error {
     this.status = members.status ?? null;
     this.code = members.code ?? null;
     this.details = members.details ?? [];
+    this.limit = members.limit ?? null;
     this.requestId = members.requestId ?? null;
     this.retryAfterMs = members.retryAfterMs ?? null;
     this.idempotencyKey = members.idempotencyKey ?? null;

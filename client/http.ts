@@ -41,6 +41,7 @@ interface ErrorBody {
   message?: unknown;
   code?: unknown;
   details?: unknown;
+  limit?: unknown;
 }
 
 const FIRST_BACKOFF_MS = 500;
@@ -175,6 +176,7 @@ function apiError(response: Response, body: ErrorBody, message: string, idempote
     status: response.status,
     code: typeof body.code === 'string' ? body.code : null,
     details: Array.isArray(body.details) ? (body.details as Detail[]) : [],
+    limit: typeof body.limit === 'string' ? body.limit : null,
     requestId: response.headers.get('x-request-id'),
     retryAfterMs: retryAfterMs(response.headers.get('retry-after')),
     idempotencyKey,

@@ -6,9 +6,6 @@ export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
 /** Events per second. */
 export const REPLAY_RATE = { min: 1, max: 1000, default: 50 };
 
-/** Maximum number of running replays per organization. */
-export const MAX_OPEN_REPLAYS = 3;
-
 // The limit of a bulk replay.
 const MAX_PAGE_EVENTS = 100;
 

@@ -1,5 +1,6 @@
-// Custom headers of a destination, forwarded headers, and merging of headers.
-// Rules: DEST-22, OUT-02.
+// Custom headers of a destination, and merging of headers.
+// Rules: DEST-22.
+import { HOPS_HEADER } from './hops.ts';
 
 /** At most this many custom headers on a destination. */
 export const MAX_CUSTOM_HEADERS = 50;
@@ -11,7 +12,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 // Headers of one connection (RFC 9110, section 7.6.1), and those the HTTP client computes itself.
-const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'expect',
@@ -23,9 +24,6 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-
-// Credentials and addresses meant for this service, and the encodings that the sender accepts.
-const NOT_FORWARDED: ReadonlySet<string> = new Set(['accept-encoding', 'authorization', 'cookie', 'forwarded']);
 
 /** Whether a text can be sent as a header's value. */
 export function isHeaderValue(value: string): boolean {
@@ -53,16 +51,15 @@ export function foldedName(name: string): string {
   return lower.includes('_') ? lower.replaceAll('_', '-') : lower;
 }
 
-function isConnectionHeader(folded: string): boolean {
-  return CONNECTION_HEADERS.has(folded) || folded.startsWith('proxy-');
+function isSetByHookyard(folded: string): boolean {
+  return CONNECTION_HEADERS.has(folded) || folded.startsWith('proxy-') || folded === HOPS_HEADER.toLowerCase();
 }
 
 /** What is wrong with the name of a header that a user wants to be sent, or null. */
 export function checkHeaderName(name: string): string | null {
   if (!TOKEN.test(name)) return "must be a header name: letters, digits and !#$%&'*+-.^_`|~ only";
   // The name of an object's prototype cannot be a key of a plain record.
-  if (name === '__proto__' || isConnectionHeader(foldedName(name)))
-    return `must not be ${name}, which is set by Hookyard`;
+  if (name === '__proto__' || isSetByHookyard(foldedName(name))) return `must not be ${name}, which is set by Hookyard`;
   return null;
 }
 
@@ -97,29 +94,6 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
     });
   }
   return problems;
-}
-
-/**
- * The received headers that are forwarded to a destination: all but those of the connection (also the ones its `Connection`
- * header names), credentials, proxies' records of addresses, and what the HTTP client sets itself.
- */
-export function forwardableHeaders(received: Readonly<Record<string, string>>): Record<string, string> {
-  const forwarded: Record<string, string> = {};
-  const named = namedByConnection(received);
-  for (const name of Object.keys(received)) {
-    const folded = foldedName(name);
-    if (isConnectionHeader(folded) || NOT_FORWARDED.has(folded) || folded.startsWith('x-forwarded-')) continue;
-    if (named?.has(name.toLowerCase())) continue;
-    forwarded[name] = received[name] ?? '';
-  }
-  return forwarded;
-}
-
-function namedByConnection(received: Readonly<Record<string, string>>): Set<string> | null {
-  const name = Object.keys(received).find((key) => key.toLowerCase() === 'connection');
-  const value = name === undefined ? undefined : received[name];
-  if (value === undefined || /^(?:close|keep-alive)$/i.test(value)) return null;
-  return new Set(value.split(',').map((part) => part.trim().toLowerCase()));
 }
 
 /** Merges sets of headers; names ignore case and the later value, with its spelling of the name, wins. */

@@ -28,7 +28,7 @@ export const LIMITS = {
     pro: 30_000,
     business: null,
   },
-  requestsPerMinute: { unit: 'management requests per minute and process', free: 300, pro: 1200, business: 6000 },
+  requestsPerMinute: { unit: 'management requests per minute and process', free: 300, pro: 1200, business: 30_000 },
   runningReplays: { unit: 'event replays that run at a time', free: 1, pro: 4, business: 20 },
   runningImports: { unit: 'imports that run at a time, per process', free: 1, pro: 2, business: 4 },
   runningSearches: { unit: 'payload searches that run at a time, per process', free: 1, pro: 2, business: 4 },

@@ -15,8 +15,9 @@ export type Verdict =
   | { status: 'failed'; error: DescribedError }
   | { status: 'retrying'; error: DescribedError; waitMs: number };
 
-// RFC 9110, section 15.5.11: the resource is gone for good, so retries are useless.
-const GONE = 410;
+// The resource is gone for good (RFC 9110, section 15.5.11), or the request goes round in a loop (RFC 5842, section 7.2), which
+// every retry would feed.
+const USELESS_TO_RETRY = [410, 508];
 // The two statuses whose Retry-After is respected.
 const RETRY_AFTER_STATUSES = [429, 503];
 
@@ -50,7 +51,7 @@ function failureOf(
   }
   const check = isSuccess(expected, answer.statusCode, answer.bodyForCheck);
   if (check.success) return null;
-  return { error: openError(check.reason), retryable: answer.statusCode !== GONE };
+  return { error: openError(check.reason), retryable: !USELESS_TO_RETRY.includes(answer.statusCode) };
 }
 
 function retryAfterOf(answer: Answer, nowMs: number): number | null {

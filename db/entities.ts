@@ -4,6 +4,7 @@ import type { Plan, Scope } from '../core/access.ts';
 import type { AuthType } from '../core/auth-config.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { EventReplayStatus } from '../core/event-replay.ts';
+import type { ForwardHeaders } from '../core/forwarded-headers.ts';
 import type { FilterCondition } from '../core/filters/conditions.ts';
 import type { FilterLogic } from '../core/filters/filter.ts';
 import type { Lane } from '../core/lane.ts';
@@ -94,6 +95,8 @@ export const Source = defineEntity({
     ...named,
     verification: p.json<PublicVerificationConfig>(),
     verificationSecret: p.string().nullable(),
+    previousVerificationSecret: p.string().nullable(),
+    previousSecretUntil: p.datetime(3).nullable(),
     idempotencyKey: p.json<IdempotencyKeyRule>().nullable(),
     enabled: p.boolean(),
     version: p.integer().version(),
@@ -119,9 +122,12 @@ export const Destination = defineEntity({
     url: p.string(),
     method: p.string().$type<DeliveryMethod>(),
     headers: p.json<Record<string, string>>(),
+    forwardHeaders: p.json<ForwardHeaders>().nullable(),
     authType: p.string().$type<AuthType>(),
     authConfig: p.string().nullable(),
     signingSecret: p.string().nullable(),
+    previousSigningSecret: p.string().nullable(),
+    previousSigningSecretUntil: p.datetime(3).nullable(),
     timeoutMs: p.integer(),
     rateLimitPerMinute: p.integer().nullable(),
     retryPolicy: p.json<RetryPolicy>(),
@@ -162,6 +168,7 @@ export const Route = defineEntity({
     notifyEmails: p.string().nullable(),
     expectedResponse: p.json<ExpectedResponse>().nullable(),
     lane: p.string().$type<Lane>().nullable(),
+    allowOwnAddress: p.boolean(),
     enabled: p.boolean(),
     version: p.integer().version(),
     ...stamps,

@@ -96,16 +96,19 @@ async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away):
 }
 
 /**
- * Waits for the slot that the destination's rate limit reserved; or, without a slot soon, for the relay's signal that one is.
+ * Waits for the slot that the destination's rate limit reserved; or, without a slot soon, for the relay's signal that one is; or
+ * until the organization may run transforms again.
  * @returns whether a cancel came first
  */
-async function cancelledBeforeSlot(run: Run, request: AttemptRequest, { waitMs, slotAt, queued }: Deferral) {
+async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: Deferral) {
+  const { waitMs, slotAt, queued } = deferral;
   const { view, requests } = run;
   view.nextAttemptAt = queued ? null : fromNow(waitMs);
-  setCurrentDetails(queued ? texts.waitingForTurn(run) : texts.waitingForSlot(run));
+  setCurrentDetails(texts.waiting(run, deferral));
   // `retryNow` makes it check whether its turn has come, or whether the delivery was ended.
   const isOver = () => requests.cancel || (queued === true && (requests.release || requests.retry));
-  if (waitMs > 0) await condition(isOver, waitMs, { summary: 'Rate limit of the destination' });
+  const summary = deferral.for === 'transforms' ? 'Transforms of the organization' : 'Rate limit of the destination';
+  if (waitMs > 0) await condition(isOver, waitMs, { summary });
   if (queued) Object.assign(requests, { release: false, retry: false });
   view.nextAttemptAt = null;
   Object.assign(request, { slotAt, queued });

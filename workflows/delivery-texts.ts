@@ -57,7 +57,21 @@ export function retrying(facts: Facts): string {
   );
 }
 
-export function waitingForTurn(facts: Facts): string {
+/** Before an attempt that is not made yet. */
+export function waiting(facts: Facts, { queued, for: what }: { queued?: boolean; for?: 'transforms' }): string {
+  if (what === 'transforms') return waitingForTransforms(facts);
+  return queued ? waitingForTurn(facts) : waitingForSlot(facts);
+}
+
+function waitingForTransforms({ view }: Facts): string {
+  return paragraphs(
+    `The transforms of its organization have to wait: they have used up \`transformMsPerMinute\`, or too many of them wait already. The attempt is made at ${view.nextAttemptAt}, if there is room then.`,
+    signalChoices(CANCEL),
+    'No signal passes the limit. A higher limit of the organization counts within seconds.',
+  );
+}
+
+function waitingForTurn(facts: Facts): string {
   return paragraphs(
     'There is no place for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts of this organization are under way. It is made by itself when its turn comes.',
     signalChoices(CANCEL),
@@ -66,7 +80,7 @@ export function waitingForTurn(facts: Facts): string {
   );
 }
 
-export function waitingForSlot({ view }: Facts): string {
+function waitingForSlot({ view }: Facts): string {
   return paragraphs(
     `The rate limit of the destination lets the next attempt go at ${view.nextAttemptAt}.`,
     signalChoices(CANCEL),

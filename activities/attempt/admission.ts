@@ -16,6 +16,9 @@ import { CLOSED, recordedOutcome } from './record-later.ts';
 /** The loaded data is outdated: the attempt starts over by loading the delivery. */
 export const RELOAD = 'reload';
 
+// An address may come to lead here after it was stored: by another HOOKYARD_PUBLIC_URL.
+const LEADS_HERE = ownWords`Refused: the destination's url is under HOOKYARD_PUBLIC_URL, so the delivery would come back as a webhook; if that is wanted, set allowOwnAddress of the route`;
+
 /** The inputs of an attempt. */
 export interface Admitted {
   context: AttemptContext;
@@ -97,6 +100,9 @@ async function requireAll(deps: AttemptDeps, context: AttemptContext): Promise<A
       : await deps.configs.destination(context.organizationId, context.destinationId, context.destinationVersion);
   if (!destination) return { ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
   if (!destination.enabled) return { ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
+  if (destination.leadsHere && !(await routeOf(deps, context))?.allowOwnAddress) {
+    return { ending: 'failed', reason: openError(LEADS_HERE) };
+  }
   if (context.sourceSlug === null || context.eventHeaders === null) {
     return { ending: 'cancelled', reason: openError(ownWords`The source of the event was deleted`) };
   }

@@ -28,7 +28,7 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
     if (admitted === RELOAD) continue;
     if ('status' in admitted) return admitted;
 
-    const content = await renderContent(deps, admitted);
+    const content = await renderContent(deps, admitted, lane);
     if ('status' in content) return content;
 
     const route = await routeOf(deps, admitted.context);

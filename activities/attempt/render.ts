@@ -1,8 +1,11 @@
 // Renders the request of an attempt: the content of the event, transformed if the route has a transform.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
+import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
+import type { Lane } from '../../core/lane.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import { MissingCredentialsError } from '../../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundRequest } from '../../outbound/http/outbound-request.ts';
+import { NoTurnError } from '../../outbound/transforms/index.ts';
 import { applyTransform, type EventContent } from '../apply-transform.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { Admitted } from './admission.ts';
@@ -10,11 +13,32 @@ import type { AttemptDeps } from './deps.ts';
 import { endWithoutAttempt } from './end-without-attempt.ts';
 
 /** @returns the content to send, or the outcome of a delivery whose transform fails: it is a pure function, so it would fail again */
-export async function renderContent(deps: AttemptDeps, admitted: Admitted): Promise<EventContent | AttemptOutcome> {
+export async function renderContent(
+  deps: AttemptDeps,
+  admitted: Admitted,
+  lane: Lane,
+): Promise<EventContent | AttemptOutcome> {
   const { context } = admitted;
-  const content = await applyTransform(deps, context, admitted);
-  if ('problem' in content) return endWithoutAttempt(deps, context, { ending: 'failed', reason: content.problem });
-  return content;
+  try {
+    const content = await applyTransform(deps, context, admitted);
+    if ('problem' in content) return endWithoutAttempt(deps, context, { ending: 'failed', reason: content.problem });
+    return content;
+  } catch (error) {
+    if (error instanceof NoTurnError) return awaitTurn(deps, context, lane, error);
+    throw error;
+  }
+}
+
+/** The delivery waits outside of this process, where it holds no place that others need. It is no failed attempt. */
+async function awaitTurn(
+  { pool, log }: AttemptDeps,
+  { organizationId, deliveryId, eventId }: AttemptContext,
+  lane: Lane,
+  { waitMs, message: reason }: NoTurnError,
+): Promise<AttemptOutcome> {
+  await postponeDelivery(pool, deliveryId, waitMs, lane === 'workflow');
+  log.info({ organizationId, deliveryId, eventId, waitMs, reason }, 'not attempted: its transform has to wait');
+  return { status: 'deferred', waitMs, for: 'transforms' };
 }
 
 /**

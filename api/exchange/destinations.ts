@@ -7,6 +7,7 @@ import { Destination } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import { count, flag, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { booleanParam } from '../query.ts';
@@ -29,6 +30,7 @@ import {
   envelope,
   exampleOptions,
   idsParam,
+  type ImportRequest,
   importOf,
   inImport,
   inSlices,
@@ -122,13 +124,20 @@ async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { items, conflictStrategy, validateOnly } = await readImport(ctx, 'destinations');
+  const file = await readImport(ctx, 'destinations');
+  const { organization } = callerOf(ctx);
+  ctx.body = await deps.requests.run(organization, 'runningImports', () => importDestinations(ctx, deps, file));
+}
+
+async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportRequest) {
+  const { items, conflictStrategy, validateOnly } = file;
   const { plan } = callerOf(ctx).organization;
   const checked = await checkItems('destinations', items, (item) => readDestinationItem(plan, item));
-  ctx.body = await inImport(ctx, deps, slugRules.constraint, async (em) => {
+  return inImport(ctx, deps, slugRules.constraint, async (em) => {
     const importer = new Importer(deps, em, organizationId(ctx), conflictStrategy);
     await importer.load(checked);
     await inSlices(checked, (entry) => importer.add(entry));
+    await requireRecordRoom(em, ctx, 'destinations', importer.created);
     // A dry run: nothing is flushed at the end of the transaction.
     if (validateOnly) em.clear();
     return importer.result(validateOnly);
@@ -248,6 +257,11 @@ class Importer {
   #fail({ name }: { name: string }, problems: string[]): void {
     this.#errors.push(...problems);
     this.#outcomes.push({ id: null, name, slug: null, status: 'failed' });
+  }
+
+  /** How many records are new. */
+  get created(): number {
+    return this.#outcomes.filter(({ status }) => status === 'created').length;
   }
 
   /** The answer; in a dry run records have no id. */

@@ -5,10 +5,12 @@ import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { Route } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type Context, entityManager, organizationId } from '../context.ts';
+import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
+import { requireRouteRoom } from '../limits.ts';
 import { routeFileItem } from '../members/routes.ts';
 import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { ownAddressProblems } from '../resources/own-addresses.ts';
 import { parseQuery } from '../validation.ts';
 import {
   answerExport,
@@ -17,6 +19,7 @@ import {
   envelope,
   exampleOptions,
   idsParam,
+  type ImportRequest,
   importOf,
   inImport,
   messages,
@@ -115,10 +118,15 @@ const refused = (errors: string[], warnings: string[] = []): ImportResult => ({
 });
 
 async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { items, conflictStrategy, validateOnly } = await readImport(ctx, 'routes');
+  const file = await readImport(ctx, 'routes');
+  ctx.body = await deps.requests.run(callerOf(ctx).organization, 'runningImports', () => importRoutes(ctx, deps, file));
+}
+
+async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): Promise<ImportResult> {
+  const { items, conflictStrategy, validateOnly } = file;
   const checked = await checkItems('routes', items, readRouteItem);
   const usable = checked.flatMap((entry) => ('item' in entry ? entry.item : []));
-  ctx.body = await inImport(ctx, deps, null, async (em): Promise<ImportResult> => {
+  return inImport(ctx, deps, null, async (em): Promise<ImportResult> => {
     const references = await lockReferences(
       em,
       usable.map(({ slugs }) => slugs),
@@ -129,13 +137,29 @@ async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
     if (problems.length > 0) return refused(problems);
     const routes = usable.map((item) => valuesOf(item, resolve(item.slugs, references)));
     const labelled = routes.map((route, index) => ({ ...route, label: checked[index]?.label ?? '' }));
-    const { steps, errors, warnings } = planRoutes(labelled, await knownRoutes(em), conflictStrategy);
+    const known = await knownRoutes(em);
+    const { steps, errors, warnings } = planRoutes(labelled, known, conflictStrategy);
     for (const { label, destinationIds } of labelled) {
       if (destinationIds.length === 0) warnings.push(`${label}: has no destination, so it delivers nothing`);
     }
+    errors.push(...(await ownAddressProblems(em, deps, labelled)));
     if (errors.length > 0) return refused(errors, warnings);
+    requireRoomForNew(ctx, steps, routes, known);
     const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
     return report(steps, ids, warnings);
+  });
+}
+
+/** Sources are locked, so no other request adds routes to them meanwhile. @throws ApiError 429 */
+function requireRoomForNew(ctx: Context, steps: Step[], routes: { sourceId: string }[], known: KnownRoute[]): void {
+  const counts = new Map<string, number>();
+  for (const { sourceId } of known) counts.set(sourceId, (counts.get(sourceId) ?? 0) + 1);
+  steps.forEach(({ status }, index) => {
+    const sourceId = routes[index]?.sourceId;
+    if (status !== 'created' || sourceId === undefined) return;
+    const count = (counts.get(sourceId) ?? 0) + 1;
+    counts.set(sourceId, count);
+    requireRouteRoom(ctx, count);
   });
 }
 

@@ -13,6 +13,7 @@ import { limitExceeded } from '../limits.ts';
 import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';
 import { tellBacklog, tellDatabase } from './backlog-log.ts';
 import { LetIn } from './let-in.ts';
+import type { Place } from './organization-use.ts';
 
 // About how long it takes until a poll finds free capacity.
 const RETRY_AFTER_SECONDS = 10;
@@ -69,12 +70,11 @@ export class Backlog {
   }
 
   /**
-   * Lets the deliveries of a webhook in.
-   * @returns to be called when they are stored, or are not
+   * Lets the deliveries of a webhook in, which are about to be stored.
    * @throws ApiError 503 when its organization has its share, or one goes to a destination that is full; 429 when the organization
    * is at its own limit
    */
-  takeRoomFor({ organizationId, standing }: Sender, deliveries: NewDelivery[]): (stored: boolean) => void {
+  takeRoomFor({ organizationId, standing }: Sender, deliveries: NewDelivery[]): Place {
     const { fullOrganizations, fullDestinations, margin } = this.#admission;
     let count = 0;
     for (const { status, destinationId } of deliveries) {
@@ -91,10 +91,10 @@ export class Backlog {
         throw refused('Too many deliveries of this organization are waiting');
       }
     }
-    const stored = this.#letIn.add(organizationId, count);
+    const place = this.#letIn.add(organizationId, count);
     // Something that is open may be full by now.
     if (this.#letIn.total >= margin) this.#schedule?.hurry();
-    return stored;
+    return place;
   }
 
   /** Whether there is only one organization. */

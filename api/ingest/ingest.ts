@@ -1,20 +1,25 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
-// Rules: INGEST-01 to INGEST-11, ERR-19, ERR-22.
+// Rules: INGEST-01 to INGEST-11, INGEST-13, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
+import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
+import type { LimitName } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
-import { slackChallenge, verifySignature } from '../../core/signatures/index.ts';
+import { slackChallenge, type Verification, verifySignature } from '../../core/signatures/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import { ApiError } from '../errors.ts';
+import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
 import { BodyError, noRoom, receiveBody } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { newEvent } from './new-event.ts';
+import type { OrganizationUse, Place } from './organization-use.ts';
+import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 import type { WriteOutcome } from './write-group.ts';
@@ -29,6 +34,7 @@ export interface IngestDeps {
   settings: Pick<Settings, 'HOOKYARD_MAX_PAYLOAD_BYTES'>;
   secretBox: SecretBox;
   backlog: Backlog;
+  quotas: Quotas;
 }
 
 export interface Ingest {
@@ -38,7 +44,7 @@ export interface Ingest {
 }
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
-export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps): Ingest {
+export function createIngest({ pool, settings, secretBox, backlog, quotas }: IngestDeps): Ingest {
   const routing = createRoutingCache(pool, secretBox);
   const writer = createEventWriter(pool, () => backlog.alone);
 
@@ -52,10 +58,14 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
       });
     }
     const receivedAt = new Date();
+    const headers = flatHeaders(ctx.req.headers);
+    refuseLoop(headers);
     const [, organizationSlug = '', sourceSlug = ''] = match;
-    await requireOpenSource(routing, organizationSlug, sourceSlug);
+    const source = await requireOpenSource(routing, organizationSlug, sourceSlug);
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
+    const use = await quotas.of(source);
+    use.requireRoom(Number(ctx.req.headers['content-length'] ?? 0));
     const room: BodyMemoryBudget = ctx.state.room;
     if (!room.enter(`${organizationSlug}/${sourceSlug}`)) {
       throw unavailable('Too many webhooks of this source are under way');
@@ -65,19 +75,24 @@ export function createIngest({ pool, settings, secretBox, backlog }: IngestDeps)
       sourceSlug,
       method: ctx.method,
       queryText: ctx.querystring,
-      headers: flatHeaders(ctx.req.headers),
-      body: await readBody(ctx.req, settings.HOOKYARD_MAX_PAYLOAD_BYTES, room),
+      headers,
+      body: await readBody(ctx.req, { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, ...use.limits }, room),
       receivedAt,
     });
-    ctx.body = await accept({ routing, writer, backlog }, received);
+    ctx.body = await accept({ routing, writer, backlog, quotas }, received);
   }
 
   return { middleware, close: () => writer.idle() };
 }
 
+interface Stores {
+  routing: RoutingCache;
+  writer: EventWriter;
+}
+
 /** Verifies and stores one webhook; the answer's body. */
 async function accept(
-  { routing, writer, backlog }: { routing: RoutingCache; writer: EventWriter; backlog: Backlog },
+  { routing, writer, backlog, quotas }: Pick<IngestDeps, 'backlog' | 'quotas'> & Stores,
   received: Received,
 ): Promise<object> {
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
@@ -85,7 +100,9 @@ async function accept(
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return { challenge };
     const event = newEvent(source, received, new Date());
-    const outcome = await store({ writer, backlog }, source, event);
+    const use = await quotas.of(source);
+    await requireFewDeliveries(quotas, use, event.deliveries.length);
+    const outcome = await store(writer, use, backlog.takeRoomFor(source, event.deliveries), event);
     if (outcome.kind === 'stored') return { success: true, eventId: event.id };
     if (outcome.kind === 'duplicate') return { success: true, eventId: outcome.eventId, duplicate: true };
     routing.forget(received.organizationSlug, received.sourceSlug);
@@ -93,26 +110,57 @@ async function accept(
   throw unavailable('The configuration of this source keeps changing');
 }
 
+// Before anything is looked up: a loop grows as fast as it is served, and the answer tells nothing about the source.
+function refuseLoop(headers: Record<string, string>): void {
+  if (hopsOf(headers) < MAX_HOPS) return;
+  throw new ApiError(
+    508,
+    'LOOP_DETECTED',
+    `This webhook has been through ${MAX_HOPS} Hookyards, so it goes round in a loop; look for a route that delivers to a source. Nothing was stored`,
+  );
+}
+
+/** Stores an event and counts it in the use of its organization. @throws ApiError 429, 503 */
 async function store(
-  { writer, backlog }: { writer: EventWriter; backlog: Backlog },
-  source: SourceRouting,
+  writer: EventWriter,
+  use: OrganizationUse,
+  waiting: Place,
   event: NewEvent,
 ): Promise<WriteOutcome> {
-  const ended = backlog.takeRoomFor(source, event.deliveries);
-  let isStored = false;
+  const places = [waiting];
   try {
-    const outcome = await writer.write(event).catch(refuseWhenFull);
-    isStored = outcome.kind === 'stored';
+    places.push(use.take(event.receivedAt, event.body.length));
+    const outcome = await writer.write(event);
+    for (const place of places) {
+      if (outcome.kind === 'stored') place.keep();
+      else place.release();
+    }
     return outcome;
-  } finally {
-    ended(isStored);
+  } catch (error) {
+    for (const place of places) place.release();
+    if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
+    throw error;
   }
 }
 
-async function requireOpenSource(routing: RoutingCache, organizationSlug: string, sourceSlug: string): Promise<void> {
+async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, deliveries: number): Promise<void> {
+  if (deliveries <= use.limits.deliveriesPerEvent) return;
+  await quotas.learnLimits(use);
+  const most = use.limits.deliveriesPerEvent;
+  if (deliveries <= most) return;
+  const what = `This webhook leads to ${deliveries} deliveries, and ${most} are allowed; nothing was stored. Disable routes`;
+  throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
+}
+
+async function requireOpenSource(
+  routing: RoutingCache,
+  organizationSlug: string,
+  sourceSlug: string,
+): Promise<SourceRouting> {
   let source = await routing.get(organizationSlug, sourceSlug);
   if (source && !source.enabled) source = await routing.getCurrent(organizationSlug, sourceSlug);
   requireOpen(source, organizationSlug, sourceSlug);
+  return source;
 }
 
 function requireOpen(
@@ -144,12 +192,14 @@ async function verifiedSource(routing: RoutingCache, received: Received): Promis
   throw new ApiError(401, 'INVALID_SIGNATURE', `${verification.reason}; nothing was stored`);
 }
 
-function verify(source: SourceRouting, received: Received) {
-  return verifySignature(source.verification, {
-    headers: received.headers,
-    body: received.body,
-    nowMs: received.receivedAt.getTime(),
-  });
+/** Verifies with the source's secret and, during a rotation, with the one before. */
+function verify({ verification, previous }: SourceRouting, received: Received): Verification {
+  const nowMs = received.receivedAt.getTime();
+  const request = { headers: received.headers, body: received.body, nowMs };
+  const outcome = verifySignature(verification, request);
+  if (outcome.valid || previous === null || nowMs >= previous.untilMs) return outcome;
+  const earlier = verifySignature(previous.verification, request);
+  return earlier.valid ? earlier : outcome;
 }
 
 /** Header names in lower case as Node reads them; several values of one name joined as RFC 9110, section 5.3 allows. */
@@ -161,25 +211,31 @@ function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return flat;
 }
 
-async function readBody(request: IncomingMessage, limit: number, room: BodyMemoryBudget): Promise<Buffer> {
+interface BodyLimits {
+  /** Of every organization, in bytes. */
+  ofService: number;
+  /** Of this one. */
+  payloadBytes: number;
+}
+
+async function readBody(request: IncomingMessage, limits: BodyLimits, room: BodyMemoryBudget): Promise<Buffer> {
+  const { ofService, payloadBytes } = limits;
   try {
-    return await receiveBody(request, limit, room);
+    return await receiveBody(request, Math.min(ofService, payloadBytes), room);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     if (error.reason === 'no_room') throw noRoom('nothing was stored, send it again');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');
     }
-    // The client may still be sending, so the connection cannot be reused.
-    throw new ApiError(413, 'PAYLOAD_TOO_LARGE', `The payload is larger than ${limit} bytes`, undefined, {
-      Connection: 'close',
-    });
+    throw payloadBytes < ofService ? tooLarge(payloadBytes, 'payloadBytes') : tooLarge(ofService);
   }
 }
 
-function refuseWhenFull(error: unknown): never {
-  if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
-  throw error;
+function tooLarge(bytes: number, limit?: LimitName): ApiError {
+  const message = `The payload is larger than ${bytes} bytes${limit ? ` (limit ${limit})` : ''}`;
+  // The client may still be sending, so the connection cannot be reused.
+  return new ApiError(413, 'PAYLOAD_TOO_LARGE', message, undefined, { Connection: 'close' }, limit);
 }
 
 function unavailable(reason: string): ApiError {

@@ -1,5 +1,6 @@
 // Deliveries that this process has let in and that the last count of the backlog does not have: those being stored, and those
 // stored since the count began. So however much arrives during one count, nobody gets more than its share.
+import type { Place } from './organization-use.ts';
 
 export class LetIn {
   readonly #storing = new Map<string, number>();
@@ -18,14 +19,18 @@ export class LetIn {
     return of(this.#storing) + of(this.#stored) + of(this.#beingCounted);
   }
 
-  /** @returns to be called when they are stored, or are not */
-  add(organizationId: string, count: number): (stored: boolean) => void {
+  add(organizationId: string, count: number): Place {
     this.#total += count;
     change(this.#storing, organizationId, count);
-    return (stored) => {
-      change(this.#storing, organizationId, -count);
-      if (stored) change(this.#stored, organizationId, count);
-      else this.#total -= count;
+    return {
+      keep: () => {
+        change(this.#storing, organizationId, -count);
+        change(this.#stored, organizationId, count);
+      },
+      release: () => {
+        change(this.#storing, organizationId, -count);
+        this.#total -= count;
+      },
     };
   }
 

@@ -25,6 +25,8 @@ export interface SourceRouting {
   sourceId: string;
   enabled: boolean;
   verification: VerificationConfig;
+  /** The same with the secret before, and when that ends, ms since 1970; null when no secret is being rotated. */
+  previous: { verification: VerificationConfig; untilMs: number } | null;
   idempotencyKey: IdempotencyKeyRule | null;
   routes: RoutedRoute[];
 }
@@ -84,14 +86,20 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
 }
 
 function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
-  const secret = row.secret === null ? undefined : secretBox.decrypt(row.secret, row.sourceId);
+  const verificationWith = (sealed: string | null) => {
+    const secret = sealed === null ? undefined : secretBox.decrypt(sealed, row.sourceId);
+    return { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig;
+  };
+  const { previousSecret, previousSecretUntil: untilMs } = row;
   return {
     organizationId: row.organizationId,
     configVersion: row.configVersion,
     standing: standingOf(row.standing),
     sourceId: row.sourceId,
     enabled: row.enabled,
-    verification: { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig,
+    verification: verificationWith(row.secret),
+    previous:
+      previousSecret !== null && untilMs !== null ? { verification: verificationWith(previousSecret), untilMs } : null,
     idempotencyKey: row.idempotencyKey,
     routes: row.routes.map(({ schema, filter, ...route }) => ({ ...route, gate: compileGate(schema, filter) })),
   };

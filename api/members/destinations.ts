@@ -54,7 +54,7 @@ const httpType = {
 } as const;
 
 /** Clients may send what is `required` or `optional`, with its default, or `converted`; the others are read-only. */
-export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldMapping'>>()({
+export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldMapping' | 'previousSigningSecret'>>()({
   id: readOnly(idOf('dst')),
   name: required(field.name.meta({ examples: ['CRM'] })),
   type: httpType,
@@ -68,12 +68,16 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   description: optional(field.description.meta({ examples: ['Of the sales team'] }), null),
   method: optional(z.enum(METHODS), 'POST'),
   headers: optional(field.headers, {}),
+  forwardHeaders: optional(field.forwardHeaders, null),
   authType: optional(z.enum(AUTH_TYPES), 'none'),
   authConfig: sealed(authConfig, { answer: shownAuthConfig, file: authConfigInFile }),
   signingSecret: sealed(signingSecret, {
     answer: shownSigningSecret,
     file: signingSecret.meta({ examples: [null] }),
   }),
+  previousSigningSecretUntil: readOnly(
+    timestamp.nullable().meta({ description: 'Until then deliveries are signed with the secret before this one too.' }),
+  ),
   timeoutMs: optional(
     z
       .int()

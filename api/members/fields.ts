@@ -1,7 +1,8 @@
 // Members that several resources share, with their bounds.
 // Rules: HTTP-14, HTTP-21, DEST-06, DEST-14, ERR-10, ERR-11.
 import { z } from 'zod';
-import { checkCustomHeaders } from '../../core/headers.ts';
+import { isNeverForwarded } from '../../core/forwarded-headers.ts';
+import { checkCustomHeaders, checkHeaderName } from '../../core/headers.ts';
 import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';
 import { refuse } from '../validation.ts';
 
@@ -77,6 +78,34 @@ export const headers = z
   .meta({
     description: 'Added to every delivery; replaced as a whole on update.',
     examples: [{ 'X-Tenant': 'acme' }],
+  });
+
+const MAX_FORWARDED = 100;
+const MAX_HEADER_NAME_LENGTH = 256;
+
+/** Why received headers of this name cannot be forwarded, or null. */
+function forwardedNameProblem(header: string): string | null {
+  if (isNeverForwarded(header)) return `must not name ${header}, which is never forwarded`;
+  return checkHeaderName(header);
+}
+
+const forwardedName = z
+  .string()
+  .max(MAX_HEADER_NAME_LENGTH)
+  .superRefine((header, context) => {
+    const problem = forwardedNameProblem(header);
+    if (problem !== null) refuse(context, undefined, problem);
+  });
+
+export const forwardHeaders = z
+  .union([z.enum(['all', 'none']), z.array(forwardedName).max(MAX_FORWARDED)], {
+    error: 'must be all, none, a list of header names, or null',
+  })
+  .nullable()
+  .meta({
+    description:
+      'Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never.',
+    examples: [null],
   });
 
 const MAX_DELAY_MS = 86_400_000;

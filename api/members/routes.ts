@@ -121,6 +121,14 @@ export const routeMembers = membersOf<Route>()({
   lane: optional(lane.nullable(), null, {
     answer: lane.optional().meta({ description: 'Only there when it is set for this route.' }),
   }),
+  allowOwnAddress: optional(
+    z.boolean().meta({
+      description:
+        'Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks.',
+      examples: [false],
+    }),
+    false,
+  ),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),
   source: computed(named('src', 'Orders')),
   destinations: computed(z.array(named('dst', 'CRM', 'dst_wh'))),

@@ -66,7 +66,9 @@ const shownVerificationConfig = z
   });
 
 /** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
-export const sourceMembers = membersOf<Omit<Source, 'verification' | 'verificationSecret'>>()({
+export const sourceMembers = membersOf<
+  Omit<Source, 'verification' | 'verificationSecret' | 'previousVerificationSecret'>
+>()({
   id: readOnly(idOf('src')),
   name: required(field.name),
   // Part of the URL that the provider sends to, so an update may not change it.
@@ -80,6 +82,11 @@ export const sourceMembers = membersOf<Omit<Source, 'verification' | 'verificati
     answer: shownVerificationConfig,
     isStored: false,
   },
+  previousSecretUntil: readOnly(
+    timestamp
+      .nullable()
+      .meta({ description: 'Until then webhooks signed with the secret before this one are taken too.' }),
+  ),
   idempotencyKey: optional(idempotencyKey, null),
   enabled: optional(field.enabled, true),
   eventsCount: computed(count),

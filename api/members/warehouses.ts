@@ -73,7 +73,7 @@ const onlyShown = ({ answer, file }: Row) => readOnly(answer, file);
  * and `fieldMapping` are checked by destination-warehouse.ts: by type, merged over the stored values, and with errors that have
  * no code.
  */
-export const warehouseMembers = membersOf<Destination>()({
+export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecret'>>()({
   id: readOnly(idOf('dst_wh')),
   name: required(destinationMembers.name.create.meta({ examples: ['Data lake'] })),
   type: {
@@ -96,9 +96,11 @@ export const warehouseMembers = membersOf<Destination>()({
   description: destinationMembers.description,
   method: onlyShown(destinationMembers.method),
   headers: onlyShown(destinationMembers.headers),
+  forwardHeaders: onlyShown(destinationMembers.forwardHeaders),
   authType: onlyShown(destinationMembers.authType),
   authConfig: { ...onlyShown(destinationMembers.authConfig), isSealed: true },
   signingSecret: { ...onlyShown(destinationMembers.signingSecret), isSealed: true },
+  previousSigningSecretUntil: destinationMembers.previousSigningSecretUntil,
   timeoutMs: onlyShown(destinationMembers.timeoutMs),
   rateLimitPerMinute: onlyShown(destinationMembers.rateLimitPerMinute),
   retryPolicy: onlyShown(destinationMembers.retryPolicy),

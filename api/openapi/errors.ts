@@ -19,6 +19,7 @@ const DESCRIPTIONS: Record<number, string> = {
   429: 'A limit of the organization, which `limit` names, or too many requests of this key in this minute (`HOOKYARD_API_RATE_LIMIT_PER_MINUTE`).',
   500: 'A fault of the service; its log has the details under the request id.',
   503: 'Something that this request needs is away or overloaded; try again.',
+  508: 'The webhook has been through too many Hookyards; nothing was stored.',
 };
 
 const seconds = z.string().regex(/^\d+$/);
@@ -76,7 +77,7 @@ function errorBody(status: number, codes: string[]): z.ZodType {
     message: z.string().meta({ description: 'What is wrong and what to do.', examples: [exampleMessage(status)] }),
     ...(named.length > 0 && { code: codes.includes(NO_CODE) ? code.optional() : code }),
     ...(status === 400 && { details: z.array(detail).optional() }),
-    ...(status === 429 && codes.includes('LIMIT_EXCEEDED') && { limit: limitName.optional() }),
+    ...([413, 429].includes(status) && { limit: limitName.optional() }),
   });
 }
 
@@ -101,7 +102,7 @@ const SHARED_NAMES: Record<string, string> = {
   '413 PAYLOAD_TOO_LARGE': 'PayloadTooLarge',
   '415 UNSUPPORTED_MEDIA_TYPE': 'UnsupportedMediaType',
   '429 LIMIT_EXCEEDED': 'LimitExceeded',
-  '429 RATE_LIMITED': 'RateLimited',
+  '429 LIMIT_EXCEEDED RATE_LIMITED': 'TooManyRequests',
   '500 INTERNAL_ERROR': 'InternalError',
   '503 UNAVAILABLE': 'Unavailable',
 };
@@ -136,7 +137,7 @@ export function managementErrors({ method, path, query, body, errors = {} }: Des
   const merged: ErrorCodes = {
     401: ['UNAUTHORIZED'],
     403: ['FORBIDDEN'],
-    429: ['RATE_LIMITED'],
+    429: ['RATE_LIMITED', 'LIMIT_EXCEEDED'],
     500: ['INTERNAL_ERROR'],
     503: ['UNAVAILABLE'],
   };

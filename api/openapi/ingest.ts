@@ -28,7 +28,7 @@ export const ingestOperations: Described[] = INGEST_METHODS.map((method) => ({
   operationId: IDS[method] ?? '',
   summary: `Receive a webhook by ${method}`,
   description:
-    'The body is kept as it is, whatever its type. There are no credentials: where the source has a `verificationConfig`, the signature is verified. A 503 stored nothing: send it again after `Retry-After` seconds.',
+    'The body is kept as it is, whatever its type. There are no credentials: where the source has a `verificationConfig`, the signature is verified. A 429 or 503 stored nothing: send it again after `Retry-After` seconds.',
   takesAnything: true,
   answer: { status: 200, description: 'The event and its deliveries are committed.', schema: accepted },
   errors: {
@@ -40,5 +40,6 @@ export const ingestOperations: Described[] = INGEST_METHODS.map((method) => ({
     429: ['LIMIT_EXCEEDED'],
     500: ['INTERNAL_ERROR'],
     503: ['UNAVAILABLE'],
+    508: ['LOOP_DETECTED'],
   },
 }));

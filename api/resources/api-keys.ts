@@ -7,6 +7,7 @@ import { ApiKey } from '../../db/entities.ts';
 import { hashToken, newToken } from '../../db/prepare.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import { apiKeyAnswer, apiKeyMembers, createApiKeySchema, newApiKeyAnswer } from '../members/api-keys.ts';
 import { toAnswer } from '../members/table.ts';
 import { listOf } from '../members/values.ts';
@@ -75,19 +76,20 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const beyond = scopes.find((scope) => !callerOf(ctx).key.scopes.includes(scope));
   if (beyond) throw new ApiError(403, 'FORBIDDEN', `A key cannot give the scope "${beyond}", which it lacks itself`);
   const token = newToken();
-  const em = entityManager(ctx, deps);
-  const key = em.create(ApiKey, {
-    id: newId('key'),
-    organizationId: organizationId(ctx),
-    name: body.name,
-    tokenHash: hashToken(token),
-    tokenHint: token.slice(-4),
-    scopes,
-    expiresAt: body.expiresAt ?? null,
-    revokedAt: null,
-    lastUsedAt: null,
+  const key = await entityManager(ctx, deps).transactional(async (em) => {
+    await requireRecordRoom(em, ctx, 'apiKeys');
+    return em.create(ApiKey, {
+      id: newId('key'),
+      organizationId: organizationId(ctx),
+      name: body.name,
+      tokenHash: hashToken(token),
+      tokenHint: token.slice(-4),
+      scopes,
+      expiresAt: body.expiresAt ?? null,
+      revokedAt: null,
+      lastUsedAt: null,
+    });
   });
-  await em.persist(key).flush();
   ctx.status = 201;
   ctx.body = { ...show(key), token };
 }

@@ -5,13 +5,14 @@ import { z } from 'zod';
 import { type AuthType, authConfigSchemas } from '../../core/auth-config.ts';
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
-import { keepRedacted, keepRedactedAuthConfig } from '../../core/redaction.ts';
+import { isRedacted, keepRedacted, keepRedactedAuthConfig } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import { type DestinationInput, destinationDefaults } from '../members/destinations.ts';
 import { count, latency, percent, timestamp } from '../members/values.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
@@ -19,6 +20,7 @@ import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { type DestinationIds, findDestination, httpDestinations, isoTime, requireId } from '../records.ts';
 import { check, parseQuery } from '../validation.ts';
 import { summarizeDestination } from './destination-view.ts';
+import { refuseOwnUrl } from './own-addresses.ts';
 import type { changedWarehouse, newWarehouse } from './destination-warehouse.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
@@ -59,7 +61,7 @@ interface Auth {
 /** A destination without its slug. */
 export type NewDestination = ReturnType<typeof newDestination> | ReturnType<typeof newWarehouse>;
 
-/** Stores a new destination; its slug is the given one or made of its name. @throws ApiError 409 DUPLICATE_SLUG */
+/** Stores a new destination; its slug is the given one or made of its name. @throws ApiError 409 DUPLICATE_SLUG, 429 */
 export async function storeDestination(
   ctx: Context,
   deps: ApiDeps,
@@ -70,11 +72,11 @@ export async function storeDestination(
     slugRules,
     { name: record.name, ...(slug !== undefined && { slug }) },
     () => entityManager(ctx, deps),
-    async (em, freeSlug) => {
-      const destination = em.create(Destination, { ...record, slug: freeSlug });
-      await em.persist(destination).flush();
-      return destination;
-    },
+    (em, freeSlug) =>
+      em.transactional(async (transaction) => {
+        await requireRecordRoom(transaction, ctx, 'destinations');
+        return transaction.create(Destination, { ...record, slug: freeSlug });
+      }),
   );
 }
 
@@ -112,6 +114,7 @@ export async function updateDestination(
     entityManager(ctx, deps).transactional(async (em) => {
       const stored = await findDestination(em, param(ctx, 'id'), ids, 'lock');
       em.assign(stored, change(stored));
+      await refuseOwnUrl(em, deps, stored);
       return stored;
     }),
   );
@@ -130,6 +133,11 @@ export function changedDestination(deps: ApiDeps, stored: Destination, patch: Pa
       sealAuth(deps, id, changedAuth(deps, stored, authType, authConfig))),
     ...(signingSecret !== undefined && {
       signingSecret: sealSigningSecret(deps, id, signingSecret, openSigningSecret(deps, stored)),
+      // What is set by an update counts alone, and at once.
+      ...(!(signingSecret !== null && isRedacted(signingSecret)) && {
+        previousSigningSecret: null,
+        previousSigningSecretUntil: null,
+      }),
     }),
   };
 }
@@ -192,6 +200,16 @@ export function openAuthConfig(
 export function openSigningSecret(deps: Pick<ApiDeps, 'secretBox'>, destination: Destination): string | null {
   const { signingSecret, id } = destination;
   return signingSecret === null || signingSecret === undefined ? null : deps.secretBox.decrypt(signingSecret, id);
+}
+
+/** The secrets that deliveries are signed with, in clear: during a rotation two. */
+export function openSigningSecrets(deps: Pick<ApiDeps, 'secretBox'>, destination: Destination) {
+  const { previousSigningSecret: previous, previousSigningSecretUntil: until, id } = destination;
+  return {
+    signingSecret: openSigningSecret(deps, destination),
+    previousSigningSecret: previous ? deps.secretBox.decrypt(previous, id) : null,
+    previousSigningSecretUntil: until ? until.getTime() : null,
+  };
 }
 
 // A masked secret keeps the stored one only if the type is unchanged.

@@ -7,6 +7,7 @@ import type { ApiDeps } from '../context.ts';
 import { destinationMembers, summaryMembers } from '../members/destinations.ts';
 import { toAnswer } from '../members/table.ts';
 import { warehouseMembers, warehouseSummaryMembers } from '../members/warehouses.ts';
+import { stillValid } from '../records.ts';
 import { openAuthConfig, openSigningSecret } from './destination-record.ts';
 import { isWarehouse, showWarehouse } from './destination-warehouse.ts';
 
@@ -20,6 +21,7 @@ export async function showDestination(deps: ApiDeps, destination: Destination) {
     lastDeliveryAt: totals.lastDeliveryAt,
     authConfig: redactAuthConfig(destination.authType, openAuthConfig(deps, destination)),
     signingSecret: signingSecret === null ? null : redactSecret(signingSecret),
+    previousSigningSecretUntil: stillValid(destination.previousSigningSecretUntil),
   };
   return isWarehouse(destination)
     ? toAnswer(warehouseMembers, destination, { ...others, ...showWarehouse(deps, destination) })

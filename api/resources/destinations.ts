@@ -38,7 +38,7 @@ import {
   type NewDestination,
   newDestination,
   openAuthConfig,
-  openSigningSecret,
+  openSigningSecrets,
   removeDestination,
   showHealth,
   storeDestination,
@@ -259,8 +259,9 @@ async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = await deps.testSender.send(
     {
       ...destination,
+      forwardHeaders: destination.forwardHeaders ?? null,
       authConfig: openAuthConfig(deps, destination),
-      signingSecret: openSigningSecret(deps, destination),
+      ...openSigningSecrets(deps, destination),
     },
     payload,
   );

@@ -1,7 +1,7 @@
 // Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
-// Rules: RPL-05 to RPL-13, ERR-17, ERR-28.
+// Rules: RPL-05 to RPL-13, ERR-17.
 import { z } from 'zod';
-import { MAX_OPEN_REPLAYS, REPLAY_RATE } from '../../core/event-replay.ts';
+import { REPLAY_RATE } from '../../core/event-replay.ts';
 import { Destination, EventReplay } from '../../db/entities.ts';
 import {
   countExpired,
@@ -14,8 +14,9 @@ import {
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import { limitExceeded } from '../limits.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
@@ -25,6 +26,8 @@ import { dryRunAnswer, replayAnswer, showFilter, showReplay } from './event-repl
 import { eventFilter, eventFilterParams } from './events.ts';
 
 const MAX_DESTINATIONS = 100;
+// A replay takes minutes.
+const RETRY_AFTER_SECONDS = 60;
 
 const createSchema = z.strictObject({
   ...eventFilterParams,
@@ -57,7 +60,7 @@ export const eventReplayOperations: Operation[] = [
       },
     },
     answer: { status: 200, description: 'The replay, or the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
-    errors: { 400: ['FILTER_TOO_BROAD'], 409: ['TOO_MANY_REPLAYS'] },
+    errors: { 400: ['FILTER_TOO_BROAD'] },
   },
   {
     tag: 'Events',
@@ -98,12 +101,14 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const em = entityManager(ctx, deps);
   await requireDestinations(em, body.destinationIds ?? []);
   const selection = await selectEvents(deps.pool, organizationId(ctx), eventFilter(body));
-  if (body.dryRun) {
-    ctx.body = await dryRun(deps, body, selection);
-    return;
-  }
-  const id = await store(deps, body, selection);
-  ctx.body = showReplay(await findReplay(em, id), deps);
+  const { organization } = callerOf(ctx);
+  const answer = async () => {
+    if (body.dryRun) return dryRun(deps, body, selection);
+    const id = await store(deps, body, selection, organization.limits.runningReplays);
+    return showReplay(await findReplay(em, id), deps);
+  };
+  // Counting what is searched for reads the payloads.
+  ctx.body = await (body.search === undefined ? answer() : deps.requests.run(organization, 'runningSearches', answer));
 }
 
 /** An empty body, or a filter with a mistyped name, must not replay everything. */
@@ -141,22 +146,20 @@ async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) 
   }
 }
 
-async function store({ pool }: ApiDeps, body: Body, selection: EventSelection): Promise<string> {
+async function store({ pool }: ApiDeps, body: Body, selection: EventSelection, most: number): Promise<string> {
+  const replay = {
+    selection,
+    search: body.search ?? null,
+    destinationIds: body.destinationIds ?? null,
+    ratePerSecond: body.ratePerSecond,
+    eventsTotal: await countIfPossible(pool, selection),
+  };
   try {
-    return await createEventReplay(pool, {
-      selection,
-      search: body.search ?? null,
-      destinationIds: body.destinationIds ?? null,
-      ratePerSecond: body.ratePerSecond,
-      eventsTotal: await countIfPossible(pool, selection),
-    });
+    return await createEventReplay(pool, replay, most);
   } catch (error) {
     if (!(error instanceof TooManyReplaysError)) throw error;
-    throw new ApiError(
-      409,
-      'TOO_MANY_REPLAYS',
-      `${MAX_OPEN_REPLAYS} replays are under way, which is as many as may be; wait until one has ended, or cancel one`,
-    );
+    const what = `${most} replays are under way, which is as many as may be; wait until one has ended, or cancel one`;
+    throw limitExceeded('runningReplays', what, RETRY_AFTER_SECONDS);
   }
 }
 

@@ -8,7 +8,7 @@ import { viewPayload } from '../../core/payload.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
 import { type EventFilter, type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
-import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
+import { type ApiDeps, callerOf, type Context, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { count, exampleId, flag, headers, idOf, latency, listOf, named, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -165,7 +165,9 @@ const runSearch = boundedSearches();
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
   const read = () => listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
-  const { events, total } = await (query.search === undefined ? read() : runSearch(organizationId(ctx), read));
+  const id = organizationId(ctx);
+  const search = () => deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, read));
+  const { events, total } = await (query.search === undefined ? read() : search());
   ctx.body = listAnswer(events.map(show), total, query);
 }
 

@@ -10,6 +10,7 @@ import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts'
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import { requireRouteRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
 import {
   createRouteSchema,
@@ -26,6 +27,7 @@ import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { booleanParam, textParam } from '../query.ts';
 import { findRoute, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
+import { refuseOwnAddress } from './own-addresses.ts';
 import { referenceNames, requireReferences } from './route-references.ts';
 
 const listSchema = z.object({
@@ -141,6 +143,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const em = entityManager(ctx, deps);
   const route = await em.transactional(async (transaction) => {
     await lockSource(transaction, body.sourceId);
+    requireRouteRoom(ctx, 1 + (await transaction.count(Route, { sourceId: body.sourceId })));
     const created = transaction.create(Route, {
       ...routeDefaults,
       ...oneFilter(field.sent(body)),
@@ -151,7 +154,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
       organizationId: organizationId(ctx),
     });
     await requireReferences(transaction, created);
-    await checkDestinations(transaction, created);
+    await checkDestinations(transaction, deps, created);
     await checkDuplicate(transaction, created);
     return created;
   });
@@ -177,7 +180,10 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     const stored = await findRoute(transaction, id, 'lock');
     transaction.assign(stored, oneFilter(field.sent(patch)));
     await requireReferences(transaction, patch);
-    if (patch.destinationIds || patch.failoverDestinationIds) await checkDestinations(transaction, stored);
+    const { destinationIds, failoverDestinationIds, allowOwnAddress } = patch;
+    if (destinationIds || failoverDestinationIds || allowOwnAddress === false) {
+      await checkDestinations(transaction, deps, stored);
+    }
     if (patch.destinationIds) await checkDuplicate(transaction, stored);
     return stored;
   });
@@ -192,7 +198,7 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.status = 204;
 }
 
-// The lock on the source makes the search for a duplicate and the write one step: two equal creates queue here.
+// The lock on the source makes the search for a duplicate, the count of its routes and the write one step: creates queue here.
 async function lockSource(em: EntityManager, sourceId: string): Promise<void> {
   const found =
     isId('src', sourceId) && (await em.findOne(Source, { id: sourceId }, { lockMode: LockMode.PESSIMISTIC_WRITE }));
@@ -200,14 +206,14 @@ async function lockSource(em: EntityManager, sourceId: string): Promise<void> {
 }
 
 // Locked against deletion until the route is stored, so that no route refers to a destination that was just deleted.
-async function checkDestinations(em: EntityManager, route: Route): Promise<void> {
+async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route): Promise<void> {
   const both = route.failoverDestinationIds.find((id) => route.destinationIds.includes(id));
   if (both !== undefined) throw invalid('failoverDestinationIds', `must not name ${both}, which is in destinationIds`);
   const wanted = [...route.destinationIds, ...route.failoverDestinationIds].toSorted();
   const found = await em.find(
     Destination,
     { id: { $in: wanted } },
-    { fields: ['id'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_READ },
+    { fields: ['id', 'url'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_READ },
   );
   const known = new Set(found.map((destination) => destination.id));
   for (const member of ['destinationIds', 'failoverDestinationIds'] as const) {
@@ -216,6 +222,7 @@ async function checkDestinations(em: EntityManager, route: Route): Promise<void>
       throw invalid(member, `must name destinations of this organization; there is no destination with id ${missing}`);
     }
   }
+  refuseOwnAddress(deps, route, found);
 }
 
 async function checkDuplicate(em: EntityManager, route: Route): Promise<void> {

@@ -1,5 +1,6 @@
 // Sources: list, create, get, update, delete.
 // Rules: SRC-01 to SRC-11, SRC-18 to SRC-27.
+import type { RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { isRedacted } from '../../core/redaction.ts';
@@ -13,6 +14,7 @@ import { Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
 import {
   createSourceBody,
@@ -27,7 +29,7 @@ import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
-import { findSource, requireId, violates } from '../records.ts';
+import { findSource, requireId, stillValid, violates } from '../records.ts';
 import { check, parseBody, parseQuery } from '../validation.ts';
 
 const listSchema = z.object({
@@ -150,28 +152,28 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { verificationConfig: config, ...body } = await parseBody(ctx, createSourceSchema);
   const id = newId('src');
   const verification = withStoredSecret(config ?? { type: 'none' }, null);
-  const em = entityManager(ctx, deps);
-  const source = em.create(Source, {
-    ...sourceDefaults,
-    ...body,
-    ...seal(deps, id, verification),
-    id,
-    organizationId: organizationId(ctx),
-  });
-  try {
-    await em.persist(source).flush();
-  } catch (error) {
-    if (!violates(error, 'sources_slug_unique')) throw error;
-    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${body.slug} exists already; choose another`);
-  }
+  const record = { ...sourceDefaults, ...body, ...seal(deps, id, verification), id };
+  const source = await storeSource(ctx, deps, { ...record, organizationId: organizationId(ctx) });
   ctx.status = 201;
-  const shown = await showOne(ctx, deps, source);
+  const shown = await showSource(ctx, deps, source);
   // Only the type (SRC-18).
   ctx.body = { ...shown, verificationConfig: { type: verification.type } };
 }
 
+async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityData<Source>): Promise<Source> {
+  try {
+    return await entityManager(ctx, deps).transactional(async (em) => {
+      await requireRecordRoom(em, ctx, 'sources');
+      return em.create(Source, record);
+    });
+  } catch (error) {
+    if (!violates(error, 'sources_slug_unique')) throw error;
+    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${record.slug} exists already; choose another`);
+  }
+}
+
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = await showOne(ctx, deps, await findSource(entityManager(ctx, deps), param(ctx, 'id')));
+  ctx.body = await showSource(ctx, deps, await findSource(entityManager(ctx, deps), param(ctx, 'id')));
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -181,12 +183,15 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     const stored = await findSource(em, id, 'lock');
     if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
     if (config !== undefined) {
-      em.assign(stored, seal(deps, id, withStoredSecret(config ?? { type: 'none' }, openStored(deps, stored))));
+      const current = openVerification(deps, stored);
+      em.assign(stored, seal(deps, id, withStoredSecret(config ?? { type: 'none' }, current)));
+      // A secret that is set by an update counts alone, and at once.
+      if (config === null || config.type !== current?.type || !isKept(config.secret)) em.assign(stored, NOT_ROTATED);
     }
     em.assign(stored, field.sent(body));
     return stored;
   });
-  ctx.body = await showOne(ctx, deps, source);
+  ctx.body = await showSource(ctx, deps, source);
 }
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -198,10 +203,8 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
 
 /** Checks a verificationConfig. If the type is unchanged, the secret may be omitted or sent back masked. */
 function withStoredSecret(config: Record<string, unknown>, stored: VerificationConfig | null): VerificationConfig {
-  const { secret } = config;
   const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
-  const isKept = secret === undefined || (typeof secret === 'string' && isRedacted(secret));
-  const known = isKept ? { ...config, secret: storedSecret } : config;
+  const known = isKept(config.secret) ? { ...config, secret: storedSecret } : config;
   const { verificationConfig: checked } = check(
     z.object({ verificationConfig: verificationConfigSchema }),
     { verificationConfig: known },
@@ -210,7 +213,11 @@ function withStoredSecret(config: Record<string, unknown>, stored: VerificationC
   return checked;
 }
 
-function openStored(deps: ApiDeps, source: Source): VerificationConfig | null {
+const isKept = (secret: unknown) => secret === undefined || (typeof secret === 'string' && isRedacted(secret));
+const NOT_ROTATED = { previousVerificationSecret: null, previousSecretUntil: null };
+
+/** The stored verificationConfig with its secret in clear; null when it has none. */
+export function openVerification(deps: Pick<ApiDeps, 'secretBox'>, source: Source): VerificationConfig | null {
   if (source.verificationSecret === null || source.verificationSecret === undefined) return null;
   const secret = deps.secretBox.decrypt(source.verificationSecret, source.id);
   return verificationConfigSchema.parse({ ...source.verification, secret });
@@ -224,7 +231,8 @@ function seal(deps: ApiDeps, id: string, config: VerificationConfig) {
   };
 }
 
-async function showOne(ctx: Context, deps: ApiDeps, source: Source) {
+/** As answers show it. */
+export async function showSource(ctx: Context, deps: ApiDeps, source: Source) {
   const totals = await ingestTotals(deps.pool, [source.id]);
   return show(ctx, deps, source, totals.get(source.id));
 }
@@ -233,6 +241,7 @@ function show(ctx: Context, deps: ApiDeps, source: Source, totals: IngestTotals)
   return toAnswer(sourceMembers, source, {
     webhookUrl: `${deps.baseUrl()}/ingest/${callerOf(ctx).organization.slug}/${source.slug}`,
     verificationConfig: source.verification,
+    previousSecretUntil: stillValid(source.previousSecretUntil),
     eventsCount: totals.events,
     lastEventAt: totals.lastEventAt,
   });

@@ -5,9 +5,15 @@ import { newId } from '../../core/ids.ts';
 import { METHODS } from '../../core/methods.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { Transform } from '../../db/entities.ts';
-import { SandboxUnavailableError, type TransformCode, type TransformProblem } from '../../outbound/transforms/index.ts';
+import {
+  NoTurnError,
+  SandboxUnavailableError,
+  type TransformCode,
+  type TransformProblem,
+} from '../../outbound/transforms/index.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { ApiError, unavailable } from '../errors.ts';
+import { limitExceeded } from '../limits.ts';
 import {
   codeShape,
   createTransformSchema,
@@ -169,7 +175,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
     body: Buffer.from(JSON.stringify(sample.payload ?? null)),
     receivedAt: new Date(),
   };
-  const result = await inSandbox(() => deps.transforms.run(transform, event, organizationId(ctx)));
+  const result = await inSandbox(() => deps.transforms.run(transform, event, turnOf(ctx)));
   const durationMs = Math.round(result.durationMs * 100) / 100;
   if (!result.ok) {
     const { message, line, column } = result.problem;
@@ -182,7 +188,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
 
 /** @throws ApiError 400 INVALID_TRANSFORM with the place in the code */
 async function requireGoodCode(ctx: Context, deps: ApiDeps, code: Pick<TransformCode, 'type' | 'code'>): Promise<void> {
-  const problem = await inSandbox(() => deps.transforms.check(code, organizationId(ctx)));
+  const problem = await inSandbox(() => deps.transforms.check(code, turnOf(ctx)));
   if (problem) throw invalidTransform(problem);
 }
 
@@ -195,12 +201,21 @@ function invalidTransform({ message, line, column }: TransformProblem): ApiError
   ]);
 }
 
-/** @throws ApiError 503 when the sandbox cannot be used at the moment */
+function turnOf(ctx: Context) {
+  return { organizationId: organizationId(ctx), group: organizationId(ctx) };
+}
+
+/** @throws ApiError 503 when the sandbox cannot be used at the moment; 429 when this organization has to wait */
 async function inSandbox<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
+    if (error instanceof NoTurnError) throw outOfTurn(error);
     if (error instanceof SandboxUnavailableError) throw unavailable(error.detail);
     throw error;
   }
+}
+
+function outOfTurn({ detail, waitMs }: NoTurnError): ApiError {
+  return limitExceeded('transformMsPerMinute', detail, waitMs / 1000);
 }

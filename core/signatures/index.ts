@@ -9,7 +9,7 @@ import type { SignedRequest, Verification } from './scheme.ts';
 import { slackSchema, verifySlack } from './slack.ts';
 import { stripeSchema, verifyStripe } from './stripe.ts';
 
-export type { SignedRequest, Verification } from './scheme.ts';
+export { isSameSecret, secretSchema, type SignedRequest, type Verification } from './scheme.ts';
 export { slackChallenge } from './slack.ts';
 
 /** One line a scheme: what its `verificationConfig` holds, and how a request is verified. */

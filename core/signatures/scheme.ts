@@ -45,6 +45,12 @@ export function macEquals(received: string, encoding: SignatureEncoding, expecte
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }
 
+/** Whether two secrets are the same, in constant time. */
+export function isSameSecret(one: string, other: string): boolean {
+  const digest = (text: string) => hmac('sha256', 'comparison', text);
+  return macEquals(digest(one).toString('hex'), 'hex', digest(other));
+}
+
 /** Checks a signed timestamp in whole seconds since 1970; returns what is wrong with it, or null. */
 export function timestampProblem(text: string | undefined, nowMs: number): Verification | null {
   if (text === undefined || !/^\d{1,12}$/.test(text)) return invalid('The signed timestamp is missing or not a number');

@@ -18,23 +18,27 @@ export function signingSecretProblem(secret: string): string | null {
 
 /**
  * Signs a delivery.
- * @param message `id` is the event's, the same in every attempt, so that a receiver can recognise a repeat
+ * @param message `id` is the event's, the same in every attempt, so that a receiver can recognise a repeat. `secrets`: with each of
+ * them there is a signature, the first one first ("Multiple signatures" of the specification, for rotations)
  * @returns the three headers of the specification
- * @throws TypeError when the secret is not `whsec_` and base64
+ * @throws TypeError when a secret is not `whsec_` and base64
  */
 export function signStandardWebhook(message: {
-  secret: string;
+  secrets: readonly string[];
   id: string;
   timestampSeconds: number;
   body: Buffer;
 }): Record<string, string> {
-  const key = keyOf(message.secret);
-  if (key === null) throw new TypeError(`A signing secret must be ${PREFIX} followed by base64`);
-  const signature = hmac('sha256', key, `${message.id}.${message.timestampSeconds}.`, message.body);
+  const sign = (secret: string): string => {
+    const key = keyOf(secret);
+    if (key === null) throw new TypeError(`A signing secret must be ${PREFIX} followed by base64`);
+    const signature = hmac('sha256', key, `${message.id}.${message.timestampSeconds}.`, message.body);
+    return `v1,${signature.toString('base64')}`;
+  };
   return {
     'webhook-id': message.id,
     'webhook-timestamp': String(message.timestampSeconds),
-    'webhook-signature': `v1,${signature.toString('base64')}`,
+    'webhook-signature': message.secrets.map(sign).join(' '),
   };
 }
 

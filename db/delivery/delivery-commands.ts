@@ -6,6 +6,7 @@ import { type DescribedError, openError, ownWords } from '../../core/error-summa
 import { idFloor, idTime } from '../../core/ids.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../database-errors.ts';
+import { countRemoved } from '../organizations/usage.ts';
 import { bounds } from '../parameters.ts';
 import { noteOutcomes } from './notifications.ts';
 import { findOpen } from './open-deliveries.ts';
@@ -102,20 +103,32 @@ with postponed as (
   returning id, destination_id, priority
 )
 delete from outbox o using postponed p
-where ${outboxRow('p')} and o.resume = 'waiting'`;
+where ${outboxRow('p')} and (o.resume = 'waiting' or $3)`;
 
-/** Stores the time of the next attempt of an open delivery, for display only. The delivery no longer waits for its turn. */
-export async function postponeDelivery(db: Queryable, deliveryId: string, forMs: number): Promise<void> {
-  await db.query(POSTPONE, [deliveryId, forMs]);
+/**
+ * Stores the time of the next attempt of an open delivery, for display only. The delivery no longer waits for its turn.
+ * @param isLeftToWorkflow whether it leaves the outbox too, because its workflow makes the next attempt: else the relay would
+ * start it again and again
+ */
+export async function postponeDelivery(
+  db: Queryable,
+  deliveryId: string,
+  forMs: number,
+  isLeftToWorkflow: boolean = false,
+): Promise<void> {
+  await db.query(POSTPONE, [deliveryId, forMs, isLeftToWorkflow]);
 }
+
+const DELETE_EVENT = `
+with gone as (
+  delete from events where id = $2 and organization_id = $1 returning organization_id, id, payload_size
+), ${countRemoved('gone')}
+select from gone`;
 
 /** Deletes an event with its payload, deliveries and attempts; false when the organization has no such event. */
 export async function deleteEvent(pool: Pool, organizationId: string, eventId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
-    const { rowCount } = await db.query('delete from events where id = $2 and organization_id = $1', [
-      organizationId,
-      eventId,
-    ]);
+    const { rowCount } = await db.query(DELETE_EVENT, [organizationId, eventId]);
     if (rowCount === 0) return false;
     await removeEventsChildren(db, [eventId]);
     return true;

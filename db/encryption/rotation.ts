@@ -18,8 +18,10 @@ const IDEMPOTENT_ID = `organization_id || ':' || encode(id, 'hex')`;
 /** Every column that holds what SecretBox makes; a test looks for cipher texts in all others. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { what: 'source', table: 'sources', column: 'verification_secret', recordId: 'id', vital: true },
+  { what: 'source', table: 'sources', column: 'previous_verification_secret', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'auth_config', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'signing_secret', recordId: 'id', vital: true },
+  { what: 'destination', table: 'destinations', column: 'previous_signing_secret', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'config', recordId: 'id', vital: true },
   { what: 'answer', table: 'idempotent_requests', column: 'answer', recordId: IDEMPOTENT_ID, vital: false },
 ];

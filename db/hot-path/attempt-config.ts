@@ -1,6 +1,7 @@
 // Reads destinations, routes and transforms for attempts. Credentials are returned encrypted, as stored.
 import type { AuthType } from '../../core/auth-config.ts';
 import type { FailoverRule } from '../../core/failover.ts';
+import type { ForwardHeaders } from '../../core/forwarded-headers.ts';
 import type { ExpectedResponse } from '../../core/response-check.ts';
 import type { TransformType } from '../../core/transform-types.ts';
 import type { Queryable } from '../pool.ts';
@@ -12,11 +13,16 @@ export interface DestinationRow {
   method: string;
   url: string;
   headers: Record<string, string>;
+  forwardHeaders: ForwardHeaders;
   authType: AuthType;
   /** Encrypted. */
   authConfig: string | null;
   /** Encrypted. */
   signingSecret: string | null;
+  /** Encrypted. The one before, during a rotation. */
+  previousSigningSecret: string | null;
+  /** When it ends, ms since 1970. */
+  previousSigningSecretUntil: number | null;
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
@@ -27,6 +33,8 @@ export interface RouteConfig extends FailoverRule {
   version: number;
   expectedResponse: ExpectedResponse | null;
   circuitFailureThreshold: number;
+  /** Whether it may deliver to addresses of this installation. */
+  allowOwnAddress: boolean;
 }
 
 /** A transform for attempts. */
@@ -40,8 +48,11 @@ export interface TransformConfig {
 }
 
 const DESTINATION = `
-select id, version, enabled, method, url, headers, auth_type as "authType", auth_config as "authConfig",
-       signing_secret as "signingSecret", timeout_ms as "timeoutMs",
+select id, version, enabled, method, url, headers, forward_headers as "forwardHeaders", auth_type as "authType",
+       auth_config as "authConfig", signing_secret as "signingSecret",
+       previous_signing_secret as "previousSigningSecret",
+       extract(epoch from previous_signing_secret_until)::float8 * 1000 as "previousSigningSecretUntil",
+       timeout_ms as "timeoutMs",
        rate_limit_per_minute as "rateLimitPerMinute"
 from destinations where organization_id = $1 and id = $2`;
 
@@ -63,7 +74,7 @@ const FAILOVER_RULE = `failover_destination_ids as "failoverDestinationIds", fai
 
 const ROUTE = `
 select id, version, expected_response as "expectedResponse", ${FAILOVER_RULE},
-       circuit_failure_threshold as "circuitFailureThreshold"
+       circuit_failure_threshold as "circuitFailureThreshold", allow_own_address as "allowOwnAddress"
 from routes where organization_id = $1 and id = $2`;
 
 export async function loadRoute(db: Queryable, organizationId: string, id: string): Promise<RouteConfig | null> {

@@ -17,6 +17,10 @@ export interface RoutingRow {
   verification: PublicVerificationConfig;
   /** Encrypted. */
   secret: string | null;
+  /** Encrypted. The one before, during a rotation. */
+  previousSecret: string | null;
+  /** When it ends, ms since 1970. */
+  previousSecretUntil: number | null;
   idempotencyKey: IdempotencyKeyRule | null;
   /** The enabled ones, in the order in which they run. */
   routes: RouteRow[];
@@ -34,7 +38,8 @@ export interface RouteRow {
 const LOAD = `
 select o.id as "organizationId", o.config_version as "configVersion",
        json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing, s.id as "sourceId", s.enabled, s.verification,
-       s.verification_secret as secret, s.idempotency_key as "idempotencyKey",
+       s.verification_secret as secret, s.previous_verification_secret as "previousSecret",
+       extract(epoch from s.previous_secret_until)::float8 * 1000 as "previousSecretUntil", s.idempotency_key as "idempotencyKey",
        coalesce((
          select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schema', (
            select json_build_object('id', c.id, 'name', c.name, 'version', c.version, 'schema', c.schema)

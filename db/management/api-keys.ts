@@ -1,5 +1,6 @@
 // Looks up API keys for authentication.
 import type { Scope } from '../../core/access.ts';
+import type { LimitOverrides } from '../../core/limits.ts';
 import type { Organization } from '../entities.ts';
 import type { Queryable } from '../pool.ts';
 
@@ -13,6 +14,7 @@ export interface ValidKey {
   organizationName: string;
   slug: string;
   plan: Organization['plan'];
+  limits: LimitOverrides;
   /** Whether its last use should be recorded. */
   useIsDue: boolean;
 }
@@ -22,7 +24,7 @@ const USE_IS_DUE = `coalesce(last_used_at < now() - interval '1 minute', true)`;
 
 // The only lookup without an organization: it determines the organization of the request.
 const FIND = `
-select k.id, k.name, k.scopes, k.token_hash as "tokenHash", o.id as "organizationId", o.name as "organizationName", o.slug, o.plan,
+select k.id, k.name, k.scopes, k.token_hash as "tokenHash", o.id as "organizationId", o.name as "organizationName", o.slug, o.plan, o.limits,
        ${USE_IS_DUE} as "useIsDue"
 from api_keys k join organizations o on o.id = k.organization_id
 where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;

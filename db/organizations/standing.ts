@@ -50,3 +50,8 @@ export function createStandings(db: Queryable): Standings {
     return loaded;
   };
 }
+
+/** The `transformMsPerMinute` of organizations; of one that was deleted meanwhile there is nothing to run any more. */
+export function transformBudgets(standings: Standings): (organizationId: string) => Promise<number> {
+  return async (organizationId) => (await standings(organizationId))?.limits.transformMsPerMinute ?? 0;
+}

@@ -2,7 +2,6 @@
 // their pages.
 // Rules: RPL-12, RPL-13.
 import { errorText } from '../../core/clean-text.ts';
-import { MAX_OPEN_REPLAYS } from '../../core/event-replay.ts';
 import { idTime, isId, newId } from '../../core/ids.ts';
 import { isStatementTimeout } from '../database-errors.ts';
 import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
@@ -111,10 +110,11 @@ export interface NewEventReplay {
 
 /**
  * Stores a replay; a worker finds it and starts its workflow, so a crash after this commit is harmless.
+ * @param most how many the organization may have running
  * @returns its id
  * @throws TooManyReplaysError
  */
-export async function createEventReplay(pool: Pool, replay: NewEventReplay): Promise<string> {
+export async function createEventReplay(pool: Pool, replay: NewEventReplay, most: number): Promise<string> {
   const { selection, search, destinationIds, ratePerSecond, eventsTotal } = replay;
   const { organizationId, filter, lowId, endId, requestedAt } = selection;
   const id = newId('rpl');
@@ -125,7 +125,7 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay): Pro
       'select count(*) as open from event_replays where organization_id = $1 and due_at is not null',
       [organizationId],
     );
-    if ((rows[0]?.open ?? 0) >= MAX_OPEN_REPLAYS) throw new TooManyReplaysError();
+    if ((rows[0]?.open ?? 0) >= most) throw new TooManyReplaysError();
     await db.query(
       `insert into event_replays (id, organization_id, source_id, event_status, received_from, received_to, search, payload_pattern,
                                   destination_ids, rate_per_second, next_id, end_id, requested_at, events_total, event_routed)

@@ -2,6 +2,7 @@
 // loses one step at most.
 import { removeEventsChildren } from '../delivery/delivery-commands.ts';
 import { forgetCountsOfSource } from '../history/settle.ts';
+import { countRemoved } from '../organizations/usage.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { Stride } from '../ranges.ts';
 
@@ -64,6 +65,12 @@ async function removeStep(pool: Pool, size: number): Promise<(Purge & { isEmpty:
   });
 }
 
+const DELETE_EVENTS = `
+with gone as (
+  delete from events where id = any($1::text[]) and id between $2 and $3 returning organization_id, id, payload_size
+), ${countRemoved('gone')}
+select from gone`;
+
 async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
   // Invisible rows are not counted, so their removal need not be recorded (migration 0010): every id is younger than this one.
   await db.query(`select set_config('hookyard.late_before', '0', true)`);
@@ -74,7 +81,7 @@ async function removeEvents(db: Queryable, sourceId: string, most: number): Prom
   const ids = rows.map(({ id }) => id);
   if (ids.length === 0) return 0;
   await removeEventsChildren(db, ids);
-  await db.query('delete from events where id = any($1::text[]) and id between $2 and $3', [ids, ids[0], ids.at(-1)]);
+  await db.query(DELETE_EVENTS, [ids, ids[0], ids.at(-1)]);
   return ids.length;
 }
 

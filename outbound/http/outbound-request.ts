@@ -1,7 +1,9 @@
 // Builds the request of one attempt from the records it is about.
-// Rules: OUT-01 to OUT-05.
+// Rules: OUT-01 to OUT-10.
 import type { AuthType } from '../../core/auth-config.ts';
-import { foldedName, forwardableHeaders, mergeHeaders } from '../../core/headers.ts';
+import { type ForwardHeaders, forwardableHeaders } from '../../core/forwarded-headers.ts';
+import { foldedName, mergeHeaders } from '../../core/headers.ts';
+import { HOPS_HEADER, hopsOf } from '../../core/hops.ts';
 import { maskHeaders } from '../../core/redaction.ts';
 import { signStandardWebhook } from '../../core/signatures/standard-webhooks.ts';
 import { authHeaders } from './auth.ts';
@@ -14,8 +16,13 @@ export type OutboundInput = {
     headers: Readonly<Record<string, string>>;
     authType: AuthType;
     authConfig: Readonly<Record<string, string>> | null;
+    /** Which of the received headers it gets. */
+    forwardHeaders: ForwardHeaders;
     /** `whsec_...`, or null when deliveries are not signed. */
     signingSecret: string | null;
+    /** During a rotation the one before, and when it ends, ms since 1970. */
+    previousSigningSecret: string | null;
+    previousSigningSecretUntil: number | null;
     timeoutMs: number;
   };
   /** The received headers and the body to send. */
@@ -54,24 +61,17 @@ const OWN_NAMES = [
 
 /**
  * Builds the request of an attempt. Later headers win over earlier ones: received, Hookyard's own, the destination's,
- * authentication, signature.
+ * authentication, signature, the count of hops.
  * @throws MissingCredentialsError when the destination lacks the credentials of its `authType`
  * @throws TypeError when its signing secret is none
  */
 export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
   const { destination, event } = input;
   const auth = authHeaders(destination.authType, destination.authConfig);
-  const signature =
-    destination.signingSecret === null
-      ? {}
-      : signStandardWebhook({
-          secret: destination.signingSecret,
-          id: event.id,
-          timestampSeconds: Math.floor(input.nowMs / 1000),
-          body: event.body,
-        });
-  const ours = [ownHeaders(input), destination.headers, auth, signature];
-  const headers = mergeHeaders(receivedHeaders(event.headers, input.headerPrefix, ours), ...ours);
+  const ours = [ownHeaders(input), destination.headers, auth, signatureHeaders(input)];
+  const forwarded = receivedHeaders(event.headers, destination.forwardHeaders, input.headerPrefix, ours);
+  const hops = { [HOPS_HEADER]: String(hopsOf(event.headers) + 1) };
+  const headers = mergeHeaders(forwarded, ...ours, hops);
   const secretNames = Object.keys(auth).map((name) => name.toLowerCase());
   return {
     method: destination.method,
@@ -84,29 +84,51 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
 
 type Headers = Readonly<Record<string, string>>;
 
+function signatureHeaders({ destination, event, nowMs }: OutboundInput): Headers {
+  const { signingSecret, previousSigningSecret, previousSigningSecretUntil } = destination;
+  if (signingSecret === null) return {};
+  const rotates = previousSigningSecret !== null && nowMs < (previousSigningSecretUntil ?? 0);
+  return signStandardWebhook({
+    secrets: rotates ? [signingSecret, previousSigningSecret] : [signingSecret],
+    id: event.id,
+    timestampSeconds: Math.floor(nowMs / 1000),
+    body: event.body,
+  });
+}
+
 /** What travels on of the received headers: nothing that claims to be said by this service, in either spelling. */
-function receivedHeaders(received: Headers, prefix: string, ours: readonly Headers[]): Record<string, string> {
-  const forwarded = forwardableHeaders(received);
-  const own = ownLowerNames(prefix);
+function receivedHeaders(
+  received: Headers,
+  choice: ForwardHeaders,
+  prefix: string,
+  ours: readonly Headers[],
+): Record<string, string> {
+  const forwarded = forwardableHeaders(received, choice);
+  const isOwn = ownNames(prefix);
   const ourNames = ours.flatMap((set) => Object.keys(set));
   const someFold = ourNames.some((name) => name.includes('_'));
   for (const name of Object.keys(forwarded)) {
     const folded = foldedName(name);
     // The same spelling is left to `mergeHeaders`.
     const mayFold = someFold || name.includes('_');
-    if (own.has(folded) || (mayFold && ourNames.some((our) => foldedName(our) === folded))) delete forwarded[name];
+    if (isOwn(folded) || (mayFold && ourNames.some((our) => foldedName(our) === folded))) delete forwarded[name];
   }
   return forwarded;
 }
 
-let lowerNames: { prefix: string; names: ReadonlySet<string> } | null = null;
+type IsOwn = (folded: string) => boolean;
+let ofPrefix: { prefix: string; isOwn: IsOwn } | null = null;
 
-/** The lowercase names of Hookyard's own headers, kept for the prefix of this process. */
-function ownLowerNames(prefix: string): ReadonlySet<string> {
-  if (lowerNames?.prefix !== prefix) {
-    lowerNames = { prefix, names: new Set(OWN_NAMES.map((name) => (prefix + name).toLowerCase())) };
+/** Tells Hookyard's own headers, kept for the prefix of this process. */
+function ownNames(prefix: string): IsOwn {
+  if (ofPrefix?.prefix !== prefix) {
+    const lower = prefix.toLowerCase();
+    const names = new Set(OWN_NAMES.map((name) => lower + name.toLowerCase()));
+    // `X-` begins most headers of providers.
+    const isOwn: IsOwn = lower === 'x-' ? (folded) => names.has(folded) : (folded) => folded.startsWith(lower);
+    ofPrefix = { prefix, isOwn };
   }
-  return lowerNames.names;
+  return ofPrefix.isOwn;
 }
 
 function ownHeaders(input: OutboundInput): Record<string, string> {

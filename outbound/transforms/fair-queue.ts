@@ -1,48 +1,55 @@
-// The queue for threads: bounded, and fair between groups.
+// The queue for threads: bounded, and fair between organizations; within an organization between its groups.
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Job } from './thread.ts';
-import { SandboxUnavailableError, type TransformResult } from './types.ts';
+import { NoTurnError, SandboxUnavailableError, type TransformResult, type Turn } from './types.ts';
 
 const WAIT_DEADLINE_MS = 20_000;
 const MAX_WAITING = 1000;
-const MAX_WAITING_PER_GROUP = 500;
 const MAX_WAITING_BYTES = 128 * 1024 * 1024;
+// When there may be room again for an organization that has filled its share of the queue.
+const ROOM_MS = 5000;
 
 export interface Waiting {
   job: Job;
-  /** Whose turn it is: one group's many jobs do not hold up another's one. */
-  group: string;
+  turn: Turn;
   resolve: (result: TransformResult) => void;
   reject: (error: Error) => void;
 }
 
-interface Entry {
-  waiting: Waiting;
+interface Entry<One extends Waiting> {
+  waiting: One;
   bytes: number;
   timer: NodeJS.Timeout;
 }
 
-export class FairQueue {
-  /** In the order of their next turn. */
-  readonly #groups = new Map<string, Entry[]>();
+interface Organization<One extends Waiting> {
+  /** In the order of their next turn; none is empty. */
+  groups: Map<string, Entry<One>[]>;
+  size: number;
+  bytes: number;
+}
+
+export class FairQueue<One extends Waiting> {
+  /** In the order of their next turn; none is empty. */
+  readonly #organizations = new Map<string, Organization<One>>();
   #bytes = 0;
   size = 0;
 
-  /** Adds a job, or refuses it when too much waits already; it is also refused when its turn does not come in time. */
-  add(waiting: Waiting): void {
-    const { job, group } = waiting;
+  /**
+   * Adds a job. It is refused when its organization has more waiting than there is room left, so that there is always room for
+   * another one; and later, when its turn does not come in time.
+   */
+  add(waiting: One): void {
+    const { job, turn } = waiting;
     const bytes = (job.event?.body.byteLength ?? 0) + job.transform.code.length;
-    const entries = this.#groups.get(group) ?? [];
-    if (
-      this.size >= MAX_WAITING ||
-      entries.length >= MAX_WAITING_PER_GROUP ||
-      this.#bytes + bytes > MAX_WAITING_BYTES
-    ) {
-      waiting.reject(new SandboxUnavailableError(openError(ownWords`Too many transforms are waiting for their turn`)));
+    const organization = this.#organizations.get(turn.organizationId) ?? newOrganization<One>();
+    if (organization.size >= MAX_WAITING - this.size || organization.bytes + bytes > MAX_WAITING_BYTES - this.#bytes) {
+      const full = ownWords`Too many transforms of the organization are waiting for their turn`;
+      waiting.reject(new NoTurnError(openError(full), ROOM_MS));
       return;
     }
     const late = openError(ownWords`The transform did not get its turn within ${WAIT_DEADLINE_MS / 1000} s`);
-    const entry: Entry = {
+    const entry: Entry<One> = {
       waiting,
       bytes,
       timer: setTimeout(() => {
@@ -50,38 +57,70 @@ export class FairQueue {
         waiting.reject(new SandboxUnavailableError(late));
       }, WAIT_DEADLINE_MS),
     };
+    const entries = organization.groups.get(turn.group) ?? [];
     entries.push(entry);
-    this.#groups.set(group, entries);
-    this.size += 1;
-    this.#bytes += bytes;
+    organization.groups.set(turn.group, entries);
+    this.#organizations.set(turn.organizationId, organization);
+    this.#count(organization, 1, bytes);
   }
 
-  /** The next job of a group that may run now; it stays in the queue. */
-  next(mayRun: (group: string) => boolean): Waiting | undefined {
-    for (const [group, entries] of this.#groups) if (mayRun(group)) return entries[0]?.waiting;
+  /** The next job that may run now: of the first organization in turn that has one; it stays in the queue. */
+  next(mayRun: (turn: Turn) => boolean): One | undefined {
+    for (const { groups } of this.#organizations.values()) {
+      for (const [entry] of groups.values()) if (entry && mayRun(entry.waiting.turn)) return entry.waiting;
+    }
     return undefined;
   }
 
-  /** Takes a job out; the other jobs of its group wait behind the other groups. */
-  take(waiting: Waiting): void {
-    const entry = this.#groups.get(waiting.group)?.find((each) => each.waiting === waiting);
-    if (entry) this.#remove(entry);
-  }
-
-  refuseAll(error: Error): void {
-    for (const entry of [...this.#groups.values()].flat()) {
-      this.#remove(entry);
-      entry.waiting.reject(error);
+  /** Takes a job out; the others of its group wait behind the other groups, and those of its organization behind the others. */
+  take(waiting: One): void {
+    const { organizationId, group } = waiting.turn;
+    const organization = this.#organizations.get(organizationId);
+    const entry = organization?.groups.get(group)?.find((each) => each.waiting === waiting);
+    if (!organization || !entry) return;
+    this.#remove(entry);
+    const left = organization.groups.get(group);
+    if (left) {
+      organization.groups.delete(group);
+      organization.groups.set(group, left);
+    }
+    if (this.#organizations.delete(organizationId) && organization.size > 0) {
+      this.#organizations.set(organizationId, organization);
     }
   }
 
-  #remove(entry: Entry): void {
-    const { group } = entry.waiting;
-    const left = (this.#groups.get(group) ?? []).filter((each) => each !== entry);
-    this.#groups.delete(group);
-    if (left.length > 0) this.#groups.set(group, left);
-    clearTimeout(entry.timer);
-    this.size -= 1;
-    this.#bytes -= entry.bytes;
+  /** Refuses all that wait, or those of one organization. */
+  refuse(error: () => Error, organizationId?: string): void {
+    const organizations = [...this.#organizations].filter(
+      ([id]) => organizationId === undefined || id === organizationId,
+    );
+    for (const entry of organizations.flatMap(([, { groups }]) => [...groups.values()].flat())) {
+      this.#remove(entry);
+      entry.waiting.reject(error());
+    }
   }
+
+  #remove(entry: Entry<One>): void {
+    clearTimeout(entry.timer);
+    const { organizationId, group } = entry.waiting.turn;
+    const organization = this.#organizations.get(organizationId);
+    const entries = organization?.groups.get(group);
+    const at = entries?.indexOf(entry) ?? -1;
+    if (!organization || !entries || at < 0) return;
+    entries.splice(at, 1);
+    if (entries.length === 0) organization.groups.delete(group);
+    this.#count(organization, -1, -entry.bytes);
+    if (organization.size === 0) this.#organizations.delete(organizationId);
+  }
+
+  #count(organization: Organization<One>, jobs: 1 | -1, bytes: number): void {
+    organization.size += jobs;
+    organization.bytes += bytes;
+    this.size += jobs;
+    this.#bytes += bytes;
+  }
+}
+
+function newOrganization<One extends Waiting>(): Organization<One> {
+  return { groups: new Map(), size: 0, bytes: 0 };
 }

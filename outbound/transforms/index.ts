@@ -1,40 +1,41 @@
 // Transforms for the attempt and the API: check code, run it on an event.
 import { SandboxPool } from './pool.ts';
-import type { TransformCode, TransformEvent, TransformProblem, TransformResult } from './types.ts';
+import type { Job } from './thread.ts';
+import type { TransformCode, TransformEvent, TransformProblem, TransformResult, Turn } from './types.ts';
 
 export type { TransformCode, TransformEvent, TransformOutput, TransformProblem, TransformResult } from './types.ts';
-export { SandboxUnavailableError } from './types.ts';
+export { NoTurnError, SandboxUnavailableError } from './types.ts';
 
 export interface Transforms {
   /**
    * Compiles code without running it on an event.
-   * @param group see `run`
    * @returns what is wrong with it, or null
-   * @throws SandboxUnavailableError when the sandbox cannot be used at the moment
+   * @throws as `run`
    */
-  check(transform: Pick<TransformCode, 'type' | 'code'>, group: string): Promise<TransformProblem | null>;
+  check(transform: Pick<TransformCode, 'type' | 'code'>, turn: Turn): Promise<TransformProblem | null>;
   /**
    * Runs a transform on an event; the same code and event give the same bytes, however often.
-   * @param group shares the threads fairly with other groups; the id of a transform, or of an organization
-   * @throws SandboxUnavailableError when the sandbox cannot be used at the moment; nothing is known of the transform
+   * @throws SandboxUnavailableError when the sandbox cannot be used at the moment; nothing is known of the transform.
+   * NoTurnError when that is so for its organization only. What `budgetOf` throws
    */
-  run(transform: TransformCode, event: TransformEvent, group: string): Promise<TransformResult>;
+  run(transform: TransformCode, event: TransformEvent, turn: Turn): Promise<TransformResult>;
   /** Ends the threads; running jobs are rejected. */
   close(): Promise<void>;
 }
 
+/** How long an organization may use threads of a process in a minute, ms; Infinity: no limit. */
+export type BudgetOf = (organizationId: string) => Promise<number>;
+
 /** @param threads how many transforms run at once; threads are started when there is something to run */
-export function createTransforms(threads: number): Transforms {
+export function createTransforms(threads: number, budgetOf: BudgetOf): Transforms {
   const pool = new SandboxPool(threads);
+  const submit = async (job: Job, turn: Turn) => pool.submit(job, turn, await budgetOf(turn.organizationId));
   return {
-    async check({ type, code }, group) {
-      const result = await pool.submit(
-        { transform: { key: null, type, code, outputContentType: null }, event: null },
-        group,
-      );
+    async check({ type, code }, turn) {
+      const result = await submit({ transform: { key: null, type, code, outputContentType: null }, event: null }, turn);
       return result.ok ? null : result.problem;
     },
-    run: (transform, event, group) => pool.submit({ transform, event }, group),
+    run: (transform, event, turn) => submit({ transform, event }, turn),
     close: () => pool.close(),
   };
 }

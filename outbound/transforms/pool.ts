@@ -1,15 +1,18 @@
 // The host's side of the sandbox: a few threads, started when the first transform runs, and a fair queue before them.
 import { Worker } from 'node:worker_threads';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
+import { Accounts } from './accounts.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
 import type { Job, ThreadMessage } from './thread.ts';
 import {
   LIMITS,
+  NoTurnError,
   problems,
   SandboxUnavailableError,
   sandboxFailed,
   type TransformProblem,
   type TransformResult,
+  type Turn,
 } from './types.ts';
 
 // What a thread needs to start, or to load a library, on a busy machine.
@@ -17,12 +20,18 @@ const START_DEADLINE_MS = 20_000;
 // Beside QuickJS's own memory, which is outside of these: texts on their way in and out.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
 const MAX_REMEMBERED = 1000;
+const OVER_BUDGET = openError(ownWords`The organization has used its transformMsPerMinute`);
 const ENDING = openError(ownWords`The process is ending`);
+
+/** A job with its organization's budget, ms per minute. */
+type Budgeted = Waiting & { budget: number };
 
 interface Slot {
   worker: Worker;
   state: 'starting' | 'idle' | 'busy';
-  waiting: Waiting | null;
+  waiting: Budgeted | null;
+  /** When it took the job. */
+  busySince: number;
   /** Whether the job's own code is running. */
   started: boolean;
   timer?: NodeJS.Timeout;
@@ -34,7 +43,8 @@ interface Slot {
 export class SandboxPool {
   readonly #threads: number;
   readonly #slots = new Set<Slot>();
-  readonly #queue = new FairQueue();
+  readonly #queue = new FairQueue<Budgeted>();
+  readonly #accounts = new Accounts();
   /** Groups whose last job hit the time or memory limit: together they leave at least one thread to the others. */
   readonly #suspects = new Set<string>();
   #closed = false;
@@ -46,20 +56,24 @@ export class SandboxPool {
 
   /**
    * Runs a job when a thread is free.
-   * @param group jobs of different groups take turns
-   * @throws SandboxUnavailableError when too much waits already, or no thread can be started
+   * @param budget how long the organization may use threads in a minute, ms. What it uses beyond is earned again first
+   * @throws SandboxUnavailableError when no thread can be started; NoTurnError when the organization has to wait
    */
-  submit(job: Job, group: string): Promise<TransformResult> {
+  submit(job: Job, turn: Turn, budget: number): Promise<TransformResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new SandboxUnavailableError(ENDING));
-      this.#queue.add({ job, group, resolve, reject });
+      const now = performance.now();
+      this.#accounts.seen(turn.organizationId, now);
+      const waitMs = this.#accounts.waitMs(turn.organizationId, budget, now);
+      if (waitMs > 0) return reject(new NoTurnError(OVER_BUDGET, waitMs));
+      this.#queue.add({ job, turn, budget, resolve, reject });
       this.#dispatch();
     });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#queue.refuseAll(new SandboxUnavailableError(ENDING));
+    this.#queue.refuse(() => new SandboxUnavailableError(ENDING));
     const ending = [...this.#slots];
     for (const slot of ending) this.#end(slot, new Error('the process is ending'));
     await Promise.all(ending.map((slot) => slot.worker.terminate()));
@@ -67,7 +81,7 @@ export class SandboxPool {
 
   #dispatch(): void {
     while (!this.#closed) {
-      const waiting = this.#queue.next((group) => this.#mayRun(group));
+      const waiting = this.#queue.next((turn) => this.#mayRun(turn));
       if (!waiting) return;
       const slot = this.#idleSlot(waiting.job.transform.key);
       if (slot) {
@@ -81,10 +95,16 @@ export class SandboxPool {
     }
   }
 
-  #mayRun(group: string): boolean {
-    if (!this.#suspects.has(group)) return true;
-    const running = [...this.#slots].filter((slot) => slot.waiting && this.#suspects.has(slot.waiting.group));
-    return running.length < Math.max(1, this.#threads - 1);
+  #mayRun({ organizationId, group }: Turn): boolean {
+    if (this.#suspects.has(group) && this.#isLastFree((turn) => this.#suspects.has(turn.group))) return false;
+    const leavesOne = this.#accounts.leavesOne(organizationId, performance.now());
+    return !leavesOne || !this.#isLastFree((turn) => turn.organizationId === organizationId);
+  }
+
+  /** Whether these jobs would take the last thread with one more. */
+  #isLastFree(isOne: (turn: Turn) => boolean): boolean {
+    const running = [...this.#slots].filter((slot) => slot.waiting && isOne(slot.waiting.turn));
+    return running.length >= Math.max(1, this.#threads - 1);
   }
 
   #idleSlot(key: string | null): Slot | undefined {
@@ -92,9 +112,10 @@ export class SandboxPool {
     return idle.find((slot) => key !== null && slot.knows.has(key)) ?? idle[0];
   }
 
-  #begin(slot: Slot, waiting: Waiting): void {
+  #begin(slot: Slot, waiting: Budgeted): void {
     slot.state = 'busy';
     slot.waiting = waiting;
+    slot.busySince = performance.now();
     slot.started = false;
     slot.worker.ref();
     slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
@@ -109,7 +130,7 @@ export class SandboxPool {
   #start(): Slot {
     // No setting and no secret of this process is in the thread's environment.
     const worker = new Worker(new URL('./thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
-    const slot: Slot = { worker, state: 'starting', waiting: null, started: false, knows: new Set() };
+    const slot: Slot = { worker, state: 'starting', waiting: null, busySince: 0, started: false, knows: new Set() };
     slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
     worker.on('message', (message: ThreadMessage) => this.#heard(slot, message));
     worker.on('error', (error: Error) => this.#end(slot, error));
@@ -131,14 +152,25 @@ export class SandboxPool {
     slot.state = 'idle';
     slot.waiting = null;
     slot.worker.unref();
+    if (waiting) this.#charge(waiting, slot);
     if (message.type === 'done' && waiting) this.#settle(waiting, message.result);
     this.#dispatch();
   }
 
-  #settle(waiting: Waiting, result: TransformResult): void {
-    if (result.ok) this.#suspects.delete(waiting.group);
-    else if (['time', 'memory'].includes(result.problem.reason)) remember(this.#suspects, waiting.group);
-    waiting.resolve(result);
+  /** Charges an organization for the time of a thread. What it has waiting when its budget is used up must come back later. */
+  #charge({ turn: { organizationId }, budget }: Budgeted, { busySince }: Slot): void {
+    const now = performance.now();
+    if (!this.#accounts.charge(organizationId, now - busySince, budget, now)) return;
+    this.#queue.refuse(
+      () => new NoTurnError(OVER_BUDGET, this.#accounts.waitMs(organizationId, budget, now)),
+      organizationId,
+    );
+  }
+
+  #settle({ turn: { group }, resolve }: Waiting, result: TransformResult): void {
+    if (result.ok) this.#suspects.delete(group);
+    else if (['time', 'memory'].includes(result.problem.reason)) remember(this.#suspects, group);
+    resolve(result);
   }
 
   /**
@@ -151,12 +183,13 @@ export class SandboxPool {
     clearTimeout(slot.timer);
     void slot.worker.terminate();
     const { waiting } = slot;
+    if (waiting && slot.started) this.#charge(waiting, slot);
     if (waiting && (slot.started || isOutOfMemory(error)) && !this.#closed) {
       this.#settle(waiting, { ok: false, problem: diedOf(error), durationMs: LIMITS.terminateMs });
     } else if (waiting) {
       waiting.reject(unavailable(error, true));
     } else if (slot.state === 'starting') {
-      this.#queue.refuseAll(unavailable(error, false));
+      this.#queue.refuse(() => unavailable(error, false));
     }
     this.#dispatch();
   }

@@ -12,6 +12,14 @@ export interface TransformCode {
   outputContentType: string | null;
 }
 
+/** Whose turn at the threads a run is. */
+export interface Turn {
+  /** Organizations take turns. */
+  organizationId: string;
+  /** So do the groups of an organization: the id of a transform. */
+  group: string;
+}
+
 /** The received event that a transform is a function of. */
 export interface TransformEvent {
   id: string;
@@ -112,5 +120,15 @@ export class SandboxUnavailableError extends Error {
 
   get detail(): string {
     return this.#detail;
+  }
+}
+
+/** It is not the organization's turn: its budget is used up, or it has filled its share of the queue. Others are not concerned. */
+export class NoTurnError extends SandboxUnavailableError {
+  /** When to come back. */
+  readonly waitMs: number;
+  constructor(described: DescribedError, waitMs: number) {
+    super(described);
+    this.waitMs = waitMs;
   }
 }

@@ -1,6 +1,7 @@
 // Replays of events chosen by the filters of the event list: what the API accepts, counts and shows.
 import { expect } from 'chai';
 import { REPLAY_RATE } from '../../core/event-replay.ts';
+import { setLimits } from '../../db/organizations/limits.ts';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import {
   deliveryOf,
@@ -218,13 +219,14 @@ describe('Replays by filter', () => {
     expectInvalid(await own.api.request('GET', `${own.base}/events/replays?page=0`), 'page');
   });
 
-  it('refuses a fourth replay while three are under way, and says what to do', async () => {
+  it('refuses a replay beyond the limit of the organization, and says what to do', async () => {
+    await setLimits(testPool(), organization.id, { runningReplays: 3 });
     // Slow ones, so that a worker that may run beside this test does not end them.
     for (let n = 0; n < 30; n += 1) await ingest(organization, pipeline.source, '{}');
     const slow = { sourceId: pipeline.source.id, ratePerSecond: 1 };
     const made = [await post(slow), await post(slow), await post(slow)];
     expect(made.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
-    expectError(await post(slow), 409, 'TOO_MANY_REPLAYS', /3 replays are under way.*cancel one/);
+    expectError(await post(slow), 429, 'LIMIT_EXCEEDED', /3 replays are under way.*cancel one/);
     expect((await post({ ...slow, dryRun: true })).status).to.equal(200);
     const cancelled = await organization.api.post(`${replays}/${made[0]?.body.id}/cancel`);
     expect(cancelled).to.include({ id: made[0]?.body.id, status: 'cancelled' });

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createTransforms, type Transforms, type TransformResult } from '../../outbound/transforms/index.ts';
 import type { TransformType } from '../../core/transform-types.ts';
+import { turnOf, unlimited } from '../support/transforms.ts';
 
 const js = (body: string) => `export default function (event) { ${body} }`;
 
@@ -139,7 +140,7 @@ describe('attacks by transforms', function () {
   this.timeout(120_000);
   let transforms: Transforms;
   before(() => {
-    transforms = createTransforms(2);
+    transforms = createTransforms(2, unlimited);
   });
   after(() => transforms.close());
 
@@ -153,7 +154,7 @@ describe('attacks by transforms', function () {
     receivedAt: new Date(0),
   };
   const run = (type: TransformType, code: string, group: string): Promise<TransformResult> =>
-    transforms.run({ key: `${group}:1`, type, code, outputContentType: null }, event, group);
+    transforms.run({ key: `${group}:1`, type, code, outputContentType: null }, event, turnOf(group));
   const healthy = () => run('javascript', js('return event.payload.n + 1;'), 'healthy');
   const text = (result: TransformResult) =>
     result.ok ? Buffer.from(result.output.body).toString() : result.problem.message;
@@ -199,9 +200,9 @@ describe('attacks by transforms', function () {
   });
 
   it('refuses work when too much waits, and says so as a failure of its own', async () => {
-    const one = createTransforms(1);
+    const one = createTransforms(1, unlimited);
     const runs = Array.from({ length: 600 }, () =>
-      one.run({ key: 'a:1', type: 'javascript', code: js('return 1;'), outputContentType: null }, event, 'a'),
+      one.run({ key: 'a:1', type: 'javascript', code: js('return 1;'), outputContentType: null }, event, turnOf('a')),
     );
     const results = await Promise.allSettled(runs);
     const refused = results.filter((result) => result.status === 'rejected');
@@ -211,11 +212,11 @@ describe('attacks by transforms', function () {
   });
 
   it('refuses what is under way when the process ends', async () => {
-    const ending = createTransforms(1);
+    const ending = createTransforms(1, unlimited);
     const run = ending.run(
       { key: null, type: 'javascript', code: js('for (;;);'), outputContentType: null },
       event,
-      'a',
+      turnOf('a'),
     );
     const settled = run.then(
       () => 'settled',

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { TransformType } from '../../core/transform-types.ts';
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
+import { turnOf, unlimited } from '../support/transforms.ts';
 
 /** Code that gives the same in each language. */
 interface Samples {
@@ -31,11 +32,11 @@ const samples: Record<TransformType, Samples> = {
   },
 };
 
-const transforms = createTransforms(1);
+const transforms = createTransforms(1, unlimited);
 async function run(type: TransformType, code: string, body: string): Promise<string> {
   const transform = { key: `${type} ${code}`, type, code, outputContentType: null };
   const request = { id: 'evt_1', source: 'shop', method: 'POST', query: '', headers: {}, receivedAt: new Date(0) };
-  const result = await transforms.run(transform, { ...request, body: Buffer.from(body) }, 'test');
+  const result = await transforms.run(transform, { ...request, body: Buffer.from(body) }, turnOf('test'));
   if (!result.ok) throw new Error(result.problem.message);
   return Buffer.from(result.output.body).toString();
 }

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createTransforms, type TransformEvent, type TransformResult } from '../../outbound/transforms/index.ts';
 import type { TransformType } from '../../core/transform-types.ts';
+import { turnOf, unlimited } from '../support/transforms.ts';
 
 /** Code that does the same in each language; undefined where the language cannot do such a thing. */
 interface Samples {
@@ -117,7 +118,7 @@ const received: Omit<TransformEvent, 'body'> = {
 
 describe('transforms', function () {
   this.timeout(120_000);
-  const transforms = createTransforms(2);
+  const transforms = createTransforms(2, unlimited);
   after(() => transforms.close());
 
   let count = 0;
@@ -130,7 +131,11 @@ describe('transforms', function () {
     count += 1;
     const { key = `row-${count}`, contentType = null, id = received.id } = options;
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    return transforms.run({ key, type, code, outputContentType: contentType }, { ...received, id, body: bytes }, key);
+    return transforms.run(
+      { key, type, code, outputContentType: contentType },
+      { ...received, id, body: bytes },
+      turnOf(key),
+    );
   }
   async function text(...args: Parameters<typeof run>): Promise<string> {
     const result = await run(...args);
@@ -211,7 +216,7 @@ describe('transforms', function () {
 
       for (const [code, line, column] of sample.broken) {
         it(`refuses ${JSON.stringify(code)} with the place of the error`, async () => {
-          const problem = await transforms.check({ type, code }, 'checks');
+          const problem = await transforms.check({ type, code }, turnOf('checks'));
           expect(problem).to.include({ reason: 'code', line, column });
           expect(problem?.message).to.be.a('string').that.is.not.empty;
         });
@@ -220,7 +225,7 @@ describe('transforms', function () {
       it('takes all other code of this table', async () => {
         const { object, random, nothing, leftovers, broken: _, ...others } = sample;
         for (const code of [...Object.values(others), ...nothing, ...leftovers, object, random]) {
-          if (code !== undefined) expect(await transforms.check({ type, code }, 'checks'), code).to.equal(null);
+          if (code !== undefined) expect(await transforms.check({ type, code }, turnOf('checks')), code).to.equal(null);
         }
       });
 
@@ -246,10 +251,10 @@ describe('transforms', function () {
       });
 
       it('gives the same bytes on another thread', async () => {
-        const others = createTransforms(1);
+        const others = createTransforms(1, unlimited);
         const event = { ...received, body: Buffer.from('{"text":"t"}') };
         for (const code of [sample.clock, sample.random ?? sample.text, sample.members]) {
-          const result = await others.run({ key: null, type, code, outputContentType: null }, event, 'other');
+          const result = await others.run({ key: null, type, code, outputContentType: null }, event, turnOf('other'));
           expect(result.ok && Buffer.from(result.output.body).toString()).to.equal(
             await text(type, code, '{"text":"t"}'),
           );

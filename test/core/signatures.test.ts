@@ -123,7 +123,7 @@ describe('Standard Webhooks', () => {
 
   it("signs as the specification's example", () => {
     const headers = signStandardWebhook({
-      secret,
+      secrets: [secret],
       id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       timestampSeconds: 1614265330,
       body: Buffer.from('{"test": 2432232314}'),
@@ -145,7 +145,7 @@ describe('Standard Webhooks', () => {
 
   it('refuses to sign with what is no secret', () => {
     const sign = (): unknown =>
-      signStandardWebhook({ secret: 'x', id: 'm', timestampSeconds: 1, body: Buffer.alloc(0) });
+      signStandardWebhook({ secrets: ['x'], id: 'm', timestampSeconds: 1, body: Buffer.alloc(0) });
     expect(sign).to.throw(TypeError, /whsec_/);
   });
 });

@@ -25,8 +25,8 @@ describe('the verdict on an attempt', () => {
     }
   });
 
-  it('fails at once on 410 Gone and on errors that would come again', () => {
-    expect(judge(response(410), null, 1000, NOW).status).to.equal('failed');
+  it('fails at once on 410 Gone, on 508 Loop Detected, and on errors that would come again', () => {
+    for (const status of [410, 508]) expect(judge(response(status), null, 1000, NOW).status).to.equal('failed');
     const refused: Answer = { kind: 'error', ...REFUSED, retryable: false };
     expect(judge(refused, null, 1000, NOW)).to.deep.equal({
       status: 'failed',

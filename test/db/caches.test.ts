@@ -38,7 +38,7 @@ describe('of more than a process keeps', () => {
 
   it('the configuration that attempts use most stays', async () => {
     const { pool } = database;
-    const configs = createConfigCache(pool, secretBox, MOST);
+    const configs = createConfigCache(pool, secretBox, () => false, MOST);
     const nameOf = async (id: string) => (await configs.transform(organizationId, id, 1))?.name;
     for (const id of ['busy', ...others.flatMap((other) => [other, 'busy'])])
       expect(await nameOf(id)).to.equal('before');

@@ -1,6 +1,5 @@
 // Which events a replay takes, how many of them at a time, and how many replays there may be.
 import { expect } from 'chai';
-import { MAX_OPEN_REPLAYS } from '../../core/event-replay.ts';
 import { idFloor, newId } from '../../core/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import {
@@ -11,7 +10,7 @@ import {
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
 import { createPool } from '../../db/pool.ts';
-import { many, ReplayDatabase } from '../support/replay-database.ts';
+import { many, MAX_REPLAYS, ReplayDatabase } from '../support/replay-database.ts';
 
 const MIB = 1024 * 1024;
 const oneConnection = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
@@ -94,7 +93,7 @@ describe('pages of a replay', () => {
   });
 
   it('are as many replays at a time as an organization may have, however many ask at once', async () => {
-    const asked = await Promise.allSettled(Array.from({ length: MAX_OPEN_REPLAYS + 3 }, () => db.startReplay()));
+    const asked = await Promise.allSettled(Array.from({ length: MAX_REPLAYS + 3 }, () => db.startReplay()));
     const refused = asked.filter((answer) => answer.status === 'rejected');
     expect(refused).to.have.length(3);
     for (const { reason } of refused) expect(reason).to.be.instanceOf(TooManyReplaysError);

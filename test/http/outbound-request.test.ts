@@ -13,7 +13,10 @@ const input = (
     headers: {},
     authType: 'none',
     authConfig: null,
+    forwardHeaders: null,
     signingSecret: null,
+    previousSigningSecret: null,
+    previousSigningSecretUntil: null,
     timeoutMs: 30_000,
     ...destination,
   },
@@ -37,6 +40,7 @@ const own = {
   'X-Hookyard-Delivery-Id': 'dlv_1',
   'X-Hookyard-Attempt': '2',
   'X-Hookyard-Source': 'github-prod',
+  'X-Hookyard-Hops': '1',
 };
 
 describe('outbound request', () => {
@@ -60,7 +64,9 @@ describe('outbound request', () => {
       'x-hookyard-color': 'green',
     };
     const built = buildOutboundRequest(input({}, { event: { ...input().event, headers } }));
-    expect(built.headers).to.deep.equal({ 'x-hookyard-color': 'green', ...own });
+    expect(built.headers).to.deep.equal(own);
+    const x = buildOutboundRequest(input({}, { event: { ...input().event, headers }, headerPrefix: 'X-' }));
+    expect(x.headers, 'a prefix that begins the headers of others too').to.include({ 'x-hookyard-color': 'green' });
   });
 
   it('lets later headers win: received, own, destination, authentication, signature', () => {
@@ -106,7 +112,7 @@ describe('outbound request', () => {
       const built = buildOutboundRequest(input({ authType, authConfig }));
       expect(built.headers).to.include(wanted);
       for (const name of Object.keys(wanted)) expect(built.maskedHeaders[name]).to.equal('••••');
-      expect(Object.keys(built.headers)).to.have.length(7 + Object.keys(wanted).length);
+      expect(Object.keys(built.headers)).to.have.length(8 + Object.keys(wanted).length);
     });
 
     it(`refuses ${authType} without its ${Object.keys(authConfig).join(' or ') || '(nothing)'}`, () => {
@@ -130,9 +136,33 @@ describe('outbound request', () => {
       .and.have.length(256);
   });
 
+  it('counts the hops on, whatever the destination says about that', () => {
+    const event = { ...input().event, headers: { 'x-hookyard-hops': '3' } };
+    const { headers } = buildOutboundRequest(
+      input({ headers: { 'x-hookyard-hops': '0' }, forwardHeaders: 'none' }, { event }),
+    );
+    expect(headers).to.include({ 'X-Hookyard-Hops': '4' }).and.not.have.property('x-hookyard-hops');
+  });
+
+  it('is signed with both secrets while one is being rotated, the new one first', () => {
+    const signing = {
+      signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      previousSigningSecret: `whsec_${Buffer.alloc(24, 'o').toString('base64')}`,
+      previousSigningSecretUntil: input().nowMs + 1,
+    };
+    const signatures = (destination: Partial<OutboundInput['destination']>) =>
+      (buildOutboundRequest(input(destination)).headers['webhook-signature'] ?? '').split(' ');
+    const [current, previous, ...more] = signatures(signing);
+    expect(more).to.deep.equal([]);
+    expect([current]).to.deep.equal(signatures({ signingSecret: signing.signingSecret }));
+    expect([previous]).to.deep.equal(signatures({ signingSecret: signing.previousSigningSecret }));
+    expect(signatures({ ...signing, previousSigningSecretUntil: input().nowMs })).to.deep.equal([current]);
+  });
+
   it('takes its header names from the configured prefix', () => {
     const { headers } = buildOutboundRequest(input({}, { headerPrefix: 'X-Relay-' }));
     expect(headers).to.include({ 'X-Relay-Event-Id': 'msg_p5jXN8AQM9LWM0D4loKWxJek', 'X-Relay-Attempt': '2' });
-    expect(Object.keys(headers).join()).not.to.contain('X-Hookyard');
+    // The count of hops is for other Hookyards, whatever their prefix.
+    expect(Object.keys(headers).filter((name) => name.startsWith('X-Hookyard'))).to.deep.equal(['X-Hookyard-Hops']);
   });
 });

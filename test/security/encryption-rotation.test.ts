@@ -34,13 +34,17 @@ describe('rotation of encryption keys', () => {
     records = new Records(testInstance);
     endpoint = receiver.endpoint();
     ({ source, destination } = await records.pipe(endpoint.url, {
-      source: { verificationConfig: { type: 'github', secret: SECRET } },
+      source: { verificationConfig: { type: 'github', secret: 'the secret before' } },
       destination: {
         authType: 'bearer',
         authConfig: { token: 'the-bearer-token' },
         signingSecret: `whsec_${randomBytes(24).toString('base64')}`,
       },
     }));
+    await testInstance.client.post(`${testInstance.base}/sources/${source.id}/rotate-secret`, { secret: SECRET });
+    await testInstance.client.post(`/api/destinations/${destination.id}/rotate-secret`, {
+      secret: `whsec_${randomBytes(24).toString('base64')}`,
+    });
     await testInstance.client.create('/api/destinations', {
       name: 'Lake',
       type: 's3',

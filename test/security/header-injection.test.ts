@@ -44,7 +44,10 @@ describe('Header injection', () => {
       headers: {},
       authType: 'none',
       authConfig: null,
+      forwardHeaders: null,
       signingSecret: null,
+      previousSigningSecret: null,
+      previousSigningSecretUntil: null,
       timeoutMs: 10_000,
       ...changes,
     },
@@ -158,7 +161,7 @@ describe('Header injection', () => {
       expect(Object.keys(headers)).to.have.members([
         ...['authorization_', 'http_x', 'x_own', 'User-Agent', 'X-Team', 'X_Api_Key'],
         ...['X-Hookyard-Event-Id', 'X-Hookyard-Delivery-Id', 'X-Hookyard-Attempt', 'X-Hookyard-Source'],
-        ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+        ...['X-Hookyard-Hops', 'webhook-id', 'webhook-timestamp', 'webhook-signature'],
       ]);
       expect(headers).to.include({ 'X-Hookyard-Event-Id': 'evt_1', 'webhook-id': 'evt_1', X_Api_Key: 'ours' });
     });

@@ -4,6 +4,7 @@ import { latencyClass } from '../../core/latency-classes.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/pool.ts';
 import { expectDescribed } from './described.ts';
+import type { DeliveryView } from './records.ts';
 import { type TestOrganization, testPool } from './service.ts';
 
 let count = 0;
@@ -79,10 +80,8 @@ export async function ingest(
 export async function deliveriesOf(
   organization: TestOrganization,
   eventId: string,
-): Promise<{ id: string; status: string }[]> {
-  const { data } = await organization.api.list<{ id: string; status: string }>(
-    `/api/deliveries?eventId=${eventId}&pageSize=100`,
-  );
+): Promise<Omit<DeliveryView, 'attempts'>[]> {
+  const { data } = await organization.api.list<DeliveryView>(`/api/deliveries?eventId=${eventId}&pageSize=100`);
   return data.toReversed();
 }
 

@@ -82,7 +82,8 @@ function findProblem({ method, path, sent, status, contentType, text }: Exchange
   const type = contentType?.split(';')[0] ?? '';
   if ('*/*' in content) return null;
   if (!(type in content)) return `the description knows no answer of the type ${type}`;
-  const difference = mismatch('answers', `${responseAt}/content/${pointerPart(type)}/schema`, JSON.parse(text));
+  const value = type === 'application/json' ? JSON.parse(text) : text;
+  const difference = mismatch('answers', `${responseAt}/content/${pointerPart(type)}/schema`, value);
   return difference === null ? null : `the body is not as described: ${difference}`;
 }
 

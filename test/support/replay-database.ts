@@ -6,6 +6,9 @@ import type { EventFilter } from '../../db/history/events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { ownDatabase } from './own-database.ts';
 
+/** How many replays an organization of these tests may have running. */
+export const MAX_REPLAYS = 3;
+
 export interface StoredEvent {
   status?: string;
   routed?: boolean;
@@ -94,13 +97,8 @@ export class ReplayDatabase {
     const { pool, organizationId } = this;
     const selection = await selectEvents(pool, organizationId, filter);
     const eventsTotal = await countMatching(pool, selection);
-    const replayId = await createEventReplay(pool, {
-      selection,
-      search: null,
-      destinationIds,
-      ratePerSecond,
-      eventsTotal,
-    });
+    const replay = { selection, search: null, destinationIds, ratePerSecond, eventsTotal };
+    const replayId = await createEventReplay(pool, replay, MAX_REPLAYS);
     return { organizationId, replayId };
   }
 

@@ -14,6 +14,8 @@ export const SECRETS = {
   apiKeyHeader: mark('apikey'),
   customHeader: mark('custom'),
   signing: mark('signing'),
+  signingRotated: mark('signing2'),
+  rotated: mark('rotated'),
   github: mark('github'),
   stripe: mark('stripe'),
   slack: mark('slack'),

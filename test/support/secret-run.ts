@@ -115,7 +115,10 @@ export class SecretRun {
       const json = { 'content-type': 'application/json' };
       expectStatus(await this.records.post(source, text, { ...json, ...headers(secret) }), 200);
       expectStatus(await this.records.post(source, text, { ...json, ...headers('another') }), 401);
-      await this.testInstance.client.get(`${this.testInstance.base}/sources/${source.id}`);
+      const path = `${this.testInstance.base}/sources/${source.id}`;
+      await this.testInstance.client.post(`${path}/rotate-secret`, { secret: SECRETS.rotated });
+      expectStatus(await this.records.post(source, text, { ...json, ...headers(secret) }), 200);
+      await this.testInstance.client.get(path);
     }
   }
 
@@ -149,6 +152,8 @@ export class SecretRun {
     const eventId = await this.records.accepted(source, body(2));
     await this.records.eventWith('delivered', eventId);
     await client.patch(`/api/destinations/${ids[0]}`, { authConfig: { token: SECRETS.bearerReplaced } });
+    const next = `whsec_${Buffer.from(SECRETS.signingRotated).toString('base64')}`;
+    await client.post(`/api/destinations/${ids[0]}/rotate-secret`, { secret: next });
     await client.post(`${base}/events/${eventId}/replay`);
     await this.records.eventWith('delivered', eventId);
     await client.post(`${base}/events/replay`, { sourceId: source.id });

@@ -18,6 +18,7 @@ import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, st
 import { readOnlySwitch } from '../support/read-only.ts';
 import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { unlimited } from '../support/transforms.ts';
 
 describe('an attempt whose result the database does not take', () => {
   let database: HistoryDatabase;
@@ -32,8 +33,8 @@ describe('an attempt whose result the database does not take', () => {
     pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 10_000, onError: () => {}, hotPath: true });
     shared = {
       sender: createSender({ allow: ['127.0.0.1'] }),
-      transforms: createTransforms(1),
-      configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }])),
+      transforms: createTransforms(1, unlimited),
+      configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
       contexts: createContextLoader(pool),
     };
   });

@@ -14,6 +14,7 @@ const conditions = [{ field: 'payload.kind', operator: 'equals', value: 'paid' }
 const retryPolicy = { maxRetries: 1, initialDelay: 1, maxDelay: 1, backoffMultiplier: 1 };
 const destination = {
   ...{ name: 'D', url: 'https://d.example', type: 'http', method: 'POST', headers: { 'X-A': '1' }, timeoutMs: 1000 },
+  forwardHeaders: ['X-B'],
   ...{
     authType: 'bearer',
     authConfig: { token: 'token' },
@@ -54,7 +55,7 @@ const route = {
     notifyOnFailure: true,
     notifyEmails: 'a@b.example',
   },
-  ...{ expectedResponse: { statusCodes: [200], bodyContains: 'ok' }, enabled: true },
+  ...{ expectedResponse: { statusCodes: [200], bodyContains: 'ok' }, enabled: true, allowOwnAddress: false },
 };
 const { sourceId: _source, ...routePatch } = route;
 const circuitConfig = { circuitCooldownSeconds: 1, circuitFailureThreshold: 1, circuitProbeSuccessThreshold: 1 };
@@ -79,6 +80,11 @@ const bodies: Record<string, Record<string, unknown>> = {
   'POST /api/destinations': destination,
   'PATCH /api/destinations/:id': destination,
   'POST /api/destinations/:id/test': { payload: {} },
+  'POST /api/destinations/:id/rotate-secret': { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', overlapSeconds: 60 },
+  'POST /api/organizations/:orgId/sources/:id/rotate-secret': {
+    secret: 'the next secret of the provider',
+    overlapSeconds: 60,
+  },
   'POST /api/organizations/:orgId/destinations': organizationDestination,
   'PATCH /api/organizations/:orgId/destinations/:id': organizationDestination,
   'POST /api/routes': route,

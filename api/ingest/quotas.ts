@@ -1,0 +1,132 @@
+// The limits of organizations at ingest. Counts are kept in memory and added to those of the other processes about once a second
+// (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is: docs/quotas.md.
+import type { Settings } from '../../core/config.ts';
+import { type Limits, limitsOf } from '../../core/limits.ts';
+import type { Log } from '../../core/log.ts';
+import { payloadDays } from '../../core/payload-days.ts';
+import { isConnectionLost } from '../../db/database-errors.ts';
+import { addAccepted, loadUse } from '../../db/organizations/usage.ts';
+import type { Pool } from '../../db/pool.ts';
+import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';
+import { OrganizationUse } from './organization-use.ts';
+import type { SourceRouting } from './routing.ts';
+
+/** An organization that has sent nothing for so long is forgotten. */
+const FORGOTTEN_AFTER_MS = 60_000;
+
+export interface QuotaDeps {
+  pool: Pool;
+  settings: Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
+  log: Log;
+}
+
+/** Starts to keep the counts. */
+export async function watchQuotas(deps: QuotaDeps): Promise<Quotas> {
+  const quotas = new Quotas(deps);
+  await quotas.watch();
+  return quotas;
+}
+
+export class Quotas {
+  readonly #deps: QuotaDeps;
+  readonly #uses = new Map<string, OrganizationUse>();
+  readonly #loading = new Map<string, Promise<OrganizationUse>>();
+  #failing = false;
+  #schedule: AdaptivePoll | undefined;
+
+  constructor(deps: QuotaDeps) {
+    this.#deps = deps;
+  }
+
+  async watch(): Promise<void> {
+    this.#schedule = await startAdaptivePoll(() => this.#look());
+  }
+
+  /**
+   * The use of a source's organization. One with a limit is read from PostgreSQL first, when it has sent nothing for a minute.
+   * @throws a database error
+   */
+  async of({ organizationId, configVersion, standing }: SourceRouting): Promise<OrganizationUse> {
+    const known = this.#uses.get(organizationId);
+    known?.learn(configVersion, standing.limits);
+    const use = known ?? new OrganizationUse(organizationId, configVersion, standing.limits);
+    if (!use.isKnown && isLimited(use.limits)) return this.#loadOnce(use);
+    if (!known) this.#uses.set(organizationId, use);
+    return use;
+  }
+
+  /** For a refusal by a copy of the limits: they may have been raised a moment ago. @throws a database error */
+  async learnLimits(use: OrganizationUse): Promise<void> {
+    for (const { plan, limits, configVersion } of await this.#load([use.organizationId])) {
+      use.learn(configVersion, limitsOf(plan, limits));
+    }
+  }
+
+  /** Adds what is left. */
+  async close(): Promise<void> {
+    await this.#schedule?.close();
+    await this.#add();
+  }
+
+  #loadOnce(use: OrganizationUse): Promise<OrganizationUse> {
+    const { organizationId } = use;
+    const running = this.#loading.get(organizationId);
+    if (running !== undefined) return running;
+    const started = this.#load([organizationId])
+      .then((rows) => {
+        for (const row of rows) use.know(row);
+        this.#uses.set(organizationId, use);
+        return use;
+      })
+      .finally(() => this.#loading.delete(organizationId));
+    this.#loading.set(organizationId, started);
+    return started;
+  }
+
+  #load(organizationIds: string[]) {
+    return loadUse(this.#deps.pool, organizationIds, payloadDays(this.#deps.settings));
+  }
+
+  // Failure policy: while PostgreSQL does not answer, the last counts stay valid; storing fails anyway then.
+  async #look(): Promise<void> {
+    this.#forget();
+    try {
+      await this.#add();
+      // Of an organization without a limit, a new limit is noticed when the next webhook is stored.
+      const limited = [...this.#uses.values()].filter((use) => isLimited(use.limits));
+      if (limited.length > 0) {
+        const ids = limited.map(({ organizationId }) => organizationId);
+        for (const row of await this.#load(ids)) this.#uses.get(row.organizationId)?.know(row);
+      }
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#deps.log.warn({ error: String(error) }, 'the use of organizations cannot be counted');
+      this.#failing = true;
+    }
+  }
+
+  async #add(): Promise<void> {
+    const adding = [...this.#uses.values()].map((use) => ({ use, accepted: use.startAdding() }));
+    const accepted = adding.flatMap((each) => each.accepted);
+    if (accepted.length === 0) return;
+    try {
+      await addAccepted(this.#deps.pool, accepted);
+    } catch (error) {
+      // Failure policy: what may have been counted is not counted again. Settling counts all of it later.
+      const mayBeAdded = isConnectionLost(error);
+      for (const { use, accepted: its } of adding) use.notAdded(mayBeAdded ? [] : its);
+      throw error;
+    }
+    for (const { use } of adding) use.added();
+  }
+
+  #forget(): void {
+    const before = performance.now() - FORGOTTEN_AFTER_MS;
+    for (const [id, use] of this.#uses) if (use.isIdle && use.usedAt < before) this.#uses.delete(id);
+  }
+}
+
+/** Whether a limit needs counts, or refuses before a webhook is stored. */
+function isLimited({ eventsPerSecond, eventsPerMonth, storedBytes, payloadBytes }: Limits): boolean {
+  return [eventsPerSecond, eventsPerMonth, storedBytes, payloadBytes].some(Number.isFinite);
+}

@@ -1,0 +1,118 @@
+// Rotation of the secrets that Hookyard shares with others: for a while the new one and the one before are both valid, so that the
+// other side may change over at any moment of it.
+// Rules: DEST-48 to DEST-50, SRC-28 to SRC-30.
+import { z } from 'zod';
+import { isRedacted } from '../../core/redaction.ts';
+import { isSameSecret, secretSchema } from '../../core/signatures/index.ts';
+import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
+import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
+import { invalid } from '../errors.ts';
+import { httpDestination } from '../members/destinations.ts';
+import { sourceAnswer } from '../members/sources.ts';
+import type { Operation } from '../operation.ts';
+import { findDestination, findSource, httpDestinations } from '../records.ts';
+import { parseBody } from '../validation.ts';
+import { openSigningSecret } from './destination-record.ts';
+import { showDestination } from './destination-view.ts';
+import { openVerification, showSource } from './sources.ts';
+
+const DAY_SECONDS = 86_400;
+
+const overlapSeconds = z
+  .int()
+  .min(0)
+  .max(7 * DAY_SECONDS)
+  .default(DAY_SECONDS)
+  .meta({ description: 'How long the secret before this one stays valid; 0: it ends now.', examples: [DAY_SECONDS] });
+const sourceBody = z.object({ secret: secretSchema.meta({ description: 'The new one.' }), overlapSeconds });
+const destinationBody = z.object({
+  secret: z.string().meta({ description: 'The new one: `whsec_` and 24 to 64 bytes in base64.' }),
+  overlapSeconds,
+});
+
+export const secretRotationOperations: Operation[] = [
+  {
+    tag: 'Destinations',
+    idOf: ['dst'],
+    method: 'post',
+    path: '/api/destinations/{id}/rotate-secret',
+    operationId: 'rotateSigningSecret',
+    run: rotateOfDestination,
+    summary: "Rotate a destination's signing secret",
+    description: 'Deliveries carry two signatures, of the new secret and of the one before, until the overlap ends.',
+    body: {
+      schema: destinationBody,
+      examples: { 'within an hour': { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', overlapSeconds: 3600 } },
+    },
+    answer: { status: 200, description: 'The destination as it is now.', schema: httpDestination },
+  },
+  {
+    tag: 'Sources',
+    idOf: ['src'],
+    method: 'post',
+    path: '/api/organizations/{orgId}/sources/{id}/rotate-secret',
+    operationId: 'rotateVerificationSecret',
+    run: rotateOfSource,
+    summary: "Rotate a source's verification secret",
+    description: 'Webhooks signed with either secret are taken until the overlap ends.',
+    body: {
+      schema: sourceBody,
+      examples: {
+        'within a day': { secret: 'the next secret that the provider has, too', overlapSeconds: DAY_SECONDS },
+      },
+    },
+    answer: { status: 200, description: 'The source as it is now.', schema: sourceAnswer },
+  },
+];
+
+async function rotateOfDestination(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, destinationBody);
+  const problem = signingSecretProblem(body.secret);
+  if (problem !== null) throw invalid('secret', problem);
+  const id = param(ctx, 'id');
+  const destination = await entityManager(ctx, deps).transactional(async (em) => {
+    const stored = await findDestination(em, id, httpDestinations, 'lock');
+    const current = openSigningSecret(deps, stored);
+    if (current === null) {
+      throw invalid('secret', 'cannot be rotated, because the destination has none; set signingSecret with an update');
+    }
+    const { until, isRepeat } = rotation(body, current);
+    em.assign(stored, {
+      ...(!isRepeat && {
+        signingSecret: deps.secretBox.encrypt(body.secret, id),
+        previousSigningSecret: deps.secretBox.encrypt(current, id),
+      }),
+      previousSigningSecretUntil: until,
+    });
+    return stored;
+  });
+  ctx.body = await showDestination(deps, destination);
+}
+
+async function rotateOfSource(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, sourceBody);
+  if (isRedacted(body.secret)) throw invalid('secret', 'must be the whole new secret');
+  const id = param(ctx, 'id');
+  const source = await entityManager(ctx, deps).transactional(async (em) => {
+    const stored = await findSource(em, id, 'lock');
+    const current = openVerification(deps, stored);
+    if (current === null || !('secret' in current)) {
+      throw invalid('secret', 'cannot be rotated, because the source has none; set verificationConfig with an update');
+    }
+    const { until, isRepeat } = rotation(body, current.secret);
+    em.assign(stored, {
+      ...(!isRepeat && {
+        verificationSecret: deps.secretBox.encrypt(body.secret, id),
+        previousVerificationSecret: deps.secretBox.encrypt(current.secret, id),
+      }),
+      previousSecretUntil: until,
+    });
+    return stored;
+  });
+  ctx.body = await showSource(ctx, deps, source);
+}
+
+/** `isRepeat`: the secret is the current one, so the one before must stay what it is. */
+function rotation(body: { secret: string; overlapSeconds: number }, current: string) {
+  return { until: new Date(Date.now() + body.overlapSeconds * 1000), isRepeat: isSameSecret(body.secret, current) };
+}

@@ -1,0 +1,23 @@
+// Counts the Hookyards that a webhook has been through, so that a loop of deliveries ends by itself.
+// Rules: INGEST-13, OUT-07.
+
+/**
+ * On every delivery, whatever `HOOKYARD_HEADER_PREFIX` says: a loop may lead through installations with different prefixes.
+ */
+export const HOPS_HEADER = 'X-Hookyard-Hops';
+/** A webhook that has been through so many is refused. A route with two destinations that loop makes 2^5 deliveries by then. */
+export const MAX_HOPS = 5;
+
+const LOWER_NAME = HOPS_HEADER.toLowerCase();
+
+/**
+ * How many Hookyards a webhook has been through, at most `MAX_HOPS`.
+ * @param received its headers, names in lower case
+ */
+export function hopsOf(received: Readonly<Record<string, string>>): number {
+  const value = received[LOWER_NAME];
+  if (value === undefined) return 0;
+  // A proxy may have joined several of them. What is no number was not written by a Hookyard.
+  const counts = value.split(',').map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : 0));
+  return Math.min(MAX_HOPS, Math.max(...counts));
+}

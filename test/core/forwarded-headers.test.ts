@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { forwardableHeaders, isNeverForwarded } from '../../core/forwarded-headers.ts';
+
+describe('forwardableHeaders', () => {
+  it('keeps what describes the webhook and drops what belongs to the connection, to proxies and to this service', () => {
+    const received = {
+      host: 'hooks.example.com',
+      connection: 'close, X-Private , TE',
+      'x-private': '1',
+      te: 'trailers',
+      'keep-alive': 'timeout=5',
+      'transfer-encoding': 'chunked',
+      'content-length': '12',
+      'proxy-connection': 'keep-alive',
+      upgrade: 'h2c',
+      expect: '100-continue',
+      cookie: 'a=b',
+      authorization: 'Basic abc',
+      forwarded: 'for=1.2.3.4',
+      'x-forwarded-for': '1.2.3.4',
+      'X-Forwarded-Proto': 'https',
+      'accept-encoding': 'gzip',
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'user-agent': 'GitHub-Hookshot/abc',
+      accept: '*/*',
+      'x-github-event': 'push',
+      'x-hub-signature-256': 'sha256=abc',
+    };
+    expect(forwardableHeaders(received, null)).to.deep.equal({
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'user-agent': 'GitHub-Hookshot/abc',
+      accept: '*/*',
+      'x-github-event': 'push',
+      'x-hub-signature-256': 'sha256=abc',
+    });
+  });
+
+  it('takes an ordinary Connection header for no list of names', () => {
+    expect(forwardableHeaders({ Connection: 'Keep-Alive', close: 'x' }, null)).to.deep.equal({ close: 'x' });
+  });
+
+  // One or more of each kind, in the spellings in which servers read them.
+  const steering = [
+    ...[
+      'X-HTTP-Method-Override',
+      'X-HTTP-Method',
+      'X-Method-Override',
+      'X-Original-URL',
+      'X-Rewrite-URL',
+      'X-Original-Host',
+    ],
+    ...['X-Real-IP', 'True-Client-IP', 'X-Client-IP', 'X-Cluster-Client-IP', 'CF-Connecting-IP', 'Fastly-Client-IP'],
+    ...['X-Forwarded-For', 'X-Forwarded-User', 'X-Forwarded-Host', 'Forwarded', 'X-Remote-User', 'Remote-User'],
+    ...['X-Amzn-Oidc-Identity', 'X-Amzn-Oidc-Data', 'X-Goog-Authenticated-User-Email', 'X-Goog-IAP-JWT-Assertion'],
+    ...['X-MS-CLIENT-PRINCIPAL', 'X-MS-CLIENT-PRINCIPAL-NAME', 'X-WEBAUTH-USER', 'X-Auth-Request-Email'],
+    ...['Cf-Access-Jwt-Assertion', 'Cf-Access-Authenticated-User-Email', 'X-Middleware-Subrequest', 'X-Accel-Mapping'],
+    ...['X-Sendfile-Type', 'X-Envoy-Original-Path', 'SSL-Client-Verify', 'X-Consumer-Username', 'OIDC_CLAIM_email'],
+    ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+  ];
+  for (const name of steering) {
+    const spellings = [name, name.toLowerCase(), name.replaceAll('-', '_')];
+    it(`drops ${name}, also with underscores, unless a destination asks for it`, () => {
+      for (const spelling of spellings) {
+        const received = { [spelling]: '1' };
+        expect(forwardableHeaders(received, null), spelling).to.deep.equal({});
+        expect(forwardableHeaders(received, 'all'), spelling).to.deep.equal(received);
+        expect(forwardableHeaders(received, [spelling.toUpperCase()]), spelling).to.deep.equal(received);
+        expect(forwardableHeaders(received, ['X-Other']), spelling).to.deep.equal({});
+      }
+      expect(isNeverForwarded(name)).to.equal(false);
+    });
+  }
+
+  for (const name of ['Authorization', 'Cookie', 'Host', 'Content-Length', 'Proxy-Authorization', 'X-Hookyard-Hops']) {
+    it(`never forwards ${name}, whatever a destination asks for`, () => {
+      expect(isNeverForwarded(name)).to.equal(true);
+      for (const spelling of [name, name.toLowerCase(), name.replaceAll('-', '_')]) {
+        for (const choice of [null, 'all', 'none', [spelling]] as const) {
+          expect(forwardableHeaders({ [spelling]: '1' }, choice), spelling).to.deep.equal({});
+        }
+      }
+    });
+  }
+
+  it('forwards the headers that were chosen, and what the body cannot be read without', () => {
+    const received = {
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'x-github-event': 'push',
+      'x-github-delivery': '1',
+      connection: 'x-github-delivery',
+    };
+    const { 'content-type': type, 'content-encoding': encoding } = received;
+    const body = { 'content-type': type, 'content-encoding': encoding };
+    expect(forwardableHeaders(received, 'none')).to.deep.equal(body);
+    expect(forwardableHeaders(received, [])).to.deep.equal(body);
+    const chosen = ['X-GitHub-Event', 'X-GitHub-Delivery', 'X-Not-There'];
+    expect(forwardableHeaders(received, chosen)).to.deep.equal({ ...body, 'x-github-event': 'push' });
+  });
+
+  it('remembers no more names than it may', () => {
+    for (let n = 0; n < 5000; n += 1) forwardableHeaders({ [`x-${n}`]: '1' }, null);
+    expect(forwardableHeaders({ 'x-1': '1', 'x-real-ip': '1' }, null)).to.deep.equal({ 'x-1': '1' });
+  });
+});

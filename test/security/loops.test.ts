@@ -1,0 +1,213 @@
+// A route that leads back to its own source: one webhook must not become endlessly many, whoever made the loop and by which way.
+import { expect } from 'chai';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+/** Passes requests on as they are, like a load balancer, so that Hookyard is reached at an address of which it may not know. */
+async function startRelay(target: () => string) {
+  const server = createServer((incoming, outgoing) => {
+    const { method, headers, url = '/' } = incoming;
+    const onward = httpRequest(new URL(url, target()), { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => outgoing.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe('loops', () => {
+  let testInstance: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  /** At HOOKYARD_PUBLIC_URL. */
+  let known: Awaited<ReturnType<typeof startRelay>>;
+  let unknown: Awaited<ReturnType<typeof startRelay>>;
+  before(async () => {
+    [receiver, known, unknown] = await Promise.all([
+      startReceiver(),
+      startRelay(() => testInstance.api.url),
+      startRelay(() => testInstance.api.url),
+    ]);
+    testInstance = await startHookyard(undefined, {
+      HOOKYARD_PUBLIC_URL: `${known.url}/`,
+      // The count must survive installations with different prefixes.
+      HOOKYARD_HEADER_PREFIX: 'X-Relay-',
+    });
+    await testInstance.startWorker();
+    records = new Records(testInstance);
+  });
+  after(() => Promise.all([testInstance?.close(), receiver?.close(), known?.close(), unknown?.close()]));
+
+  /** Where a source takes webhooks, behind a relay. */
+  const addressOf = (source: SourceView, relay: { url: string }) => relay.url + new URL(source.webhookUrl).pathname;
+  const deliveriesOf = async (source: SourceView) => {
+    const { rows } = await testInstance.pool.query<{ status: string; status_code: number; hops: string }>(
+      `select d.status, d.status_code, e.headers->>'x-hookyard-hops' as hops from deliveries d join events e on e.id = d.event_id
+       where d.source_id = $1`,
+      [source.id],
+    );
+    return rows;
+  };
+
+  it('end after five hops, by way of addresses of which Hookyard does not know', async () => {
+    const source = await records.source();
+    const twice = [1, 2].map((n) =>
+      records.destination(`${addressOf(source, unknown)}?n=${n}`, { retryPolicy: onceMore(3) }),
+    );
+    await records.route(
+      source.id,
+      (await Promise.all(twice)).map(({ id }) => id),
+      // The failures of its end open no circuit.
+      { circuitFailureThreshold: 10_000 },
+    );
+    await records.accepted(source, '{}');
+    await until('the loop to end', async () => {
+      const deliveries = await deliveriesOf(source);
+      return deliveries.length >= 62 && deliveries.every(({ status }) => ['delivered', 'failed'].includes(status));
+    });
+    const deliveries = await deliveriesOf(source);
+    const byHops = Object.groupBy(deliveries, ({ hops }) => hops ?? '0');
+    const counts = Object.entries(byHops).map(([hops, each]) => [hops, each?.length]);
+    expect(Object.fromEntries(counts)).to.deep.equal({ 0: 2, 1: 4, 2: 8, 3: 16, 4: 32 });
+    // The last ones were refused, and not tried again.
+    for (const { status, status_code } of byHops[4] ?? []) expect([status, status_code]).to.deep.equal(['failed', 508]);
+    expect(await records.storedEvents(source.id)).to.equal(31);
+  });
+
+  it('are refused at ingest with a status of their own, and nothing is stored', async () => {
+    const source = await records.source();
+    for (const hops of ['5', '6', '99999999999999999999', '1, 5']) {
+      const answer = await records.post(source, '{}', { 'x-hookyard-hops': hops });
+      expect([answer.status, answer.body]).to.deep.include(508);
+      expect(answer.body).to.include({ code: 'LOOP_DETECTED', error: 'Loop Detected' });
+    }
+    expect(await records.storedEvents(source.id)).to.equal(0);
+    await records.accepted(source, '{}', { 'x-hookyard-hops': '4' });
+  });
+
+  it('are refused before the source is looked for, so that the answer tells nothing about it', async () => {
+    const nobody: SourceView = { ...(await records.source()), webhookUrl: 'http://localhost/ingest/nobody/nothing' };
+    expect((await records.post(nobody, '{}', { 'x-hookyard-hops': '5' })).status).to.equal(508);
+    expect((await records.post(nobody, '{}')).status).to.equal(404);
+  });
+
+  it('cannot be hidden by a header of a destination', async () => {
+    const url = receiver.endpoint(200).url;
+    for (const name of ['X-Hookyard-Hops', 'x_hookyard_hops']) {
+      const headers = await testInstance.client.request('POST', '/api/destinations', {
+        name: 'x',
+        url,
+        headers: { [name]: '0' },
+      });
+      expect(headers.status, name).to.equal(400);
+      const authConfig = { headerName: name, headerValue: '0' };
+      const auth = { name: 'x', url, authType: 'custom_header', authConfig };
+      expect((await testInstance.client.request('POST', '/api/destinations', auth)).status, name).to.equal(400);
+    }
+  });
+
+  describe('through HOOKYARD_PUBLIC_URL', () => {
+    let source: SourceView;
+    let own: string;
+    let elsewhere: string;
+    before(async () => {
+      source = await records.source();
+      own = (await records.destination(addressOf(source, known))).id;
+      elsewhere = (await records.destination(receiver.endpoint(200).url)).id;
+    });
+
+    const createRoute = (fields: Json) =>
+      testInstance.client.request('POST', '/api/routes', { name: 'Back', sourceId: source.id, ...fields });
+    /** Also under its other names. */
+    const ownUrls = () => {
+      const { port } = new URL(known.url);
+      return [known.url, `http://localhost:${port}/ingest/a/b`, `http://[::1]:${port}/`, `http://127.1:${port}/api`];
+    };
+
+    it('are refused when a route is stored', async () => {
+      expectInvalid(await createRoute({ destinationIds: [own] }), 'destinationIds');
+      expectInvalid(
+        await createRoute({ destinationIds: [elsewhere], failoverDestinationIds: [own] }),
+        'failoverDestinationIds',
+      );
+      for (const url of ownUrls()) {
+        const { id } = await records.destination(url);
+        expectInvalid(await createRoute({ destinationIds: [id] }), 'destinationIds');
+      }
+    });
+
+    it('are refused when a route or a destination is changed', async () => {
+      const route = await records.route(source.id, [elsewhere]);
+      const patch = (path: string, body: Json) => testInstance.client.request('PATCH', path, body);
+      expectInvalid(await patch(`/api/routes/${route.id}`, { destinationIds: [own] }), 'destinationIds');
+      for (const url of ownUrls()) {
+        expectInvalid(await patch(`/api/destinations/${elsewhere}`, { url }), 'url', 'INVALID_URL');
+        const path = `/api/organizations/${testInstance.organizationId}/destinations/${elsewhere}`;
+        expectInvalid(await patch(path, { url }), 'url', 'INVALID_URL');
+      }
+      await testInstance.client.patch(`/api/routes/${route.id}`, { destinationIds: [own], allowOwnAddress: true });
+      expectInvalid(await patch(`/api/routes/${route.id}`, { allowOwnAddress: false }), 'destinationIds');
+      await testInstance.client.delete(`/api/routes/${route.id}`);
+    });
+
+    it('are refused in an import', async () => {
+      const { slug } = await testInstance.client.get<{ slug: string }>(`/api/destinations/${own}`);
+      const item = { name: 'Imported', sourceSlug: source.slug, destinationSlugs: [slug] };
+      const imported = (fields: object) =>
+        testInstance.client.post<{ errors: string[]; imported: number }>('/api/routes/import', {
+          routes: [{ ...item, ...fields }],
+          conflictStrategy: 'skip',
+          validateOnly: true,
+        });
+      const refused = await imported({});
+      expect(refused.imported).to.equal(0);
+      expect(refused.errors.join()).to.include(slug).and.include('allowOwnAddress');
+      expect(await imported({ allowOwnAddress: true })).to.deep.include({ errors: [], imported: 1 });
+    });
+
+    it('are refused at the attempt too, as the setting may have come later', async () => {
+      const route = await records.route(source.id, [own], { allowOwnAddress: true });
+      await testInstance.pool.query(
+        'update routes set allow_own_address = false, version = version + 1 where id = $1',
+        [route.id],
+      );
+      const delivery = await records.deliveryWith('failed', await records.accepted(source, '{}'));
+      expect(delivery).to.include({ attemptCount: 0, statusCode: null });
+      expect(delivery.error).to.include('HOOKYARD_PUBLIC_URL').and.include('allowOwnAddress');
+      expect(await records.storedEvents(source.id)).to.equal(1);
+      await testInstance.client.delete(`/api/routes/${route.id}`);
+    });
+
+    it('are delivered when the route says that they are wanted', async () => {
+      const [entry, inner] = await Promise.all([records.source(), records.source()]);
+      const destination = await records.destination(addressOf(inner, known));
+      const route = await records.route(entry.id, [destination.id], { allowOwnAddress: true });
+      expect(route).to.have.property('allowOwnAddress', true);
+      const delivery = await records.deliveryWith('delivered', await records.accepted(entry, '{}'));
+      expect(delivery.attempts[0]?.responseBody).to.include('eventId');
+      const [event] = (await testInstance.client.list(`${testInstance.base}/events?sourceId=${inner.id}`)).data;
+      expect((await records.event(String(event?.id))).headers).to.include({ 'x-hookyard-hops': '1' });
+    });
+
+    it('is no name that a route may have by mistake: allowOwnAddress is false by default, and a boolean', async () => {
+      const route = await records.route(source.id, [elsewhere]);
+      expect(route).to.have.property('allowOwnAddress', false);
+      const answer = await testInstance.client.request('PATCH', `/api/routes/${route.id}`, { allowOwnAddress: 'yes' });
+      expectError(answer, 400, 'VALIDATION_ERROR', /allowOwnAddress/);
+    });
+  });
+});

@@ -1,0 +1,214 @@
+// The code of one organization must not take the threads from another's, however many transforms it has and however slow they are.
+import { expect } from 'chai';
+import { createTransforms, NoTurnError, type Transforms } from '../../outbound/transforms/index.ts';
+import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { expectError } from '../support/api-client.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { createOrganization, sharedService, type TestOrganization, testPool } from '../support/service.ts';
+import { turnOf, unlimited } from '../support/transforms.ts';
+import { until } from '../support/until.ts';
+
+/** Takes about so many hundredths of a second, or several times as long on a busy machine; a run may take 500 ms. */
+const busy = (hundredths: number) =>
+  `export default () => { let x = 0; for (let i = 0; i < ${hundredths * 200_000}; i += 1) x = (x * 31 + i) | 0; return { x }; }`;
+const SLOW = busy(3);
+const SLOWER = busy(6);
+const VERY_SLOW = busy(10);
+const QUICK = 'export default ({ id }) => ({ id })';
+
+describe('turns of transforms', function () {
+  this.timeout(300_000);
+
+  describe('in a process', () => {
+    const event = { id: 'evt_1', source: 's', method: 'POST', query: '', headers: {}, receivedAt: new Date(0) };
+    const run = (transforms: Transforms, organization: string, group: string, code = SLOW, bytes = 2) =>
+      transforms.run(
+        { key: `${organization} ${group}`, type: 'javascript', code, outputContentType: null },
+        { ...event, body: Buffer.alloc(bytes, ' ') },
+        turnOf(group, organization),
+      );
+    async function withTransforms(threads: number, budget: number, use: (transforms: Transforms) => Promise<void>) {
+      const transforms = createTransforms(
+        threads,
+        budget === Number.POSITIVE_INFINITY ? unlimited : async () => budget,
+      );
+      try {
+        await use(transforms);
+      } finally {
+        await transforms.close();
+      }
+    }
+
+    for (const threads of [1, 2]) {
+      it(`go round the organizations: one job is next behind 60 transforms of another, on ${threads} threads`, () =>
+        withTransforms(threads, Number.POSITIVE_INFINITY, async (transforms) => {
+          await run(transforms, 'greedy', 'warm', QUICK);
+          const ended: string[] = [];
+          const jobs = Array.from({ length: 60 }, (_, n) =>
+            run(transforms, 'greedy', `t${n}`).then(() => ended.push('greedy')),
+          );
+          const other = run(transforms, 'modest', 'one', QUICK).then(() => ended.push('modest'));
+          await other;
+          // Those that ran already when it came; a thread that was starting may take one more.
+          expect(ended.indexOf('modest')).to.be.at.most(threads + 1);
+          await Promise.all(jobs);
+          expect(ended).to.have.length(61);
+        }));
+    }
+
+    it('leave a thread to others once an organization is known to be slow', () =>
+      withTransforms(2, Number.POSITIVE_INFINITY, async (transforms) => {
+        await run(transforms, 'modest', 'one', QUICK);
+        for (let n = 0; n < 12; n += 1) await run(transforms, 'greedy', 'slow', VERY_SLOW);
+        const ended: string[] = [];
+        const jobs = Array.from({ length: 20 }, () =>
+          run(transforms, 'greedy', 'slow', VERY_SLOW).then(() => ended.push('greedy')),
+        );
+        // However often it comes, it finds a free thread: of the other's jobs hardly one ends meanwhile.
+        for (let n = 0; n < 5; n += 1) await run(transforms, 'modest', 'one', QUICK).then(() => ended.push('modest'));
+        expect(ended.lastIndexOf('modest')).to.be.at.most(4 + 5);
+        await Promise.all(jobs);
+      }));
+
+    it('fill no more of the queue than is left for others, by number and by size', () =>
+      withTransforms(1, Number.POSITIVE_INFINITY, async (transforms) => {
+        const outcome = (promise: Promise<unknown>) =>
+          promise.then(
+            () => 'ran',
+            (error: Error) => (error instanceof NoTurnError ? `waits ${error.waitMs}` : error.message),
+          );
+        const greedy = Array.from({ length: 700 }, () => outcome(run(transforms, 'greedy', 't', QUICK)));
+        const modest = Array.from({ length: 100 }, () => outcome(run(transforms, 'modest', 't', QUICK)));
+        expect(new Set(await Promise.all(modest))).to.deep.equal(new Set(['ran']));
+        const counts = Object.groupBy(await Promise.all(greedy), (each) => each);
+        expect(counts).to.have.all.keys('ran', 'waits 5000');
+        expect(counts.ran?.length).to.be.within(500, 510);
+
+        const large = Array.from({ length: 16 }, () => outcome(run(transforms, 'greedy', 't', QUICK, 9 << 20)));
+        const small = outcome(run(transforms, 'modest', 'one', QUICK, 9 << 20));
+        expect(await small).to.equal('ran');
+        expect(new Set(await Promise.all(large))).to.deep.equal(new Set(['ran', 'waits 5000']));
+      }));
+
+    it('end with the budget of an organization: what it has waiting must come back, at different times, and others go on', () =>
+      withTransforms(2, 300, async (transforms) => {
+        const outcomes = await Promise.allSettled(
+          Array.from({ length: 30 }, (_, n) => run(transforms, 'greedy', `t${n}`)),
+        );
+        const waits = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.waitMs] : []));
+        expect(waits.length).to.be.within(15, 29);
+        for (const wait of waits) expect(wait).to.be.within(1, 600_000);
+        expect(new Set(waits).size, 'different times').to.be.above(waits.length / 3);
+        const again = await run(transforms, 'greedy', 't0').then(
+          () => null,
+          (error: Error) => error,
+        );
+        expect(again).to.be.instanceOf(NoTurnError).and.have.property('message').that.includes('transformMsPerMinute');
+        expect((await run(transforms, 'modest', 'one', QUICK)).ok).to.equal(true);
+      }));
+  });
+
+  describe('of deliveries @lanes', () => {
+    let receiver: Receiver;
+    let greedy: TestOrganization;
+    let modest: TestOrganization;
+    before(async () => {
+      [receiver] = await Promise.all([startReceiver(), sharedService('worker')]);
+      [greedy, modest] = await Promise.all([createOrganization(), createOrganization()]);
+    });
+    after(() => receiver.close());
+
+    const transformOf = (organization: TestOrganization, code: string) =>
+      organization.api.create('/api/transforms', { name: 'T', type: 'javascript', code });
+
+    /** A source, and routes from it that each have a transform and a destination of their own. */
+    async function pipes(organization: TestOrganization, count: number, code: string, url: string) {
+      const source = await makeSource(organization);
+      for (let n = 0; n < count; n += 1) {
+        const [transform, destination] = await Promise.all([
+          transformOf(organization, code),
+          makeDestination(organization, { url: `${url}?n=${n}` }),
+        ]);
+        await makeRoute(organization, source.id, [destination.id], { transformId: transform.id });
+      }
+      return source;
+    }
+
+    it('go round the organizations: one delivery is not behind 60 slow transforms of another', async () => {
+      const [one, other] = [receiver.endpoint(200), receiver.endpoint(200)];
+      const [from, quick] = [await pipes(greedy, 60, SLOWER, one.url), await pipes(modest, 1, QUICK, other.url)];
+      const event = await ingest(greedy, from, '{}');
+      await until('the first of many', () => one.requests.length > 0);
+      await ingest(modest, quick, '{}');
+      await until('the one delivery', () => other.requests.length === 1);
+      expect(one.requests.length, 'of the 60').to.be.below(45);
+      await until('the others to end', async () =>
+        (await deliveriesOf(greedy, event)).every(({ status }) => ['delivered', 'failed'].includes(status)),
+      );
+    });
+
+    it('wait when the budget of the organization is used up: visibly, not as failed attempts, and none is lost', async () => {
+      const limited = await createOrganization();
+      const setLimits = (limits: object) =>
+        testPool().query('update organizations set limits = $2 where id = $1', [limited.id, limits]);
+      await setLimits({ transformMsPerMinute: 2000 });
+      const [slow, quick] = [receiver.endpoint(200), receiver.endpoint(200)];
+      const [source, unlimitedSource] = [
+        await pipes(limited, 1, SLOWER, slow.url),
+        await pipes(modest, 1, QUICK, quick.url),
+      ];
+      const events: string[] = [];
+      const sendOne = async () => {
+        const event = await ingest(limited, source, '{}');
+        events.push(event);
+        return until('a delivery, or its wait', async () => {
+          const [delivery] = await deliveriesOf(limited, event);
+          return (delivery?.status === 'delivered' || delivery?.nextAttemptAt) && delivery;
+        });
+      };
+      let latest = await sendOne();
+      while (latest.status === 'delivered') latest = await sendOne();
+      for (const each of [latest, await sendOne(), await sendOne()]) {
+        expect(each).to.include({ status: 'pending', attemptCount: 0, error: null });
+      }
+      expect(slow.requests).to.have.length(events.length - 3);
+      await ingest(modest, unlimitedSource, '{}');
+      await until('a delivery of another organization', () => quick.requests.length === 1);
+
+      await setLimits({});
+      const looks = () => Promise.all(events.map(async (event) => (await deliveriesOf(limited, event))[0]));
+      await until(
+        'all to be delivered',
+        async () => (await looks()).every((each) => each?.status === 'delivered'),
+        120_000,
+      );
+      expect(slow.requests).to.have.length(events.length);
+      for (const each of await looks()) expect(each).to.include({ attemptCount: 1 });
+    });
+
+    it('in the API go round the organizations, and end with the budget by 429', async () => {
+      const limited = await createOrganization();
+      await testPool().query('update organizations set limits = $2 where id = $1', [
+        limited.id,
+        { transformMsPerMinute: 300 },
+      ]);
+      const tried = (organization: TestOrganization, code: string) =>
+        organization.api.request('POST', '/api/transforms/test', { type: 'javascript', code });
+      const ended: string[] = [];
+      const many = Array.from({ length: 40 }, () => tried(greedy, SLOW).finally(() => ended.push('greedy')));
+      expect((await tried(modest, QUICK).finally(() => ended.push('modest'))).body.success).to.equal(true);
+      expect(ended.indexOf('modest'), 'of the 40').to.be.below(30);
+      for (const { body } of await Promise.all(many)) expect(body.success).to.equal(true);
+
+      const refused = await until('a refusal', async () => {
+        const answer = await tried(limited, SLOW);
+        return answer.status === 200 ? null : answer;
+      });
+      expectError(refused, 429, 'LIMIT_EXCEEDED', /transformMsPerMinute/);
+      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 3600);
+      const stored = { name: 'T', type: 'javascript', code: QUICK };
+      expectError(await limited.api.request('POST', '/api/transforms', stored), 429, 'LIMIT_EXCEEDED');
+      expect((await tried(modest, QUICK)).status).to.equal(200);
+    });
+  });
+});
