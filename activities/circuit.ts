@@ -24,6 +24,7 @@ import {
   oldestHeld,
   releaseState,
 } from '../db/circuits/held-deliveries.ts';
+import { loadSuspension } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/pool.ts';
 import { sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import { inTurn } from './in-turn.ts';
@@ -42,6 +43,8 @@ export interface CircuitDeps {
 const RELEASE_MS = 5000;
 // The shortest step of a release; with a higher rate, a step releases several.
 const STEP_MS = 20;
+// While the organization is suspended; resuming it wakes the workflow.
+const SUSPENDED_MS = 600_000;
 // A lost workflow is started again this long after it should have acted.
 const GRACE_MS = 10_000;
 const COUNT_UP_TO = 100_000;
@@ -57,12 +60,38 @@ export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest)
   if (request.reset) await resetCircuit(deps.pool, routeId);
   const changed = await changeCircuits(deps.pool, [routeId], ({ readAt }) => [{ type: 'elapsed', at: readAt }]);
   const current = changed.get(routeId);
+  const suspended = current && (await waitForResumption(deps, current));
+  if (suspended) return suspended;
   if (!current || current.circuit.state === 'closed') {
     return inTurn(deps.releases, current?.organizationId ?? '', () => releaseHeld(deps, request, current));
   }
   if (current.circuit.state === 'half_open') await probe(deps, current);
   await failOverHeld(deps, current);
   return advise(deps, routeId);
+}
+
+/** While the organization is suspended nothing is probed and nothing released: it would only wait elsewhere. @returns null: it is not */
+async function waitForResumption({ pool }: CircuitDeps, current: StoredCircuit): Promise<CircuitAdvice | null> {
+  const { routeId, organizationId, version, readAt } = current;
+  const { state } = current.circuit;
+  // An open one sends nothing anyway.
+  if (state === 'open') return null;
+  if (!(await loadSuspension(pool, organizationId)).suspended) return null;
+  const held = await countHeld(pool, routeId, COUNT_UP_TO);
+  if (state === 'closed' && held === 0) return null;
+  // Resuming wakes the circuit by a higher version: if that has happened since, this has no effect.
+  await setWakeTime(pool, routeId, version, new Date(readAt + SUSPENDED_MS + GRACE_MS));
+  const advice = { held, waitMs: SUSPENDED_MS, suspended: true } as const;
+  return state === 'closed' ? { ...advice, state } : { ...advice, state, ...countsOf(current) };
+}
+
+function countsOf({ circuit, rule }: StoredCircuit) {
+  return {
+    failureCount: circuit.failureCount,
+    probeSuccessCount: circuit.probeSuccessCount,
+    probeSuccessThreshold: rule.probeSuccessThreshold,
+    probeDeliveryId: circuit.probe?.deliveryId ?? null,
+  };
 }
 
 /** The state of the circuit after the steps above, and the time of its next change. */
@@ -76,14 +105,7 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
   const { state } = circuit;
   // Closed meanwhile: that change has scheduled another call, which releases the held deliveries.
   if (state === 'closed') return { state, held, waitMs: 0 };
-  const advice = {
-    state,
-    held,
-    failureCount: circuit.failureCount,
-    probeSuccessCount: circuit.probeSuccessCount,
-    probeSuccessThreshold: rule.probeSuccessThreshold,
-    probeDeliveryId: circuit.probe?.deliveryId ?? null,
-  };
+  const advice = { state, held, ...countsOf(current) };
   // The probe has ended since the check above: the next one is due, and setting a time would cancel its wake-up.
   if (state === 'half_open' && circuit.probe === null && held > 0) return { ...advice, waitMs: 0 };
   const dueAt = changesAt(circuit, rule);

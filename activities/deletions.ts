@@ -1,17 +1,11 @@
 // Removes records whose leases have expired, and what deleting sources and destinations leaves to be done, in the background and at
-// half speed: after every step it rests for as long as the step took, so that at most one connection and half of its time are
-// spent on it, however slow the machine is.
-import { setTimeout as delay } from 'node:timers/promises';
+// half speed (background-steps.ts).
 import type { Log } from '../core/log.ts';
 import { cancelOfDeletedDestination } from '../db/delivery/deleted-destinations.ts';
 import { type ExpiredLeases, removeExpired } from '../db/management/leases.ts';
-import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { Pool } from '../db/pool.ts';
 import { purgeStep } from '../db/retention/source-purges.ts';
-
-const ROUND_MS = 20_000;
-// After a deadlock with the statements that record results, or while the database is down.
-const ERROR_PAUSE_MS = 1000;
+import { repeat, ROUND_MS } from './background-steps.ts';
 
 /**
  * One round of some seconds.
@@ -59,22 +53,6 @@ function tellOfExpired({ removed, kept, failed }: ExpiredLeases, log: Log): void
     log.info({ removed, kept }, message);
   }
   for (const { id, error } of failed) log.warn({ id, err: error }, 'a record whose lease has expired was not removed');
-}
-
-/** @returns true when time ran out before `step` was finished */
-async function repeat(step: () => Promise<boolean>, until: number, log: Log): Promise<boolean> {
-  for (;;) {
-    const began = performance.now();
-    try {
-      if (!(await step())) return false;
-    } catch (error) {
-      if (!isTransientDatabaseError(error)) throw error;
-      log.warn({ error: String(error) }, 'a step of a deletion is made again');
-      await delay(ERROR_PAUSE_MS);
-    }
-    if (performance.now() > until) return true;
-    await delay(performance.now() - began);
-  }
 }
 
 async function cancelStep(pool: Pool, log: Log): Promise<boolean> {

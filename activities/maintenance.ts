@@ -12,13 +12,14 @@ import type { Pool } from '../db/pool.ts';
 import { forgetIdempotencyKeys } from '../db/retention/idempotency-keys.ts';
 import { forgetRotatedSecrets } from '../db/retention/rotated-secrets.ts';
 import { finishDeletions, finishLeases } from './deletions.ts';
+import { finishOrganizations, type OrganizationDeletionDeps } from './organization-deletions.ts';
 import { applyRetention, type RetentionSettings } from './retention.ts';
 
 // How long one round counts what can be settled, and how long it merges old statistics; after an upgrade both have months
 // to catch up with.
 const TALLY_MS = 5000;
 
-export interface MaintenanceDeps {
+export interface MaintenanceDeps extends OrganizationDeletionDeps {
   pool: Pool;
   secretBox: SecretBox;
   settings: RetentionSettings;
@@ -35,6 +36,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   'rotated secrets': ({ pool }) => forgetRotatedSecrets(pool).then(() => false),
   leases: ({ pool, log }) => finishLeases(pool, log),
   deletions: ({ pool, log }) => finishDeletions(pool, log),
+  organizations: finishOrganizations,
   'encryption keys': ({ pool, secretBox, log }) => rotateKeys(pool, secretBox, log),
   statistics: ({ pool }) => mergeBuckets(pool, TALLY_MS),
 };

@@ -3,6 +3,7 @@ import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
 import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
+import { mayReceive, type RecipientRule } from '../core/notify-recipients.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import {
   finishMail,
@@ -23,6 +24,8 @@ export interface NotifyDeps {
   pool: Pool;
   /** Null when SMTP_URL is not set: notifications are logged. */
   smtp: { mailer: Mailer; from: string } | null;
+  /** Who may be sent mails at the moment. */
+  recipientRule: () => RecipientRule;
   workflowLink: WorkflowLink;
   /** Base of the API's addresses; empty when it is not known, paths are shown then. */
   apiBase: string;
@@ -44,12 +47,17 @@ async function sendNotification(deps: NotifyDeps, key: NotificationKey): Promise
     await forgetNotification(deps.pool, key);
     return { status: 'unwanted', count: mail.count };
   }
-  const status = deps.smtp === null ? 'logged' : 'sent';
+  const to = recipients(context.emails).filter((address) =>
+    mayReceive(deps.recipientRule(), address, new Set(context.confirmed)),
+  );
+  const status = deps.smtp === null ? 'logged' : to.length > 0 ? 'sent' : 'withheld';
   const line = { ...key, count: mail.count, deliveryId: mail.facts.delivery_id };
   if (deps.smtp === null) {
     deps.log.info({ ...line, error: summaryOf(mail.facts) }, 'notification (set SMTP_URL to have it sent by mail)');
+  } else if (to.length === 0) {
+    deps.log.warn(line, 'notification withheld: none of its recipients may be sent mails (HOOKYARD_NOTIFY_RECIPIENTS)');
   } else {
-    const taken = await send(deps, deps.smtp, key, mail, context);
+    const taken = await send(deps, deps.smtp, key, mail, { context, to });
     deps.log.info({ ...line, ...taken }, 'notification sent');
   }
   await finishMail(deps.pool, key, mail);
@@ -61,7 +69,7 @@ async function send(
   { mailer, from }: { mailer: Mailer; from: string },
   key: NotificationKey,
   mail: FrozenMail,
-  context: MailContext,
+  { context, to }: { context: MailContext; to: string[] },
 ): Promise<{ accepted: number; refused: number }> {
   const deliveryId = mail.facts.delivery_id;
   try {
@@ -69,7 +77,7 @@ async function send(
       ...renderMail(mailFacts(deps, key, mail, context)),
       messageId: messageId(key.kind, deliveryId, from),
       from,
-      to: recipients(context.emails),
+      to,
     });
     // A worker that ends does not wait for a silent server; another worker sends the same mail again.
     return await Promise.race([sending, cancelled()]);

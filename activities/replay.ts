@@ -4,6 +4,7 @@ import type { ReplayProgress } from '../core/event-replay.ts';
 import type { Log } from '../core/log.ts';
 import { makePage, readProgress } from '../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.ts';
+import { loadSuspension } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/pool.ts';
 import { actingFor } from '../db/pool-turns.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
@@ -40,6 +41,8 @@ export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
 }
 
 async function replayPage(deps: ReplayDeps, key: EventReplayKey, page: number): Promise<ReplayProgress> {
+  const { suspended } = await loadSuspension(deps.pool, key.organizationId);
+  if (suspended) return { ...(await readProgress(deps.pool, key)), suspended };
   const until = performance.now() + LOOKING_MS;
   for (;;) {
     const { progress, deliveries } = await makePage(deps.pool, key, page);

@@ -32,9 +32,10 @@ export type AttemptOutcome =
   | { status: 'held' }
   /**
    * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
-   * soon as the signal `release` says that its turn has come. `for`: something else has no room, the transforms of its organization.
+   * soon as the signal `release` says that its turn has come. `for`: something else is waited for, room for the transforms of its
+   * organization, or the end of the organization's suspension.
    */
-  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean; for?: 'transforms' }
+  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean; for?: 'transforms' | 'resumption' }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: ErrorSummary | null; takenOverBy: string | null }
   | UnrecordedAttempt;
@@ -83,8 +84,8 @@ export interface CircuitRequest {
 
 /** The state of a circuit, and when its workflow checks again: in `waitMs`, or (null) at the next signal. */
 export type CircuitAdvice =
-  /** `held` is what is left to release; 0: done. */
-  | { state: 'closed'; held: number; waitMs: 0 }
+  /** `held` is what is left to release; 0: done. It waits only while the organization is suspended. */
+  | { state: 'closed'; held: number; waitMs: number; suspended?: true }
   | {
       state: 'open' | 'half_open';
       held: number;
@@ -93,6 +94,7 @@ export type CircuitAdvice =
       probeSuccessThreshold: number;
       probeDeliveryId: string | null;
       waitMs: number | null;
+      suspended?: true;
     };
 
 /** The progress of a reconciliation: its next part, and the position in it. */
@@ -140,8 +142,8 @@ export interface NotificationRequest {
 
 /** The result of a notification; `count` is the number of deliveries in it. */
 export interface NotificationOutcome {
-  /** `logged`: no mail server is set. `unwanted`: the route is gone or has this notification off. `nothing`: already sent. */
-  status: 'sent' | 'logged' | 'unwanted' | 'nothing';
+  /** `logged`: no mail server is set. `withheld`: no recipient may be sent mails. `unwanted`: the route is gone or has this notification off. `nothing`: already sent. */
+  status: 'sent' | 'logged' | 'withheld' | 'unwanted' | 'nothing';
   count: number;
 }
 
@@ -188,6 +190,8 @@ export type WarehouseAdvice =
   | { state: 'idle' }
   /** Deliveries wait (`waiting` of them, or more) until a file is full, or for at most `waitMs`. */
   | { state: 'filling'; waiting: number; waitMs: number }
+  /** The organization is suspended: nothing is written. Look again in `waitMs`. */
+  | { state: 'suspended'; waitMs: number }
   /** A batch is to be uploaded. `waitingSince`: when its oldest delivery was made, ms since 1970. */
   | {
       state: 'frozen';

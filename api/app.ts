@@ -4,7 +4,9 @@ import Koa from 'koa';
 import { actingFor } from '../db/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyRooms } from './body-memory-budget.ts';
+import type { ProxyTrust } from './clients/client-addresses.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from './context.ts';
+import { mountConfirmPage } from './confirm-page.ts';
 import { cors } from './cors.ts';
 import { renderErrors } from './errors.ts';
 import { idempotency } from './idempotency.ts';
@@ -20,6 +22,8 @@ import { answerUnmatched, keepFixedWords } from './unmatched.ts';
 export interface AppDeps extends ApiDeps {
   /** Answers `/ingest/...` and passes everything else on. */
   ingest: Koa.Middleware;
+  /** The operator's proxies. */
+  proxies: ProxyTrust;
   health: HealthDeps;
 }
 
@@ -29,15 +33,19 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   const open = openRouter(deps);
   const page = newRouter();
   mountPage(page);
+  mountConfirmPage(page, deps);
   const management = managementRouter(deps);
-  app.use(requestLog(deps.log));
+  app.use(requestLog(deps.log, deps.proxies));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
   app.use(renderErrors);
   app.use(
-    bodyRooms({
-      maxBytes: deps.settings.HOOKYARD_MAX_BUFFERED_BYTES,
-      maxRequestsPerSource: deps.settings.HOOKYARD_MAX_REQUESTS_PER_SOURCE,
-    }),
+    bodyRooms(
+      {
+        maxBytes: deps.settings.HOOKYARD_MAX_BUFFERED_BYTES,
+        maxRequestsPerSource: deps.settings.HOOKYARD_MAX_REQUESTS_PER_SOURCE,
+      },
+      deps.settings.HOOKYARD_MIN_BODY_BYTES_PER_SECOND,
+    ),
   );
   app.use(deps.ingest);
   app.use(open.routes());

@@ -1,5 +1,5 @@
 // API keys: who a request comes from and what it may do.
-// Rules: HTTP-04, AUTH-01 to AUTH-05, ERR-18, ERR-20.
+// Rules: HTTP-04, AUTH-01 to AUTH-05, ORG-03, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../core/access.ts';
 import { limitsOf } from '../core/limits.ts';
@@ -7,9 +7,12 @@ import { findKey, noteUse } from '../db/management/api-keys.ts';
 import type { Pool } from '../db/pool.ts';
 import { hashToken } from '../db/prepare.ts';
 import { type Caller, type Context, callerOf, type Next, param } from './context.ts';
-import { ApiError, notFound } from './errors.ts';
+import { ApiError, notFound, suspended } from './errors.ts';
 
-/** Middleware: 401 without a valid key, 403 when the key lacks the scope that the method needs. */
+/**
+ * Middleware: 401 without a valid key, 403 when the key lacks the scope that the method needs, or its organization is suspended and
+ * would change something.
+ */
 export function authenticate(pool: Pool): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     const caller = await findCaller(pool, ctx.get('authorization'));
@@ -18,6 +21,7 @@ export function authenticate(pool: Pool): (ctx: Context, next: Next) => Promise<
     if (!caller.key.scopes.includes(scope)) {
       throw new ApiError(403, 'FORBIDDEN', `This API key lacks the scope "${scope}" that ${ctx.method} needs`);
     }
+    if (caller.organization.suspended && scope === 'write') throw suspended('it may read, and change nothing');
     await next();
   };
 }
@@ -36,6 +40,7 @@ async function findCaller(pool: Pool, authorization: string): Promise<Caller> {
       name: key.organizationName,
       slug: key.slug,
       plan: key.plan,
+      suspended: key.suspended,
       limits: limitsOf(key.plan, key.limits),
     },
     key: { id: key.id, name: key.name, scopes: key.scopes },

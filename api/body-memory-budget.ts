@@ -1,15 +1,34 @@
-// Limits the memory of all request bodies together, from the first byte until the request is answered, and the share of one
-// source. Without it, the maximum number of connections with bodies of the maximum size would exceed the memory of the machine.
+// Limits the memory of all request bodies together, from the first byte until the request is answered. Without it, the maximum
+// number of connections with bodies of the maximum size would exceed the memory of the machine. No client address, no source and
+// no organization can take all of it, and ingest leaves a part to the management API.
+import { type Holder, SharedCapacity } from '../core/shared-capacity.ts';
 import type { AppContext, Next } from './context.ts';
+
+// What ingest may use of the memory; the rest is for the management API only, so that a flood of webhooks locks no operator out.
+const INGEST_PART = 3 / 4;
+
+// Who may hold how many times what is free (core/shared-capacity.ts): alone 1/2, 2/3 and 3/4 of ingest's part. A wider group has
+// the larger factor, so that one address leaves room for the others of its source, and one source for those of its organization.
+const FACTORS = { client: 1, source: 2, organization: 3 };
+// One address may have most of a source's places, because a provider may have one address only.
+const PLACES_FACTOR = 7;
+
+/** Whom the memory of a request is counted for; each is the name of one in any form. */
+export interface Sender {
+  client: string;
+  /** Only of a webhook. */
+  source?: string;
+  organization: string;
+}
 
 /** The share of one request. */
 export interface BodyMemoryBudget {
   /**
-   * Counts the request for a source. A source may hold half of the memory, so that one under attack leaves memory for others.
-   * @returns false when the source is at its limit; the request is not counted then
+   * Says whose request it is. Before that it may not take anything.
+   * @returns false when its source receives as many webhooks as it may; the request is not counted then
    */
-  enter(source: string): boolean;
-  /** Reserves memory for bytes that have arrived. @returns false when the budget is used up */
+  enter(sender: Sender): boolean;
+  /** Reserves memory for bytes that have arrived. @returns false when there is none for this sender */
   take(bytes: number): boolean;
   /** Releases all memory of the request. */
   free(): void;
@@ -24,53 +43,81 @@ export interface RoomLimits {
 
 /** @returns a function that creates the budget of one request */
 export function createBodyMemoryBudgets({ maxBytes, maxRequestsPerSource }: RoomLimits): () => BodyMemoryBudget {
-  let used = 0;
-  const sources = new Map<string, { requests: number; bytes: number }>();
+  const all = new SharedCapacity(maxBytes);
+  const ingest = new SharedCapacity(Math.floor(maxBytes * INGEST_PART));
+  const places = new Map<string, SharedCapacity>();
+
+  function enterSource(source: string, client: Holder[]): boolean {
+    const ofSource = places.get(source) ?? new SharedCapacity(maxRequestsPerSource);
+    if (!ofSource.take(1, client)) return false;
+    places.set(source, ofSource);
+    return true;
+  }
+
+  function leaveSource(source: string, client: Holder[]): void {
+    const ofSource = places.get(source);
+    ofSource?.give(1, client);
+    if (ofSource?.used === 0) places.delete(source);
+  }
 
   return () => {
     let taken = 0;
     let source: string | undefined;
+    let client: Holder[] = [];
+    let holders: Holder[] | undefined;
     return {
-      enter(name) {
-        const known = sources.get(name) ?? { requests: 0, bytes: 0 };
-        if (known.requests >= maxRequestsPerSource) return false;
-        known.requests += 1;
-        sources.set(name, known);
-        source = name;
+      enter(sender) {
+        client = [{ name: sender.client, factor: PLACES_FACTOR }];
+        if (sender.source !== undefined && !enterSource(sender.source, client)) return false;
+        source = sender.source;
+        holders = holdersOf(sender);
         return true;
       },
       take(bytes) {
-        const ofSource = source === undefined ? undefined : sources.get(source);
-        if (used + bytes > maxBytes) return false;
-        if (ofSource !== undefined) {
-          if (ofSource.bytes + bytes > maxBytes / 2) return false;
-          ofSource.bytes += bytes;
+        if (holders === undefined) return false;
+        // The management API has no share of its own: its organizations share the whole.
+        const isIngest = source !== undefined;
+        if (isIngest && !ingest.take(bytes, holders)) return false;
+        if (!all.take(bytes, isIngest ? [] : holders)) {
+          if (isIngest) ingest.give(bytes, holders);
+          return false;
         }
-        used += bytes;
         taken += bytes;
         return true;
       },
       free() {
-        used -= taken;
-        const ofSource = source === undefined ? undefined : sources.get(source);
-        if (source !== undefined && ofSource !== undefined) {
-          ofSource.bytes -= taken;
-          ofSource.requests -= 1;
-          if (ofSource.requests === 0) sources.delete(source);
-        }
+        if (holders === undefined) return;
+        if (source !== undefined) ingest.give(taken, holders);
+        all.give(taken, source === undefined ? holders : []);
+        if (source !== undefined) leaveSource(source, client);
         taken = 0;
         source = undefined;
+        holders = undefined;
       },
     };
   };
 }
 
-/** Middleware: gives every request its budget, and releases it when the request has been handled. */
-export function bodyRooms(limits: RoomLimits): (ctx: AppContext, next: Next) => Promise<void> {
+function holdersOf({ client, source, organization }: Sender): Holder[] {
+  const ofOrganization = { name: `organization ${organization}`, factor: FACTORS.organization };
+  if (source === undefined) return [ofOrganization];
+  return [
+    { name: `client ${client}`, factor: FACTORS.client },
+    { name: `source ${source}`, factor: FACTORS.source },
+    ofOrganization,
+  ];
+}
+
+/**
+ * Middleware: gives every request its budget, and releases it when the request has been handled.
+ * @param minBodyRate bytes per second in which bodies must arrive
+ */
+export function bodyRooms(limits: RoomLimits, minBodyRate: number): (ctx: AppContext, next: Next) => Promise<void> {
   const open = createBodyMemoryBudgets(limits);
   return async (ctx, next) => {
     const room = open();
     ctx.state.room = room;
+    ctx.state.minBodyRate = minBodyRate;
     try {
       await next();
     } finally {

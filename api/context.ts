@@ -6,12 +6,15 @@ import type { Plan, Scope } from '../core/access.ts';
 import type { Settings } from '../core/config.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
+import type { RecipientRule } from '../core/notify-recipients.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
+import type { OperatorR2 } from '../core/warehouse/r2-operator.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
+import type { ClientAddress } from './clients/client-addresses.ts';
 import type { OrganizationRequests } from './organization-requests.ts';
 import type { Signals } from './signals.ts';
 import type { TestSender } from './test-send.ts';
@@ -19,15 +22,19 @@ import type { TestUploader } from './test-upload.ts';
 
 /** The sender of a request: the organization and the API key that selected it. */
 export interface Caller {
-  organization: { id: string; name: string; slug: string; plan: Plan; limits: Limits };
+  organization: { id: string; name: string; slug: string; plan: Plan; limits: Limits; suspended: boolean };
   key: { id: string; name: string; scopes: Scope[] };
 }
 
 export interface ApiState {
   requestId: string;
   log: Log;
+  /** Whom the request comes from, behind the operator's proxies. */
+  client: ClientAddress;
   /** The memory that its body takes. */
   room: BodyMemoryBudget;
+  /** Bytes per second in which its body must arrive. */
+  minBodyRate: number;
   /** Set by `authenticate`. */
   caller?: Caller;
   /** The bytes of the body, if something before the handler needed them. */
@@ -52,6 +59,10 @@ export interface ApiDeps {
   signals: Signals;
   testSender: TestSender;
   testUploader: TestUploader;
+  /** Who may be sent notifications at the moment. */
+  recipientRule: () => RecipientRule;
+  /** The operator's access to R2. */
+  r2: OperatorR2;
   /** Checks transforms when they are stored, and runs them for tests. */
   transforms: Transforms;
   workflowLink: WorkflowLink;

@@ -1,7 +1,7 @@
 // The end of the API process: readiness turns 503 for the load balancer, then the listener closes, then the connections, then the
 // process ends.
 import type { Server } from 'node:http';
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
 import type { Log } from '../core/log.ts';

@@ -55,6 +55,11 @@ export function invalid(path: string, message: string, code = 'VALIDATION_ERROR'
   return new ApiError(400, code, `${path} ${message}`, [{ path, message }]);
 }
 
+/** 403: an operator has suspended the organization. @param consequence what that means for this request */
+export function suspended(consequence: string): ApiError {
+  return new ApiError(403, 'ORGANIZATION_SUSPENDED', `The organization is suspended: ${consequence}; ask the operator`);
+}
+
 /** 503: something this request needs is unavailable; the caller may retry. */
 export function unavailable(what: string): ApiError {
   return new ApiError(503, 'UNAVAILABLE', `${what}; try again in a moment`, undefined, { 'Retry-After': '1' });

@@ -26,9 +26,31 @@ export interface HttpLimits {
   maxConnections: number;
   /** Open connections per client address; further ones are answered 503 and closed. */
   maxConnectionsPerAddress: number;
+  /** Of all connections, the last ones, which serve the management API only. */
+  managementConnections: number;
+  /** On these: to the end of the headers, ms. */
+  managementHeadersMs: number;
 }
 
-export const HTTP_LIMITS: Omit<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'> = {
+/** What the settings decide. */
+type ConnectionCounts = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'managementConnections'>;
+
+/** Which part of all connections is kept for the management API. */
+const MANAGEMENT_PART = 1 / 20;
+
+/** The numbers of connections that the settings ask for. */
+export function connectionCounts(settings: {
+  HOOKYARD_MAX_CONNECTIONS: number;
+  HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: number;
+}): ConnectionCounts {
+  return {
+    maxConnections: settings.HOOKYARD_MAX_CONNECTIONS,
+    maxConnectionsPerAddress: settings.HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS,
+    managementConnections: Math.floor(settings.HOOKYARD_MAX_CONNECTIONS * MANAGEMENT_PART),
+  };
+}
+
+export const HTTP_LIMITS: Omit<HttpLimits, keyof ConnectionCounts> = {
   headersMs: 20_000,
   requestMs: 60_000,
   // Longer than the usual 60 s idle timeout of load balancers, so that they close idle connections first.
@@ -38,4 +60,5 @@ export const HTTP_LIMITS: Omit<HttpLimits, 'maxConnections' | 'maxConnectionsPer
   checkEveryMs: 5000,
   lingerMs: 5000,
   maxRequestsPerConnection: 10_000,
+  managementHeadersMs: 5000,
 };

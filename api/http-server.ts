@@ -2,7 +2,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { clientError, end, hasEnded, refuse } from './client-errors.ts';
-import { createConnectionLimit } from './connection-limits.ts';
+import { clientAddressOf, NO_PROXIES, type ProxyTrust, peerOf, setPeer } from './clients/client-addresses.ts';
+import { ConnectionLimits } from './clients/connection-limits.ts';
+import { takeProxyHeader } from './clients/read-proxy-header.ts';
 import { ApiError } from './errors.ts';
 import { framingProblem } from './framing.ts';
 import { type HttpLimits, MAX_HEADER_BYTES, MAX_PIPELINED } from './http-limits.ts';
@@ -19,19 +21,33 @@ const TOO_MANY_AHEAD = new ApiError(
   { 'Retry-After': '1' },
 );
 
+const FOR_MANAGEMENT = new ApiError(
+  503,
+  'TOO_MANY_CONNECTIONS',
+  'So many connections are open that only the management API is served; send it again',
+  undefined,
+  { 'Retry-After': '1' },
+);
+/** What is served on the connections that are kept for it; of an absolute address, too. */
+const MANAGEMENT = /^(?:https?:\/\/[^/]*)?\/(?:api\/|healthz|readyz)/i;
+
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
  * Makes the HTTP server of the app. Bytes that are not HTTP are never logged: anyone can send them.
  * @param onRefused called with the address of each connection above the limit
  * @param connections tracks every other connection, and can end them
+ * @param trust the operator's proxies, whose word about clients is taken
  */
 export function createHttpServer(
   handle: Handle,
   limits: HttpLimits,
   onRefused: (address: string | undefined) => void = () => {},
   connections: OpenConnections = new OpenConnections(),
+  trust: ProxyTrust = NO_PROXIES,
 ): Server {
+  const counts = new ConnectionLimits(limits);
+  const tooMany = tooManyConnections(limits);
   const server = createServer(optionsOf(limits), (request, response) => {
     if (hasEnded(request.socket)) return;
     const connection = connections.begin(request, response);
@@ -41,14 +57,26 @@ export function createHttpServer(
     const problem = framingProblem(request);
     if (problem !== null) return refuse(response, new ApiError(problem.status, problem.code, problem.message));
     if (connection.underWay > MAX_PIPELINED) return refuse(response, TOO_MANY_AHEAD);
+    if (counts.isReserved(request.socket)) {
+      if (!MANAGEMENT.test(request.url ?? '')) return refuse(response, FOR_MANAGEMENT);
+      response.setHeader('Connection', 'close');
+    }
+    if (peerOf(request.socket).isProxy) {
+      const { address, client } = clientAddressOf(request, trust);
+      if (!counts.admitForwarded(response, client)) {
+        onRefused(address);
+        return refuse(response, tooMany);
+      }
+    }
     handle(request, response);
   });
   // 0: Node drops nothing, `framingProblem` refuses.
   server.maxHeadersCount = 0;
   server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
-  server.maxConnections = limits.maxConnections;
+  // Those that are refused may linger beside those that are served, which `limitConnections` counts.
+  server.maxConnections = limits.maxConnections + MAX_LINGERING;
   server.on('drop', (dropped) => onRefused(dropped?.remoteAddress));
-  limitConnections(server, limits, connections, onRefused);
+  limitConnections(server, { limits, counts, connections, trust, onRefused, tooMany });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     end(socket, clientError(error), limits.lingerMs),
   );
@@ -89,27 +117,30 @@ function cutOffLate(response: ServerResponse, answerMs: number): void {
   response.once('close', () => clearTimeout(timer));
 }
 
+function tooManyConnections({ maxConnectionsPerAddress }: HttpLimits): ApiError {
+  const message = `More than ${maxConnectionsPerAddress} connections or requests from one address, or more than are free; close some, or set HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
+  return new ApiError(503, 'TOO_MANY_CONNECTIONS', message, undefined, { 'Retry-After': '1' });
+}
+
+interface Admitting {
+  limits: HttpLimits;
+  counts: ConnectionLimits;
+  connections: OpenConnections;
+  trust: ProxyTrust;
+  onRefused: (address?: string) => void;
+  tooMany: ApiError;
+}
+
 /** Puts the limit per address before Node's own handler of connections, so that refused connections are never parsed. */
-function limitConnections(
-  server: Server,
-  limits: HttpLimits,
-  connections: OpenConnections,
-  onRefused: (address?: string) => void,
-): void {
-  const perAddress = createConnectionLimit(limits.maxConnectionsPerAddress);
-  const message = `More than ${limits.maxConnectionsPerAddress} connections from one address; close some, or set HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS`;
-  const refusal = new ApiError(503, 'TOO_MANY_CONNECTIONS', message, undefined, { 'Retry-After': '1' });
+function limitConnections(server: Server, admitting: Admitting): void {
+  const { limits, counts, connections, trust, onRefused, tooMany } = admitting;
   const serve = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
   server.removeAllListeners('connection');
   let lingering = 0;
-  server.on('connection', (socket: Socket) => {
-    if (perAddress.admit(socket)) {
-      connections.add(socket);
-      for (const listener of serve) listener.call(server, socket);
-      return;
-    }
-    onRefused(socket.remoteAddress);
-    if (lingering >= MAX_LINGERING) {
+
+  const refuseConnection = (socket: Socket, address: string) => {
+    onRefused(address);
+    if (counts.isFull || lingering >= MAX_LINGERING) {
       socket.destroy();
       return;
     }
@@ -118,6 +149,29 @@ function limitConnections(
       lingering -= 1;
     });
     socket.on('error', () => socket.destroy()).resume();
-    end(socket, refusal, limits.lingerMs);
+    end(socket, tooMany, limits.lingerMs);
+  };
+
+  const admit = (socket: Socket, address: string) => {
+    const peer = setPeer(socket, address, trust);
+    if (!counts.admit(socket, peer)) return refuseConnection(socket, address);
+    connections.add(socket);
+    for (const listener of serve) listener.call(server, socket);
+    if (counts.isReserved(socket)) cutOffSilent(socket, connections, limits.managementHeadersMs);
+  };
+
+  server.on('connection', (socket: Socket) => {
+    const own = socket.remoteAddress ?? '';
+    if (!trust.proxyProtocol || !setPeer(socket, own, trust).isProxy) return admit(socket, own);
+    connections.add(socket);
+    takeProxyHeader(socket, limits.headersMs, (client) => admit(socket, client ?? own));
   });
+}
+
+/** Closes a connection whose first request does not come in time. */
+function cutOffSilent(socket: Socket, connections: OpenConnections, ms: number): void {
+  const timer = setTimeout(() => {
+    if (connections.requestsOn(socket) === 0) socket.destroy();
+  }, ms).unref();
+  socket.once('close', () => clearTimeout(timer));
 }

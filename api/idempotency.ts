@@ -13,7 +13,7 @@ import {
   renewClaim,
 } from '../db/management/idempotent-requests.ts';
 import { bufferBody } from './body.ts';
-import { type ApiDeps, callerOf, type Context, type Next, organizationId } from './context.ts';
+import { type ApiDeps, type Context, callerOf, type Next, organizationId } from './context.ts';
 import { ApiError, errorBody, invalid } from './errors.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 

@@ -29,7 +29,9 @@ export class OpenConnections {
     return this.#added;
   }
 
+  /** Notes a connection, once. */
   add(socket: Socket): void {
+    if (this.#open.has(socket)) return;
     this.#added += 1;
     this.#open.set(socket, { requests: 0, underWay: new Set(), restsSince: performance.now(), bytesRead: 0 });
     socket.once('close', () => this.#open.delete(socket));
@@ -55,6 +57,11 @@ export class OpenConnections {
     });
     if (this.#draining) announceEnd(response);
     return { requests: connection.requests, underWay: connection.underWay.size };
+  }
+
+  /** How many requests of a connection have begun. */
+  requestsOn(socket: Socket): number {
+    return this.#open.get(socket)?.requests ?? 0;
   }
 
   /** From now on every answer ends its connection, including answers in progress. */

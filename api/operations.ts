@@ -12,6 +12,7 @@ import { eventReplayOperations } from './resources/event-replays.ts';
 import { eventOperations } from './resources/events.ts';
 import { filterOperations } from './resources/filters.ts';
 import { leaseOperation } from './resources/leases.ts';
+import { notificationRecipientOperations } from './resources/notification-recipients.ts';
 import { organizationDestinationOperations } from './resources/organization-destinations.ts';
 import { replayOperations } from './resources/replays.ts';
 import { routeCircuitOperations } from './resources/route-circuit.ts';
@@ -33,6 +34,7 @@ export const managementOperations: Operation[] = [
   ...secretRotationOperations,
   ...destinationExchangeOperations,
   ...routeExchangeOperations,
+  ...notificationRecipientOperations,
   leaseOperation,
   ...filterOperations,
   ...transformOperations,

@@ -1,4 +1,4 @@
-// Reads a request's body into memory, within its own limit and the shared memory budget of all bodies.
+// Reads a request's body into memory, within its own limit, at a minimum rate, and within the shared memory budget of all bodies.
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
@@ -7,10 +7,12 @@ import { ApiError } from './errors.ts';
 
 // Overhead of one chunk in bytes: a body of a million one-byte chunks takes a hundred times its size.
 const PIECE_BYTES = 256;
+/** How long a body has before its rate counts, and over which time it counts, ms: a lost packet may stop a sender for seconds. */
+const RATE_WINDOW_MS = 10_000;
 
 /** `incomplete`: the sender closed the connection early. In the other cases the client may still be sending. */
 export class BodyError extends Error {
-  readonly reason: 'too_large' | 'no_room' | 'incomplete';
+  readonly reason: 'too_large' | 'too_slow' | 'no_room' | 'incomplete';
   constructor(reason: BodyError['reason']) {
     super(`the body was not received: ${reason}`);
     this.name = 'BodyError';
@@ -18,31 +20,67 @@ export class BodyError extends Error {
   }
 }
 
+export interface BodyRules {
+  /** Largest body, in bytes. */
+  limit: number;
+  /** Bytes per second that must arrive in every ten seconds until the body is complete; 0: any. */
+  minRate: number;
+}
+
 /**
- * @param limit largest body, in bytes
  * @returns its exact bytes; nothing is ever decompressed
  * @throws BodyError
  */
-export async function receiveBody(request: IncomingMessage, limit: number, room: BodyMemoryBudget): Promise<Buffer> {
+export async function receiveBody(
+  request: IncomingMessage,
+  { limit, minRate }: BodyRules,
+  room: BodyMemoryBudget,
+): Promise<Buffer> {
+  // raw-body drops a stream that reports an error, and the bytes that it has read.
+  const refuse = (reason: BodyError['reason']) => request.emit('error', new BodyError(reason));
+  const rate = watchRate(minRate, () => refuse('too_slow'));
   const meter = (chunk: Buffer): void => {
+    rate.count(chunk.length);
     if (room.take(chunk.length + PIECE_BYTES)) return;
     request.off('data', meter);
-    // raw-body drops a stream that reports an error, and the bytes that it has read.
-    request.emit('error', new BodyError('no_room'));
+    refuse('no_room');
   };
   request.on('data', meter);
   try {
     return await getRawBody(request, { limit, length: request.headers['content-length'] });
   } catch (error) {
+    request.off('data', meter);
     const reason = reasonOf(error, request);
     if (reason === undefined) throw error;
     // Frees the bytes that were read; further bytes are discarded.
     room.free();
-    if (reason !== 'incomplete') await discardRest(request, limit);
+    if (reason === 'too_large' || reason === 'no_room') await discardRest(request, limit);
     throw error instanceof BodyError ? error : new BodyError(reason);
   } finally {
+    rate.stop();
     request.off('data', meter);
   }
+}
+
+/** Calls back once when too few bytes have arrived in one window of time. */
+function watchRate(minRate: number, onSlow: () => void): { count(bytes: number): void; stop(): void } {
+  let bytes = 0;
+  const timer =
+    minRate > 0
+      ? setInterval(() => {
+          if (bytes < (minRate * RATE_WINDOW_MS) / 1000) {
+            clearInterval(timer);
+            onSlow();
+          }
+          bytes = 0;
+        }, RATE_WINDOW_MS)
+      : undefined;
+  return {
+    count(length) {
+      bytes += length;
+    },
+    stop: () => clearInterval(timer),
+  };
 }
 
 function reasonOf(error: unknown, request: IncomingMessage): BodyError['reason'] | undefined {
@@ -58,4 +96,10 @@ function reasonOf(error: unknown, request: IncomingMessage): BodyError['reason']
 export function noRoom(consequence: string): ApiError {
   const message = `Too much is being received at the moment; ${consequence}`;
   return new ApiError(503, 'UNAVAILABLE', message, undefined, { 'Retry-After': '1', Connection: 'close' });
+}
+
+/** 408 when the body came too slowly; the connection is closed. */
+export function tooSlow(minRate: number, consequence: string): ApiError {
+  const message = `The body must arrive with at least ${minRate} bytes per second (HOOKYARD_MIN_BODY_BYTES_PER_SECOND); ${consequence}`;
+  return new ApiError(408, 'REQUEST_TIMEOUT', message, undefined, { Connection: 'close' });
 }

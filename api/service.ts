@@ -2,14 +2,21 @@
 
 import type { Server } from 'node:http';
 import { Client, Connection, type DataConverter } from '@temporalio/client';
+import { parseRange } from '../core/address-ranges.ts';
+import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { recipientRule } from '../core/notify-recipients.ts';
+import { apiService, ownServices } from '../core/own-services.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
+import { operatorR2 } from '../core/warehouse/r2-operator.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
+import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
@@ -21,15 +28,16 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { createApp } from './app.ts';
+import type { ProxyTrust } from './clients/client-addresses.ts';
 import { endOnRequest } from './ending.ts';
-import { HTTP_LIMITS } from './http-limits.ts';
+import { connectionCounts, HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
-import { type Backlog, watchBacklog } from './ingest/backlog.ts';
+import { watchBacklog } from './ingest/backlog.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { watchQuotas } from './ingest/quotas.ts';
+import { OpenConnections } from './open-connections.ts';
 import { OrganizationRequests } from './organization-requests.ts';
 import { refusedConnections } from './refused-connections.ts';
-import { OpenConnections } from './open-connections.ts';
 import { lookAtDatabase, lookAtTemporal } from './resources/health.ts';
 import { createSignals } from './signals.ts';
 import { createTestSender } from './test-send.ts';
@@ -68,21 +76,24 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError,
   });
-  let backlog: Backlog | undefined;
-  const alone = () => backlog?.alone ?? false;
+  const organizations = await watchOrganizations(pool, settings, log);
+  const alone = () => !organizations.areSeveral();
   shareConnections(pool, { max: MANAGEMENT_CONNECTIONS, alone });
   const orm = createOrm(databaseUrl, RECORD_CONNECTIONS, alone);
   const temporalSettings = temporalConnectionOptions(env);
   const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
   const signals = createSignals(temporal, pool, log);
-  const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
-  const warehouses = createWarehouses({ allow: settings.HOOKYARD_DELIVERY_ALLOW, env });
+  const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const r2 = operatorR2(settings, env);
+  const sender = createSender(reach);
+  const warehouses = createWarehouses({ ...reach, r2 });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
-  const watched = await watchBacklog({ pool, settings, log });
-  backlog = watched;
+  const backlog = await watchBacklog({ pool, settings, log });
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog: watched, quotas });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas });
   const connections = new OpenConnections();
+  const proxies = proxyTrust(settings);
 
   let baseUrl = publicUrl(settings);
   const app = createApp({
@@ -97,14 +108,17 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
       version: packageJson.version,
     }),
     testUploader: createTestUploader(warehouses),
+    r2,
+    recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
     transforms,
     workflowLink: workflowLinks(settings, temporalSettings),
     requests: new OrganizationRequests(),
     log,
     ingest: ingest.middleware,
+    proxies,
     health: {
       ending: () => connections.draining,
-      ingestState: () => watched.state(),
+      ingestState: () => backlog.state(),
       database: lookAtDatabase(ingestPool),
       temporal: lookAtTemporal(temporal),
     },
@@ -112,15 +126,13 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const handle = app.callback();
   const server = createHttpServer(
     (request, response) => void handle(request, response),
-    {
-      ...HTTP_LIMITS,
-      maxConnections: settings.HOOKYARD_MAX_CONNECTIONS,
-      maxConnectionsPerAddress: settings.HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS,
-    },
+    { ...HTTP_LIMITS, ...connectionCounts(settings) },
     refusedConnections(log),
     connections,
+    proxies,
   );
   const port = await listen(server, settings);
+  own.add(apiService(settings, port));
   baseUrl = publicUrl(settings, port);
   const partitions = keepPartitions(pool, log);
 
@@ -128,13 +140,19 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     clearInterval(partitions);
     await ingest.close();
     await quotas.close();
-    await Promise.all([watched.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
+    await organizations.stop();
+    await Promise.all([backlog.close(), signals.close(), sender.close(), warehouses.close(), transforms.close()]);
     await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
   };
   endOnRequest({ server, connections, settings, release, log });
   const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
   log.info({ url }, `the API listens on ${url}`);
   process.send?.({ type: 'ready', url });
+}
+
+function proxyTrust(settings: Settings): ProxyTrust {
+  const ranges = (settings.HOOKYARD_TRUSTED_PROXIES ?? []).map(parseRange);
+  return { proxies: ranges.filter((range) => range !== null), proxyProtocol: settings.HOOKYARD_PROXY_PROTOCOL };
 }
 
 /** Prepares the database, waiting until it is reachable. */

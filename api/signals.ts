@@ -1,12 +1,12 @@
 // Signals workflows of deliveries and replays after a user action. PostgreSQL already holds the result of it, except for
 // `retryNow`.
 import type { Client } from '@temporalio/client';
-import { replayedSignals, type Send, sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
-import { repairOverdue } from '../temporal-config/open-deliveries.ts';
 import type { Log } from '../core/log.ts';
 import type { Pool } from '../db/pool.ts';
 import { makeDue, type OverdueDelivery } from '../db/reconciliation/reconciliation.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
+import { repairOverdue } from '../temporal-config/open-deliveries.ts';
+import { replayedSignals, type Send, sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 
 const CONCURRENT_SIGNALS = 10;
 

@@ -1,10 +1,11 @@
 // Test deliveries to a destination.
 // Rules: ERR-06, DEST-44 to DEST-46.
+
+import { newId } from '../core/ids.ts';
+import { isSuccess } from '../core/response-check.ts';
 import { MissingCredentialsError } from '../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundInput, type OutboundRequest } from '../outbound/http/outbound-request.ts';
 import type { Sender } from '../outbound/http/sender.ts';
-import { newId } from '../core/ids.ts';
-import { isSuccess } from '../core/response-check.ts';
 
 export interface TestSender {
   /** Sends one test webhook; errors are part of the result. */

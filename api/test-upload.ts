@@ -1,12 +1,13 @@
 // Test files to a warehouse.
 // Rules: ERR-06, DEST-46, WH-28.
-import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
+
 import { newId } from '../core/ids.ts';
-import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { compileFieldMapping, type FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import { buildFile } from '../core/warehouse/file.ts';
+import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse/config.ts';
+import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
 import { samplePayload } from './test-send.ts';
 
 /** How long an upload may take, in ms; one that takes longer is reported as failed. */
@@ -26,6 +27,8 @@ export interface TestUploader {
 export interface TestedWarehouse {
   id: string;
   version: number;
+  /** The slug of its organization. */
+  organization: string;
   opened: DecryptedConfig;
   fieldMapping: FieldMappingRule[] | null;
 }
@@ -43,14 +46,14 @@ export type UploadResult =
 
 export function createTestUploader(warehouses: Pick<Warehouses, 'put'>): TestUploader {
   return {
-    async upload({ id, version, opened, fieldMapping }, payload = samplePayload) {
+    async upload({ id, version, organization, opened, fieldMapping }, payload = samplePayload) {
       if (!opened.ok) return failure(null, 0, opened.message);
       const { ok: _ok, ...typed } = opened;
       const made = testFile(typed.config, fieldMapping, payload);
       if (made instanceof FileTooLargeError) return failure(null, 0, made.message);
       const { key, file } = made;
       const metadata = { count: String(file.count), sha256: file.sha256 };
-      const target: WarehouseTarget = { id, version, ...typed };
+      const target: WarehouseTarget = { id, version, organization, ...typed };
       const startedAt = performance.now();
       const written = await warehouses.put(
         target,

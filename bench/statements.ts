@@ -133,6 +133,7 @@ function newEvent({ organizationId, configVersion, sourceId, routeId, destinatio
       'x-github-event': 'push',
       'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
     },
+    clientAddress: '192.0.2.1',
     body: Buffer.alloc(1024, 'x'),
     isText: true,
     payloadHash: '0'.repeat(64),
@@ -163,7 +164,7 @@ function idsOf(event: NewEvent): { deliveryId: string; eventId: string } {
 function claimOf(size: number) {
   return {
     afterOrganization: '',
-    fullOrganizations: [],
+    skippedOrganizations: [],
     maxOrganizations: 50,
     turns: [],
     // A destination gets half of what its organization may have.

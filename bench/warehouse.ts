@@ -162,6 +162,7 @@ function newEvent(line: {
     method: 'POST',
     query: '',
     headers: { 'content-type': 'application/json', 'user-agent': 'bench', 'x-github-event': 'issues' },
+    clientAddress: '192.0.2.1',
     body,
     isText: true,
     payloadHash,

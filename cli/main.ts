@@ -6,6 +6,7 @@ import { addEvents } from './commands/events.ts';
 import { addExchange } from './commands/exchange.ts';
 import { addKeys } from './commands/keys.ts';
 import { addListen } from './commands/listen.ts';
+import { addMigrate } from './commands/migrate.ts';
 import { addOrganizations } from './commands/orgs.ts';
 import { addRoutes } from './commands/routes.ts';
 import { addSend } from './commands/send.ts';
@@ -51,6 +52,7 @@ addDeliveries(program);
 addExchange(program);
 addKeys(program);
 addOrganizations(program);
+addMigrate(program);
 addUsage(program);
 addWhoami(program);
 

@@ -167,8 +167,16 @@ export type Source = {
   idempotencyKey: {
     header?: string;
     jsonPath?: string;
+    /** By the signature: a captured request that is sent again is a repeat. */
+    signature?: true;
     windowSeconds: number;
   } | null;
+  /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+  ingestToken: 'none' | 'optional' | 'required';
+  /** Until when the address before the last rotation is taken, too. */
+  previousTokenUntil: Timestamp | null;
+  /** Whether webhooks without a valid signature are answered as if there were no such source. */
+  concealed: boolean;
   enabled: boolean;
   eventsCount: number;
   lastEventAt: Timestamp | null;
@@ -183,6 +191,8 @@ export type VerificationConfig = {
   algorithm?: 'sha1' | 'sha256' | 'sha512';
   encoding?: 'hex' | 'base64';
   prefix?: string;
+  timestampHeader?: string;
+  timestampSeparator?: string;
 };
 
 /** ISO 8601, UTC, with milliseconds. */
@@ -436,6 +446,8 @@ export type Route = {
   notifyOnSuccess: boolean;
   notifyOnRecovery: boolean;
   notifyEmails: string | null;
+  /** Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain. */
+  withheldEmails: Array<string>;
   /** What of the destination's answer counts as success; null: any 2xx. */
   expectedResponse: {
     statusCodes?: Array<number>;
@@ -611,6 +623,15 @@ export type RouteImportResult = {
   }>;
 };
 
+export type NotificationRecipient = {
+  /** In lower case. */
+  address: string;
+  /** When its owner has agreed. */
+  confirmedAt: Timestamp | null;
+  /** When a mail asked its owner for the last time. */
+  askedAt: Timestamp | null;
+};
+
 export type Filter = {
   id: string;
   name: string;
@@ -709,6 +730,7 @@ export type Event = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
+  clientAddress: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -733,6 +755,7 @@ export type EventInFull = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
+  clientAddress: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -1112,6 +1135,8 @@ export interface Operations {
         algorithm?: 'sha1' | 'sha256' | 'sha512';
         encoding?: 'hex' | 'base64';
         prefix?: string;
+        timestampHeader?: string;
+        timestampSeparator?: string;
       } | {
         type: 'none';
       } | null;
@@ -1119,8 +1144,14 @@ export interface Operations {
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
+        /** By the signature: a captured request that is sent again is a repeat. */
+        signature?: true;
         windowSeconds: number;
       } | null;
+      /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+      ingestToken?: 'none' | 'optional' | 'required';
+      /** Whether webhooks without a valid signature are answered as if there were no such source. */
+      concealed?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -1146,8 +1177,14 @@ export interface Operations {
       idempotencyKey?: {
         header?: string;
         jsonPath?: string;
+        /** By the signature: a captured request that is sent again is a repeat. */
+        signature?: true;
         windowSeconds: number;
       } | null;
+      /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+      ingestToken?: 'none' | 'optional' | 'required';
+      /** Whether webhooks without a valid signature are answered as if there were no such source. */
+      concealed?: boolean;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -1157,6 +1194,16 @@ export interface Operations {
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Replace the token of a source's address */
+  rotateIngestToken(input: {
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+    id: string;
+    body?: {
+      /** How long the address before it stays valid; a day by default. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<Source>;
   /** List destinations */
   listDestinations(input?: {
     /** Which page, from 1 on. */
@@ -1674,6 +1721,22 @@ export interface Operations {
       }>;
     };
   }, options?: CallOptions): Promise<RouteImportResult>;
+  /** List the addresses that routes notify */
+  listNotificationRecipients(input?: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+  }, options?: CallOptions): Promise<{
+    data: Array<NotificationRecipient>;
+    pagination: Pagination;
+  }>;
+  /** Ask the owner of an address once more */
+  resendConfirmation(input: {
+    body: {
+      address: string;
+    };
+  }, options?: CallOptions): Promise<NotificationRecipient>;
   /** Let records live for some time only */
   renewLeases(input: {
     body: {
@@ -2082,6 +2145,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getSource: 'GET /api/organizations/{orgId}/sources/{id}',
   updateSource: 'PATCH /api/organizations/{orgId}/sources/{id}',
   deleteSource: 'DELETE /api/organizations/{orgId}/sources/{id}',
+  rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-token',
   listDestinations: 'GET /api/destinations',
   createDestination: 'POST /api/destinations',
   getDestination: 'GET /api/destinations/{id}',
@@ -2114,6 +2178,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   importDestinations: 'POST /api/destinations/import',
   exportRoutes: 'GET /api/routes/export',
   importRoutes: 'POST /api/routes/import',
+  listNotificationRecipients: 'GET /api/notification-recipients',
+  resendConfirmation: 'POST /api/notification-recipients/resend',
   renewLeases: 'POST /api/leases',
   listFilters: 'GET /api/filters',
   createFilter: 'POST /api/filters',

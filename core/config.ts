@@ -3,7 +3,11 @@
 import { z } from 'zod';
 import { CODEC_MODES } from './codec-mode.ts';
 import { PLANS } from './access.ts';
+import { parseRange } from './address-ranges.ts';
+import { hostAndPort } from './host-and-port.ts';
 import { LANES } from './lane.ts';
+import { isRecipientRule } from './notify-recipients.ts';
+import { parseR2Bucket } from './warehouse/r2-operator.ts';
 
 /** Thrown for settings that cannot be used; `problems` holds one line each, naming the variable. */
 export class ConfigError extends Error {
@@ -28,6 +32,18 @@ const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+
+const hostsAndPorts = list.refine(
+  (entries) => entries.every((entry) => hostAndPort(entry) !== null),
+  'must be comma-separated host:port pairs, for example temporal-ui:8080',
+);
+
+const r2Buckets = list.refine(
+  (entries) => entries.every((entry) => parseR2Bucket(entry) !== null),
+  'must be comma-separated entries of the form <organization slug>:<bucket> or <organization slug>:<bucket>/<prefix>',
+);
+
+const recipients = list.refine(isRecipientRule, 'must be any, confirmed, or comma-separated domains in lower case');
 
 const oneOf = <const Choice extends string>(choices: readonly Choice[]) =>
   z.enum(choices, { error: `must be one of ${choices.join(', ')}` });
@@ -57,6 +73,11 @@ const origins = list.refine(
   'must be comma-separated origins as browsers send them, for example https://console.example.com; * is not accepted',
 );
 
+const ranges = list.refine(
+  (texts) => texts.every((text) => parseRange(text) !== null),
+  'must be comma-separated addresses or ranges, for example 10.0.0.0/8,2001:db8::/32',
+);
+
 // One row a variable: how it is read, what it is when unset, and whether its value is a secret.
 const variables = {
   HOOKYARD_PORT: { schema: integer(0, 65535), default: '3000' },
@@ -72,10 +93,15 @@ const variables = {
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1), secret: true },
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
+  HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
+  HOOKYARD_R2_BUCKETS: { schema: r2Buckets, default: '' },
   HOOKYARD_LANE: { schema: oneOf(LANES), default: 'workflow' },
   HOOKYARD_LEAN_SANDBOX: { schema: onOff, default: 'off' },
   HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },
   HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: { schema: integer(1, 100_000), default: '500' },
+  HOOKYARD_TRUSTED_PROXIES: { schema: ranges },
+  HOOKYARD_PROXY_PROTOCOL: { schema: onOff, default: 'off' },
+  HOOKYARD_MIN_BODY_BYTES_PER_SECOND: { schema: integer(0, 1_000_000), default: '1000' },
   HOOKYARD_MAX_REQUESTS_PER_SOURCE: { schema: integer(1, 100_000), default: '500' },
   HOOKYARD_MAX_BUFFERED_BYTES: {
     // The largest import (api/body.ts) must fit.
@@ -111,8 +137,10 @@ const variables = {
   TEMPORAL_UI_PORT: { schema: integer(0, 65535), default: '8233' },
   TEMPORAL_UI_URL: { schema: url(['http:', 'https:']) },
   SMTP_URL: { schema: url(['smtp:', 'smtps:']), secret: true },
+  HOOKYARD_NOTIFY_RECIPIENTS: { schema: recipients },
   HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
+  HOOKYARD_MIGRATE_DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
 } as const satisfies Record<string, { schema: z.ZodType; default?: string; secret?: boolean }>;
 
@@ -142,7 +170,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   const values: Record<string, unknown> = {};
   for (const [name, row] of Object.entries<{ schema: z.ZodType; default?: string; secret?: boolean }>(variables)) {
     const text = env[name] || row.default;
-    if (text === undefined || (text === '' && name !== 'HOOKYARD_DELIVERY_ALLOW')) continue;
+    if (text === undefined || (text === '' && row.default !== '')) continue;
     const parsed = row.schema.safeParse(text);
     if (parsed.success) values[name] = parsed.data;
     else
@@ -153,7 +181,11 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
     problems.push('HOOKYARD_NOTIFY_FROM must be the sender of notifications, because SMTP_URL is set');
   }
-  // Half of it must hold the largest webhook of a source, with the overhead of its chunks.
+  if (values.HOOKYARD_PROXY_PROTOCOL === true && values.HOOKYARD_TRUSTED_PROXIES === undefined) {
+    problems.push('HOOKYARD_TRUSTED_PROXIES must name the proxies, because HOOKYARD_PROXY_PROTOCOL is on');
+  }
+  // Three eighths of it, what one client address may hold (api/body-memory-budget.ts), must hold the largest webhook with the
+  // overhead of its chunks.
   if (Number(values.HOOKYARD_MAX_BUFFERED_BYTES) < 3 * Number(values.HOOKYARD_MAX_PAYLOAD_BYTES)) {
     problems.push('HOOKYARD_MAX_BUFFERED_BYTES must be at least three times HOOKYARD_MAX_PAYLOAD_BYTES');
   }

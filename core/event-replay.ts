@@ -29,6 +29,8 @@ export interface ReplayProgress {
   eventsUnroutable: number;
   /** Events received before this time have been processed, ISO 8601. */
   replayedUntil: string | null;
+  /** The organization is suspended: no page was made. */
+  suspended?: boolean;
 }
 
 /**

@@ -139,9 +139,21 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** One line without control, format and line-separating characters, so that no name can add a header or hide text. */
+/**
+ * One line without control, format and line-separating characters, so that no name can add a header or hide text; and nothing that
+ * a mail program makes a link of, so that a name cannot send the reader anywhere.
+ */
 function oneLine(text: string, length = MAX_NAME): string {
-  return shorten(text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim(), length);
+  return shorten(withoutLinks(text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()), length);
+}
+
+// What stands between the labels of a domain: a dot, or what browsers read as one (UTS 46).
+const LINKING_DOT = /(?<=[\p{L}\p{N}\p{M}-])[.\u3002\uff0e\uff61](?=[\p{L}\p{M}])/gu;
+const AFTER_SCHEME = /:(?=[/\\])/g;
+
+/** The usual way to write an address that is not to be followed: `https[:]//evil[.]example`. */
+function withoutLinks(text: string): string {
+  return text.replace(AFTER_SCHEME, '[:]').replace(LINKING_DOT, '[.]');
 }
 
 function shorten(text: string, length: number): string {

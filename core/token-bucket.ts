@@ -26,6 +26,11 @@ export class TokenBucket {
     return true;
   }
 
+  /** Undoes a `take`. */
+  giveBack(): void {
+    this.#tokens += 1;
+  }
+
   /** How long until one may pass, ms; Infinity when none ever may. */
   waitMs(nowMs: number): number {
     if (this.has(nowMs)) return 0;

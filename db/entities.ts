@@ -12,6 +12,7 @@ import type { LimitOverrides } from '../core/limits.ts';
 import type { DeliveryMethod } from '../core/methods.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
 import type { JsonSchema } from '../core/schemas/schema.ts';
+import type { IngestTokenRule } from '../core/ingest-token.ts';
 import type { PublicVerificationConfig } from '../core/signatures/index.ts';
 import type { TransformType } from '../core/transform-types.ts';
 import type { DestinationType } from '../core/warehouse/config.ts';
@@ -80,10 +81,12 @@ export const ApiKey = defineEntity({
 });
 export type ApiKey = InferEntity<typeof ApiKey>;
 
-/** Where an ingest idempotency key is read from, and how long a repeat counts as a duplicate. */
+/** Where an ingest idempotency key is read from (one of three), and how long a repeat counts as a duplicate. */
 export interface IdempotencyKeyRule {
   header?: string;
   jsonPath?: string;
+  /** The signature itself: whoever sends a captured request again is told of the first one. */
+  signature?: true;
   windowSeconds: number;
 }
 
@@ -98,6 +101,12 @@ export const Source = defineEntity({
     previousVerificationSecret: p.string().nullable(),
     previousSecretUntil: p.datetime(3).nullable(),
     idempotencyKey: p.json<IdempotencyKeyRule>().nullable(),
+    ingestToken: p.string().$type<IngestTokenRule>(),
+    // Encrypted.
+    ingestTokenValue: p.string().nullable(),
+    previousTokenValue: p.string().nullable(),
+    previousTokenUntil: p.datetime(3).nullable(),
+    concealed: p.boolean(),
     enabled: p.boolean(),
     version: p.integer().version(),
     ...stamps,

@@ -6,6 +6,7 @@ import { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { isLockTimeout } from './database-errors.ts';
 import { entities } from './entities.ts';
+import type { Queryable } from './pool.ts';
 import { ensurePartitions } from './retention/partitions.ts';
 import { LOCKS } from './sql-rules.ts';
 
@@ -48,6 +49,15 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   } finally {
     await lock.end();
   }
+}
+
+/** The names of the migrations that the database lacks, in their order. */
+export async function missingMigrations(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ made: boolean }>(`select to_regclass('schema_migrations') is not null as made`);
+  if (rows[0]?.made !== true) return files;
+  const applied = await db.query<{ name: string }>('select name from schema_migrations');
+  const known = new Set(applied.rows.map(({ name }) => name));
+  return files.filter((name) => !known.has(name));
 }
 
 /**

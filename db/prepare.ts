@@ -3,12 +3,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Settings } from '../core/config.ts';
+import { ConfigError, type Settings } from '../core/config.ts';
 import { newId } from '../core/ids.ts';
 import { isSlug } from '../core/slugs.ts';
 import { checkKeysOpenData, loadSecretBox } from './encryption/keys.ts';
-import { migrate } from './migrate.ts';
+import { migrate, missingMigrations } from './migrate.ts';
 import { createPool, inTransaction, type Pool } from './pool.ts';
+import { ensurePartitions } from './retention/partitions.ts';
+import { mayMigrate } from './rights.ts';
 import { LOCKS } from './sql-rules.ts';
 
 export interface PreparedDatabase {
@@ -35,19 +37,31 @@ export function newToken(): string {
 }
 
 /**
- * Makes the database ready to serve; safe to run by several processes at once and at every start.
- * @throws ConfigError when the encryption keys do not open the stored credentials; a database error when it is unreachable
+ * Makes the database ready to serve; safe to run by several processes at once and at every start. A role that may not change the
+ * schema only checks that somebody has (docs/database-roles.md).
+ * @throws ConfigError when the encryption keys do not open the stored credentials, or migrations are missing that this role may not
+ * apply; a database error when it is unreachable
  */
 export async function prepareDatabase(settings: Settings, databaseUrl: string): Promise<PreparedDatabase> {
   const box = loadSecretBox(settings);
-  await migrate(databaseUrl);
   const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: 30_000, onError: () => {} });
   try {
+    if (await mayMigrate(pool)) await migrate(databaseUrl);
+    else await requireMigrated(pool);
     await checkKeysOpenData(pool, box);
     return await firstOrganization(pool, settings);
   } finally {
     await pool.end();
   }
+}
+
+async function requireMigrated(pool: Pool): Promise<void> {
+  const [first, ...others] = await missingMigrations(pool);
+  if (first !== undefined)
+    throw new ConfigError([
+      `The database lacks migrations (${others.length + 1}, ${first} first), and the role of DATABASE_URL may not apply them: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
+    ]);
+  await ensurePartitions(pool);
 }
 
 async function firstOrganization(pool: Pool, settings: Settings): Promise<PreparedDatabase> {
@@ -58,15 +72,17 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
       `insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) on conflict (slug) do nothing`,
       [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN],
     );
-    const found = await db.query<{ id: string; slug: string; plan: string; keys: number }>(
-      `select id, slug, plan, (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
+    const found = await db.query<{ id: string; slug: string; plan: string; deleting: boolean; keys: number }>(
+      `select id, slug, plan, deleted_at is not null as deleting, (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
        from organizations o where slug = $1`,
       [slug],
     );
     const organization = found.rows[0];
     if (!organization) throw new Error(`organization ${slug} vanished while it was being made`);
-    const token = settings.HOOKYARD_API_KEY ?? (organization.keys === 0 ? newToken() : null);
     let createdKey: PreparedDatabase['createdKey'] = null;
+    // An operator wants it gone: when it is, the next start makes a new one.
+    if (organization.deleting) return { organization, createdKey };
+    const token = settings.HOOKYARD_API_KEY ?? (organization.keys === 0 ? newToken() : null);
     if (token !== null) {
       const inserted = await db.query(
         `insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)

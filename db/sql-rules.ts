@@ -180,7 +180,7 @@ export const LOCKS = {
   firstOrganization: 4_865_796_2,
   /** One process settles at a time. */
   settling: 4_865_796_3,
-  /** Partitions are created by one process at a time. */
+  /** Partitions are created by one process at a time (migration 0032). */
   partitions: 4_865_796_4,
 };
 

@@ -3,21 +3,24 @@
 import { resolve } from 'node:path';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
+import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/loopback-default.ts';
+import { createPool } from '../db/pool.ts';
 import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/prepare.ts';
+import { grantRuntime } from '../db/rights.ts';
 import { oneLine, phase, StartupError, seconds } from './errors.ts';
 import { firstSteps } from './first-steps.ts';
 import { keepUp } from './keep-up.ts';
 import { claimPort } from './ports.ts';
+import type { DatabaseRole } from './role-passwords.ts';
 import { type Role, startRole } from './role.ts';
 import { forgetUrl, recordUrl } from './served-url.ts';
 import { type Stack, startStack } from './stack.ts';
 
-// On one machine the first receiver is usually on the same machine; anything more stays refused (see the address guard).
-const loopback = '127.0.0.1,::1,localhost';
 // There is no load balancer in front of the only API.
 const noDrain = '0';
 // Beyond the time for running attempts: closing connections, writing results.
 const endMarginMs = 5_000;
+const GRANT_TIMEOUT_MS = 30_000;
 
 const log = (line: string) => console.log(`hookyard: ${line}`);
 const began = performance.now();
@@ -35,7 +38,7 @@ onEndRequest((reason, count) => {
 
 try {
   const settings = readSettings({
-    HOOKYARD_DELIVERY_ALLOW: loopback,
+    HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE,
     ...process.env,
     HOOKYARD_DRAIN_SECONDS: process.env.HOOKYARD_DRAIN_SECONDS || noDrain,
   });
@@ -66,8 +69,10 @@ async function start(settings: Settings): Promise<void> {
       forgetUrl(settings.HOOKYARD_DATA_DIR);
       apiPort = await claimPort(settings.HOOKYARD_PORT, 'HOOKYARD_PORT', 'the API', settings.HOOKYARD_HOST);
     },
-    async onDatabase(url) {
+    async onDatabase(ownerUrl) {
+      const url = settings.HOOKYARD_MIGRATE_DATABASE_URL ?? ownerUrl;
       prepared = await phase(log, 'the database is up to date', () => prepare(settings, url));
+      if (!settings.DATABASE_URL) await grantServices(url);
     },
   });
   try {
@@ -93,20 +98,28 @@ async function prepare(settings: Settings, databaseUrl: string): Promise<Prepare
   }
 }
 
+/** @param url as the owner of the tables */
+async function grantServices(url: string): Promise<void> {
+  const pool = createPool(url, { max: 1, statementTimeoutMs: GRANT_TIMEOUT_MS, onError: () => {} });
+  await grantRuntime(pool, 'hookyard_runtime' satisfies DatabaseRole).finally(() => pool.end());
+}
+
 async function startRoles(
   settings: Settings,
-  { databaseUrl, temporalAddress, namespace, temporalUiUrl, dataDir }: Stack,
+  { runtimeUrl, temporalAddress, namespace, temporalUiUrl, ports, dataDir }: Stack,
   port: number,
 ) {
   const env = {
     ...process.env,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: runtimeUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || (temporalUiUrl ?? ''),
     HOOKYARD_DATA_DIR: dataDir,
     HOOKYARD_PORT: String(port),
     HOOKYARD_DELIVERY_ALLOW: settings.HOOKYARD_DELIVERY_ALLOW.join(','),
+    // Some of them are in no other setting: those of Temporal's services, and of PostgreSQL when it only serves Temporal.
+    HOOKYARD_DELIVERY_DENY: [...settings.HOOKYARD_DELIVERY_DENY, ...ports().map((own) => `localhost:${own}`)].join(','),
     HOOKYARD_DRAIN_SECONDS: String(settings.HOOKYARD_DRAIN_SECONDS),
   };
   const keep = async (name: 'api' | 'worker') => {
@@ -161,7 +174,7 @@ function printSettings(settings: Settings): void {
   if (ownTemporal) console.log(`  TEMPORAL_ADDRESS=${process.env.TEMPORAL_ADDRESS}`);
   if (process.env.HOOKYARD_DELIVERY_ALLOW === undefined) {
     log(
-      'destinations on this machine (127.0.0.1, ::1, localhost) are allowed; set HOOKYARD_DELIVERY_ALLOW to change that',
+      `destinations on this machine (${LOOPBACK_HOSTS.join(', ')}) are allowed while there is one organization; set HOOKYARD_DELIVERY_ALLOW to change that`,
     );
   }
 }

@@ -21,8 +21,10 @@ import pg from 'pg';
 import { diskFull, type Log, oneLine, PortTakenError, StartupError } from './errors.ts';
 import { readPid, stopLeftover } from './leftovers.ts';
 import { postgresPrograms } from './postgres-programs.ts';
+import { setUpRoles } from './postgres-roles.ts';
 import { barrier, findServerUser, type ServerUser, spawnAs } from './postgres-user.ts';
 import { type Child, type Service, startChild, startService } from './process.ts';
+import { type DatabaseRole, makeRolePasswords } from './role-passwords.ts';
 import { settlesWithin, waitFor } from './wait.ts';
 
 const run = promisify(execFile);
@@ -36,10 +38,12 @@ const stopGraceMs = 20_000;
 
 export interface Postgres {
   service: Service;
-  /** `postgres://` URL of a database of this server, password included. */
-  url(database: string): string;
+  /** `postgres://` URL of a database of this server, password included. @param role by default the superuser */
+  url(database: string, role?: DatabaseRole): string;
   /** Creates the databases that do not exist yet. */
   createDatabases(names: string[]): Promise<void>;
+  /** Makes the roles and the databases of an installation, and gives each database to its owner. */
+  setUpRoles(): Promise<void>;
 }
 
 /**
@@ -57,12 +61,19 @@ export async function startPostgres(options: { dataDir: string; port: number; lo
   const left = readPid(join(files, 'postmaster.pid'));
   if (left !== undefined) await stopLeftover(files, 'postgres', left, stopGraceMs, log);
 
-  const url = (database: string) => `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
+  const passwords = makeRolePasswords(dataDir);
+  const url = (database: string, role?: DatabaseRole) =>
+    `postgres://${role ?? superuser}:${role ? passwords[role] : password}@127.0.0.1:${port}/${database}`;
   const service = await startService(
     () => launch({ dataDir, files, port, postgres: programs.postgres, user, url: url('postgres') }),
     shutDown,
   );
-  return { service, url, createDatabases: (names) => createDatabases(url('postgres'), names) };
+  return {
+    service,
+    url,
+    createDatabases: (names) => createDatabases(url('postgres'), names),
+    setUpRoles: () => setUpRoles(url, passwords),
+  };
 }
 
 /** Fast shutdown: ends open connections and writes a checkpoint; when that takes too long, the next start replays the log. */

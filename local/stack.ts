@@ -11,7 +11,7 @@ import { lockDataDir } from './lock.ts';
 import { claimPort } from './ports.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import type { Service } from './process.ts';
-import { startTemporal } from './temporal.ts';
+import { internalPorts, startTemporal } from './temporal.ts';
 import { dropUnusedKeywordIndexes } from './temporal-schema.ts';
 import { startTemporalUi } from './temporal-ui.ts';
 
@@ -29,7 +29,7 @@ export interface StackOptions {
   downloadUrl?: string;
   /** Runs when the data folder is ours, before anything is started: further checks of the caller. */
   onLocked?: () => Promise<void>;
-  /** Runs as soon as Hookyard's database can be used, beside the start of Temporal (migrations). */
+  /** Runs as soon as Hookyard's database can be used, beside the start of Temporal (migrations); as the owner of its tables. */
   onDatabase?: (databaseUrl: string) => Promise<void>;
   /** Aborts a start in progress; started servers are stopped. */
   signal?: AbortSignal;
@@ -38,10 +38,15 @@ export interface StackOptions {
 
 export interface Stack {
   dataDir: string;
+  /** As its superuser, when the server is embedded. */
   databaseUrl: string;
+  /** As the role of Hookyard's processes. */
+  runtimeUrl: string;
   temporalAddress: string;
   namespace: string;
   temporalUiUrl: string | null;
+  /** All ports on which the embedded servers listen at the moment. */
+  ports(): number[];
   /** The embedded servers: `start`, `stop`, `kill`, `pid`; null when one's own is used. */
   postgres: Service | null;
   temporal: Service | null;
@@ -169,18 +174,29 @@ async function startParts(options: StackOptions, parts: Parts) {
   options.signal?.throwIfAborted();
   const postgres = begun[0] ?? null;
   const databaseUrl = options.databaseUrl ?? postgres?.url('hookyard') ?? '';
+  const ownerUrl = options.databaseUrl ?? postgres?.url('hookyard', 'hookyard_owner') ?? '';
+  const runtimeUrl = options.databaseUrl ?? postgres?.url('hookyard', 'hookyard_runtime') ?? '';
   const connection = temporalConnectionOptions(ownTemporal ?? { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}` });
   const namespace = ownTemporal ? connection.namespace : options.temporalEnv?.TEMPORAL_NAMESPACE || defaultNamespace;
   const temporalAddress = connection.connectionOptions.address;
   await allSettled([
-    options.onDatabase?.(databaseUrl),
+    options.onDatabase?.(ownerUrl),
     startEmbeddedTemporal(options, ports, begun[1], postgres, parts).then(() =>
       setUpNamespace(connection, namespace, ownTemporal ? null : postgres, log),
     ),
     startUi(options, ports.ui, begun[1], parts, temporalAddress, namespace),
   ]);
   options.signal?.throwIfAborted();
-  return { databaseUrl, temporalAddress, namespace, temporalUiUrl: parts.ui && `http://localhost:${ports.ui}` };
+  const listening = [parts.postgres && ports.postgres, parts.temporal && ports.temporal, parts.ui && ports.ui];
+  return {
+    databaseUrl,
+    runtimeUrl,
+    temporalAddress,
+    namespace,
+    temporalUiUrl: parts.ui && `http://localhost:${ports.ui}`,
+    ports: () =>
+      [...listening, ...(parts.temporal ? internalPorts(options.dataDir) : [])].filter((port) => port !== null),
+  };
 }
 
 interface Ports {
@@ -205,7 +221,7 @@ async function startEmbeddedPostgres(options: StackOptions, port: number, parts:
   return phase(options.log, `PostgreSQL listens on 127.0.0.1:${port}`, async () => {
     const postgres = await startPostgres({ dataDir: options.dataDir, port, log: options.log });
     parts.postgres = postgres.service;
-    await postgres.createDatabases(['hookyard', 'temporal', 'temporal_visibility']);
+    await postgres.setUpRoles();
     return postgres;
   });
 }
@@ -223,8 +239,8 @@ async function startEmbeddedTemporal(
       dataDir: options.dataDir,
       port: ports.temporal,
       programs,
-      databaseUrl: postgres.url('temporal'),
-      visibilityUrl: postgres.url('temporal_visibility'),
+      databaseUrl: postgres.url('temporal', 'hookyard_temporal'),
+      visibilityUrl: postgres.url('temporal_visibility', 'hookyard_temporal'),
       log: options.log,
     });
   });
@@ -258,7 +274,7 @@ async function setUpNamespace(
       await ensureNamespace(connection, namespace, log);
       if (postgres === null) return;
       const used = await searchAttributeColumns(connection, namespace);
-      await dropUnusedKeywordIndexes(postgres.url('temporal_visibility'), used);
+      await dropUnusedKeywordIndexes(postgres.url('temporal_visibility', 'hookyard_temporal'), used);
     } finally {
       await connection.close();
     }

@@ -45,7 +45,7 @@ async function launch(options: TemporalOptions): Promise<Child> {
   mkdirSync(folder, { recursive: true });
   const configFile = join(folder, 'server.yaml');
   // JSON is YAML; the file holds the database password.
-  const config = serverConfig(options, await internalPorts(join(folder, 'ports.json')));
+  const config = serverConfig(options, await claimInternalPorts(portsFile(dataDir)));
   writeFileSync(configFile, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
   const child = await startChild({
     name: 'temporal',
@@ -71,8 +71,16 @@ interface ServicePorts {
   membership: number[];
 }
 
+const portsFile = (dataDir: string) => join(dataDir, 'temporal', 'ports.json');
+
+/** The ports of the services among themselves, as they were chosen at the last start. */
+export function internalPorts(dataDir: string): number[] {
+  const { grpc, membership }: ServicePorts = JSON.parse(readFileSync(portsFile(dataDir), 'utf8'));
+  return [...grpc, ...membership];
+}
+
 /** Ports of the services among themselves, kept between starts: a restarted server is found where its peers look for it. */
-async function internalPorts(file: string): Promise<ServicePorts> {
+async function claimInternalPorts(file: string): Promise<ServicePorts> {
   if (existsSync(file)) {
     const kept: ServicePorts = JSON.parse(readFileSync(file, 'utf8'));
     const free = await Promise.all([...kept.grpc, ...kept.membership].map((port) => isFree(port)));

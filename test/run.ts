@@ -10,6 +10,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onEndRequest } from '../core/end-request.ts';
 import type { Lane } from '../core/lane.ts';
+import { migrate } from '../db/migrate.ts';
+import { createPool } from '../db/pool.ts';
+import { grantRuntime } from '../db/rights.ts';
 import { ensureBinaries } from '../local/binaries.ts';
 import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { stopLeftovers } from '../local/leftovers.ts';
@@ -110,6 +113,7 @@ async function runPart(part: Part): Promise<number> {
         postgresPort: 0,
         temporalPort: 0,
         uiPort: null,
+        onDatabase: makeTables,
         log: () => {},
         signal: ending.signal,
       }),
@@ -119,6 +123,13 @@ async function runPart(part: Part): Promise<number> {
     await stack?.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** As `npm start` makes them: the processes of the tests run with a role that cannot. */
+async function makeTables(ownerUrl: string): Promise<void> {
+  await migrate(ownerUrl);
+  const pool = createPool(ownerUrl, { max: 1, statementTimeoutMs: 30_000, onError: () => {} });
+  await grantRuntime(pool, 'hookyard_runtime').finally(() => pool.end());
 }
 
 /** Ends and removes what a killed test run left; a run that is under way holds its lock and is left alone. */
@@ -171,6 +182,7 @@ function testEnvironment(stack: Stack, lane: Lane): NodeJS.ProcessEnv {
   return {
     ...Object.fromEntries(inherited),
     DATABASE_URL: stack.databaseUrl,
+    RUNTIME_DATABASE_URL: stack.runtimeUrl,
     TEMPORAL_ADDRESS: stack.temporalAddress,
     TEMPORAL_NAMESPACE: stack.namespace,
     HOOKYARD_DATA_DIR: join(stack.dataDir, 'app'),

@@ -16,6 +16,8 @@ export interface ClaimsDeps {
   inFlight: InFlight;
   /** Destinations to skip at the moment. */
   waiting: () => string[];
+  /** Organizations whose deliveries wait. */
+  suspended: () => string[];
 }
 
 export interface Claims {
@@ -25,19 +27,19 @@ export interface Claims {
   readonly midRound: boolean;
 }
 
-export function createClaims({ hotPool, owner, inFlight, waiting }: ClaimsDeps): Claims {
+export function createClaims({ hotPool, owner, inFlight, waiting, suspended }: ClaimsDeps): Claims {
   let afterOrganization = '';
   /** Of organizations that were not examined to the end: the last examined destination. */
   const lastExamined = new Map<string, string>();
 
-  /** @param skipped organizations at their limit */
-  function moveOn({ examinedTo, isFull }: Claimed, skipped: string[]): void {
+  /** @param skipped organizations at their limit, and suspended ones */
+  function moveOn({ examinedTo, isFull }: Claimed, skipped: ReadonlySet<string>): void {
     const last = [...examinedTo.keys()].at(-1) ?? '';
     const isLast = !isFull && examinedTo.size < MAX_ORGANIZATIONS_PER_CLAIM;
     for (const id of lastExamined.keys()) {
       const isPassed = id > afterOrganization && (isLast || id <= last);
       // It has nothing in the outbox any more.
-      if (isPassed && !examinedTo.has(id) && !skipped.includes(id)) lastExamined.delete(id);
+      if (isPassed && !examinedTo.has(id) && !skipped.has(id)) lastExamined.delete(id);
     }
     for (const [id, destinationId] of examinedTo) {
       if (destinationId === '') lastExamined.delete(id);
@@ -51,12 +53,13 @@ export function createClaims({ hotPool, owner, inFlight, waiting }: ClaimsDeps):
       const held = inFlight.organizations();
       const left = new Map(held.map((each) => [each.id, each.left]));
       const mostOfOthers = Math.max(1, inFlight.leftFor());
-      const fullOrganizations = held.filter((each) => each.left === 0).map(({ id }) => id);
+      const full = held.filter((each) => each.left === 0).map(({ id }) => id);
+      const skipped = [...full, ...suspended()];
       const known = new Set([...left.keys(), ...lastExamined.keys()]);
-      for (const id of fullOrganizations) known.delete(id);
+      for (const id of skipped) known.delete(id);
       const claimed = await claimDeliveries(hotPool, {
         afterOrganization,
-        fullOrganizations,
+        skippedOrganizations: skipped,
         maxOrganizations: MAX_ORGANIZATIONS_PER_CLAIM,
         turns: [...known].map((id) => ({
           id,
@@ -71,7 +74,7 @@ export function createClaims({ hotPool, owner, inFlight, waiting }: ClaimsDeps):
         perDestination: inFlight.perDestination,
         most: inFlight.free,
       });
-      moveOn(claimed, fullOrganizations);
+      moveOn(claimed, new Set(skipped));
       return claimed.rows.toSorted(byUrgency).filter((row) => {
         if (!inFlight.hasRoom(row)) return false;
         inFlight.add(row);
@@ -80,8 +83,8 @@ export function createClaims({ hotPool, owner, inFlight, waiting }: ClaimsDeps):
     },
     get midRound() {
       if (afterOrganization !== '') return true;
-      for (const id of lastExamined.keys()) if (inFlight.leftFor(id) > 0) return true;
-      return false;
+      const waits = new Set(suspended());
+      return [...lastExamined.keys()].some((id) => inFlight.leftFor(id) > 0 && !waits.has(id));
     },
   };
 }

@@ -2,17 +2,20 @@
 // Temporal worker with few slots, so that a slow mail server never takes resources that deliveries need.
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { createMailer } from '../outbound/mail.ts';
+import { createMailer, type Mailer } from '../outbound/mail.ts';
 import { createNotifyActivities } from '../activities/notify.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
+import type { RecipientRule } from '../core/notify-recipients.ts';
 import { settleAll } from '../core/settle-all.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import { claimNotifications, type NotificationKey } from '../db/delivery/notifications.ts';
+import type { SecretBox } from '../db/encryption/secret-box.ts';
 import type { Pool } from '../db/pool.ts';
 import { mailTaskQueue, notifyWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { notify } from '../workflows/notify.ts';
 import { organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
+import { startConfirmations } from './confirmations.ts';
 import { type RunningWorker, startSideWorker, type WorkerDeps } from './temporal-worker.ts';
 
 // Notifications started per claim.
@@ -25,6 +28,8 @@ export interface NotificationDeps extends WorkerDeps {
   pool: Pool;
   settings: Settings;
   workflowLink: WorkflowLink;
+  secretBox: SecretBox;
+  recipientRule: () => RecipientRule;
 }
 
 export async function startNotifications(deps: NotificationDeps): Promise<RunningWorker> {
@@ -33,14 +38,25 @@ export async function startNotifications(deps: NotificationDeps): Promise<Runnin
     settings.SMTP_URL && settings.HOOKYARD_NOTIFY_FROM
       ? { mailer: createMailer(settings.SMTP_URL), from: settings.HOOKYARD_NOTIFY_FROM }
       : null;
+  const confirmations = smtp && confirm(deps, smtp);
   return startSideWorker(deps, {
     taskQueue: mailTaskQueue(TASK_QUEUE),
     activities: createNotifyActivities({ ...deps, smtp, apiBase: apiBase(settings) }),
     slots: MAIL_SLOTS,
     startDue: async () => (await startDue(deps)) === MAX_PER_LOOK,
     what: 'notifications',
-    close: () => smtp?.mailer.close(),
+    async close() {
+      await confirmations?.stop();
+      smtp?.mailer.close();
+    },
   });
+}
+
+function confirm(deps: NotificationDeps, smtp: { mailer: Mailer; from: string }): { stop(): Promise<void> } | null {
+  const publicUrl = apiBase(deps.settings);
+  if (publicUrl !== '') return startConfirmations({ ...deps, smtp, publicUrl });
+  deps.log.warn('recipients of notifications cannot be asked whether they want them: set HOOKYARD_PUBLIC_URL');
+  return null;
 }
 
 /** A port that the API chooses at its start is not known here. */

@@ -33,6 +33,8 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace'> {
   alone: () => boolean;
   /** Whether an activity of this process makes an attempt of this delivery at the moment. */
   makesAttempt: (deliveryId: string) => boolean;
+  /** Organizations whose deliveries wait. */
+  suspended: () => string[];
 }
 
 export interface Relay {
@@ -49,7 +51,7 @@ export interface Relay {
 }
 
 export function startRelay(deps: RelayDeps): Relay {
-  const { hotPool, pool, shards, log } = deps;
+  const { hotPool, pool, shards, suspended, log } = deps;
   const inFlight = new InFlight(deps.limits, { alone: deps.alone });
   const pacing = createPacing(pool);
   const vacuum = createOutboxVacuum(pool, log);
@@ -59,7 +61,7 @@ export function startRelay(deps: RelayDeps): Relay {
   const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning }));
   const rests = new AdaptiveRest(MIN_REST_MS, MAX_REST_MS);
   const isBusy = () => inFlight.recentlyStarted >= BUSY_IN_FLIGHT;
-  const claims = createClaims({ hotPool, owner: shards.owner, inFlight, waiting: () => pacing.waiting() });
+  const claims = createClaims({ hotPool, owner: shards.owner, inFlight, waiting: () => pacing.waiting(), suspended });
   const policiesOf = createStartPolicies(hotPool);
   const round = { pool, shards, inFlight, claims, vacuum, policiesOf, pacing, starts, background, isBusy };
 

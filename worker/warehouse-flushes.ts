@@ -3,9 +3,11 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { createWarehouseActivities, type FlushDeps } from '../activities/warehouse-flush/index.ts';
+import type { Reach } from '../outbound/http/guarded-connect.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import type { Settings } from '../core/config.ts';
 import { Places } from '../core/places.ts';
+import { operatorR2 } from '../core/warehouse/r2-operator.ts';
 import { warehouseWorkflowId } from '../core/workflow-names.ts';
 import { summaryLine } from '../core/operator-markdown.ts';
 import { settleAll } from '../core/settle-all.ts';
@@ -28,14 +30,13 @@ export interface WarehouseFlushDeps extends WorkerDeps, Omit<FlushDeps, 'warehou
   alone: () => boolean;
   /** For the polls. */
   commandPool: Pool;
-  settings: Pick<
-    Settings,
-    'HOOKYARD_SHUTDOWN_SECONDS' | 'HOOKYARD_DELIVERY_ALLOW' | 'HOOKYARD_WAREHOUSE_RETRY_SECONDS'
-  >;
+  /** Where uploads may go. */
+  reach: Reach;
+  settings: Pick<Settings, 'HOOKYARD_SHUTDOWN_SECONDS' | 'HOOKYARD_WAREHOUSE_RETRY_SECONDS' | 'HOOKYARD_R2_BUCKETS'>;
 }
 
 export function startWarehouseFlushes(deps: WarehouseFlushDeps): Promise<RunningWorker> {
-  const warehouses = createWarehouses({ allow: deps.settings.HOOKYARD_DELIVERY_ALLOW, env: process.env });
+  const warehouses = createWarehouses({ ...deps.reach, r2: operatorR2(deps.settings, process.env) });
   return startSideWorker(deps, {
     taskQueue: warehouseTaskQueue(TASK_QUEUE),
     activities: createWarehouseActivities({ ...deps, warehouses, places: new Places(SLOTS, deps.alone) }),

@@ -6,6 +6,8 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
+import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
 import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
@@ -22,12 +24,14 @@ import { workflowLinks } from '../core/temporal-link.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
+import { recipientRule } from '../core/notify-recipients.ts';
+import { ownServices } from '../core/own-services.ts';
+import { watchOrganizations } from '../db/organizations/several.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { shareConnections } from '../db/pool-turns.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';
-import { watchAlone } from './alone.ts';
 import { watchCircuits } from './circuits.ts';
 import { startEventReplays } from './event-replays.ts';
 import { createLatencies } from './latencies.ts';
@@ -37,6 +41,7 @@ import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
 import { holdShards, type Shards } from './shards.ts';
+import { watchSuspensions } from './suspensions.ts';
 import { temporalLogger } from './temporal-log.ts';
 import { createWorker, type RunningWorker, run, type WorkerDeps } from './temporal-worker.ts';
 import { startWarehouseFlushes } from './warehouse-flushes.ts';
@@ -76,12 +81,15 @@ export async function runWorker(
   ]);
   const client = new Client({ connection, namespace: temporal.namespace, dataConverter });
   const { hotPool, pool, warehousePool } = openPools(settings, databaseUrl, log);
-  const sender = createSender({ allow: settings.HOOKYARD_DELIVERY_ALLOW });
+  const organizations = await watchOrganizations(pool, settings, log);
+  const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const sender = createSender(reach);
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
-  const { alone, stop: stopAlone } = watchAlone(pool, log);
+  const alone = () => !organizations.areSeveral();
   shareConnections(pool, { max: COMMAND_CONNECTIONS, alone });
   const turns = createTurns(pool, ACTIVITY_SLOTS, alone);
   const parking = await startParking(
@@ -89,6 +97,7 @@ export async function runWorker(
     { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
   );
   let relay: Relay | undefined;
+  const suspensions = await watchSuspensions({ pool, log }, () => relay?.nudge());
   const activityDeps: ActivityDeps = {
     pool,
     secretBox,
@@ -102,6 +111,7 @@ export async function runWorker(
     releases: new Places(CIRCUIT_RELEASES, alone),
     awaitRecordMs: AWAIT_RECORD_MS,
     pendingOpenings: new PendingOpenings(),
+    isSuspended: suspensions.has,
     contexts: createContextLoader(hotPool),
     configs,
     observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
@@ -128,6 +138,7 @@ export async function runWorker(
     makesAttempt: turns.isRunning,
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
     lane: settings.HOOKYARD_LANE,
+    suspended: suspensions.ids,
     attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
     log,
@@ -140,6 +151,7 @@ export async function runWorker(
     log,
   );
   const workflowLink = workflowLinks(settings, temporal);
+  const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
   const warehouseDeps = {
     alone,
     client,
@@ -151,9 +163,9 @@ export async function runWorker(
     transforms,
   };
   const others = [
-    await startNotifications({ ...common, client, pool, settings, workflowLink }),
+    await startNotifications({ ...common, client, pool, secretBox, settings, workflowLink, recipientRule: rule }),
     await startEventReplays({ ...common, client, pool }),
-    await startWarehouseFlushes({ ...common, ...warehouseDeps, settings }),
+    await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings }),
   ];
   const workers = [worker, ...others];
   return {
@@ -162,12 +174,13 @@ export async function runWorker(
       stopInOrder(running, shards, workers, [
         () => listener.close(),
         () => circuits.stop(),
+        () => suspensions.stop(),
         () => schedules.stop(),
         () => parking.stop(),
-        () => stopAlone(),
         () => results.idle(),
         () => transforms.close(),
         () => sender.close(),
+        () => organizations.stop(),
         () => closeAll([hotPool, pool, warehousePool], connection),
       ]),
   };

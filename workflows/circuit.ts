@@ -20,6 +20,8 @@ const { advanceCircuit } = proxyActivities<Activities>({
   retry: UNTIL_DONE,
 });
 
+const SUSPENDED = 'The organization is suspended';
+
 export async function circuit(input: CircuitInput): Promise<void> {
   const news = { changed: false, reset: false };
   let advice: CircuitAdvice | null = null;
@@ -48,7 +50,7 @@ export async function circuit(input: CircuitInput): Promise<void> {
     });
     setCurrentDetails(describe(input, advice));
     const isNews = () => news.changed || news.reset;
-    if (advice.state !== 'closed') await untilNews(isNews, advice);
+    if (advice.state !== 'closed' || advice.waitMs > 0) await untilNews(isNews, advice);
     else if (advice.held === 0 && !isNews()) return;
     // A change need not be carried over: the new run starts with a check.
     if (workflowInfo().continueAsNewSuggested && !news.reset) await continueAsNew<typeof circuit>(input);
@@ -57,14 +59,19 @@ export async function circuit(input: CircuitInput): Promise<void> {
 
 async function untilNews(isNews: () => boolean, advice: CircuitAdvice): Promise<void> {
   if (advice.waitMs === null) await condition(isNews);
-  else if (advice.waitMs > 0) {
-    const summary = advice.state === 'open' ? 'Cooldown of the circuit' : 'Deadline of the probe';
-    await condition(isNews, advice.waitMs, { summary });
-  }
+  else if (advice.waitMs > 0) await condition(isNews, advice.waitMs, { summary: waitSummary(advice) });
+}
+
+function waitSummary({ state, suspended }: CircuitAdvice): string {
+  if (suspended) return SUSPENDED;
+  return state === 'open' ? 'Cooldown of the circuit' : 'Deadline of the probe';
 }
 
 /** The "Current Details" in the Temporal UI. */
 function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
+  if (advice.suspended) {
+    return `**Suspended**: ${countOf(advice.held, 'delivery', 'deliveries')} of this route are held until an operator resumes the organization (\`hookyard orgs resume\`).`;
+  }
   if (advice.state === 'closed') {
     return advice.held === 0
       ? '**Closed**: nothing is held.'

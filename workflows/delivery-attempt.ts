@@ -97,7 +97,7 @@ async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away):
 
 /**
  * Waits for the slot that the destination's rate limit reserved; or, without a slot soon, for the relay's signal that one is; or
- * until the organization may run transforms again.
+ * until the organization may run transforms again, or is no longer suspended.
  * @returns whether a cancel came first
  */
 async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: Deferral) {
@@ -107,8 +107,7 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: 
   setCurrentDetails(texts.waiting(run, deferral));
   // `retryNow` makes it check whether its turn has come, or whether the delivery was ended.
   const isOver = () => requests.cancel || (queued === true && (requests.release || requests.retry));
-  const summary = deferral.for === 'transforms' ? 'Transforms of the organization' : 'Rate limit of the destination';
-  if (waitMs > 0) await condition(isOver, waitMs, { summary });
+  if (waitMs > 0) await condition(isOver, waitMs, { summary: texts.waitingSummary(deferral) });
   if (queued) Object.assign(requests, { release: false, retry: false });
   view.nextAttemptAt = null;
   Object.assign(request, { slotAt, queued });

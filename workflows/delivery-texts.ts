@@ -9,7 +9,7 @@ import {
   summaryLine,
   workflowReference,
 } from '../core/operator-markdown.ts';
-import type { UnrecordedAttempt } from '../activities/types.ts';
+import type { AttemptOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import type { DeliveryStatusView } from './messages.ts';
 import { circuitWorkflowId } from '../core/workflow-names.ts';
 
@@ -57,9 +57,18 @@ export function retrying(facts: Facts): string {
   );
 }
 
+type Waiting = Pick<Extract<AttemptOutcome, { status: 'deferred' }>, 'queued' | 'for'>;
+
+/** That wait, on the timeline. */
+export function waitingSummary({ for: what }: Waiting): string {
+  if (what === 'transforms') return 'Transforms of the organization';
+  return what === 'resumption' ? 'The organization is suspended' : 'Rate limit of the destination';
+}
+
 /** Before an attempt that is not made yet. */
-export function waiting(facts: Facts, { queued, for: what }: { queued?: boolean; for?: 'transforms' }): string {
+export function waiting(facts: Facts, { queued, for: what }: Waiting): string {
   if (what === 'transforms') return waitingForTransforms(facts);
+  if (what === 'resumption') return waitingForResumption(facts);
   return queued ? waitingForTurn(facts) : waitingForSlot(facts);
 }
 
@@ -76,6 +85,15 @@ function waitingForTurn(facts: Facts): string {
     'There is no place for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts of this organization are under way. It is made by itself when its turn comes.',
     signalChoices(CANCEL),
     'No signal passes a limit. A higher `rateLimitPerMinute` of the destination counts at once.',
+    seeAlso(facts),
+  );
+}
+
+function waitingForResumption(facts: Facts): string {
+  return paragraphs(
+    'The organization is **suspended**, so nothing is sent. The next attempt is made by itself after an operator has resumed the organization. Waiting uses up no attempt.',
+    signalChoices(CANCEL),
+    'To resume it: `hookyard orgs resume`.',
     seeAlso(facts),
   );
 }

@@ -21,6 +21,8 @@ import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE, untilDone } from './own-
 // The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.
 const PAGE_TIMEOUT_MS = 120_000;
 const HEARTBEAT_TIMEOUT_MS = 15_000;
+// How long a replay rests while its organization is suspended, before it looks again.
+const SUSPENDED_MS = 30_000;
 // About a hundred pages. Well before Temporal suggests it: a worker that takes over a replay replays its history first.
 const MAX_HISTORY_EVENTS = 1000;
 
@@ -73,6 +75,11 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
     const begunAt = Date.now();
     const after = await makePage(run, before.pages + 1);
     if (after === null) break;
+    if (after.suspended) {
+      run.view = after;
+      await waitForResumption(run);
+      continue;
+    }
     if (after.status !== 'running') return ended(run, after);
     run.view = after;
     const events = after.eventsReplayed - before.eventsReplayed;
@@ -121,6 +128,18 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
     ),
   );
   if (waitMs > 0) await condition(() => requests.cancel, waitMs, { summary: `After page ${view.pages}` });
+}
+
+/** It is not signalled: an organization has few replays. */
+async function waitForResumption(run: Run): Promise<void> {
+  setCurrentDetails(
+    paragraphs(
+      'The organization is **suspended**: the replay goes on after it is resumed.',
+      describeProgress(run.view),
+    ),
+  );
+  await condition(() => run.requests.cancel, SUSPENDED_MS, { summary: 'The organization is suspended' });
+  if (!run.requests.cancel) await continueWhenLong(run);
 }
 
 async function pauseForOwnSide({ view, requests }: Run, { waitMs, details }: Away): Promise<void> {

@@ -56,6 +56,7 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
     if (advice.state === 'idle' && finishing === null && !run.news.changed) return;
     if (advice.state === 'idle') await run.finishing?.done;
     if (advice.state === 'filling') await fill(run, advice);
+    if (advice.state === 'suspended') await waitForResumption(run, advice.waitMs);
     if (advice.state === 'frozen') await write(run, advice);
     if (advice.state === 'uploaded') await finishBeside(run, advice.batchId);
     await continueWhenLong(run);
@@ -71,6 +72,11 @@ async function fill({ news }: Run, { waiting, waitMs }: Extract<WarehouseAdvice,
     ),
   );
   await condition(() => news.changed, waitMs, { summary: 'Until the next file' });
+}
+
+async function waitForResumption({ news }: Run, waitMs: number): Promise<void> {
+  setCurrentDetails('The organization is **suspended**: files are written again after it is resumed.');
+  await condition(() => news.changed, waitMs, { summary: 'The organization is suspended' });
 }
 
 /** One upload; when it does not succeed, the wait before the next one. */

@@ -1,5 +1,5 @@
-// Decides whether an attempt may be made: the delivery is open, its configuration exists, no circuit blocks it, and the rate
-// limit of its destination has a slot.
+// Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
+// circuit blocks it, and the rate limit of its destination has a slot.
 import { isOpenStatus } from '../../core/delivery-status.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -12,6 +12,7 @@ import type { AttemptDeps } from './deps.ts';
 import { type Ending, endWithoutAttempt } from './end-without-attempt.ts';
 import { awaitSlot } from './rate-limit.ts';
 import { CLOSED, recordedOutcome } from './record-later.ts';
+import { waitForResumption } from './suspended.ts';
 
 /** The loaded data is outdated: the attempt starts over by loading the delivery. */
 export const RELOAD = 'reload';
@@ -38,6 +39,7 @@ export async function admit(
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
   if (!isOpenStatus(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
+  if (deps.isSuspended(context.organizationId)) return waitForResumption(deps.pool, context, request);
   // A delivery that is no longer blocked, or has ended meanwhile, is loaded again.
   if (context.blocked) return (await divert(deps, context, lane)) ?? RELOAD;
   const admitted = await requireAll(deps, context);

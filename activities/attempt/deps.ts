@@ -20,6 +20,8 @@ export interface AttemptDeps {
   /** Ends that wait early: the worker is shutting down and will cut the activity off. */
   ending?: AbortSignal;
   pendingOpenings: PendingOpenings;
+  /** Whether an organization is suspended: nothing is sent for it. */
+  isSuspended: (organizationId: string) => boolean;
   /** Called when an attempt has reserved its rate-limit slot. */
   onSlot: (destinationId: string, deliveryId: string) => void;
   /** Called with the response time of each destination. */

@@ -14,10 +14,10 @@ const NEAR_SLOT_MS = 250;
 // delivery is cancelled, and does not follow a change of the limit.
 const FURTHEST_SLOT_MS = 30_000;
 // Attempts of the relay, and requests of earlier releases, do not support turns and are requested again.
-const LOOK_AGAIN_MS = 30_000;
+export const LOOK_AGAIN_MS = 30_000;
 // The relay signals a workflow when its turn has come, and the reconciliation signals one that lost its place in the queue. If
 // both miss one, it checks again after this time.
-const FORGOTTEN_MS = 6 * 3_600_000;
+export const FORGOTTEN_MS = 6 * 3_600_000;
 /** The outcome of an attempt that is queued for its turn. */
 export const QUEUED: AttemptOutcome = { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true };
 

@@ -45,6 +45,7 @@ export function openDestination(
   const target = {
     id: stored.id,
     version: stored.version,
+    organization: stored.organization,
     type: opened.type,
     config: opened.config,
   } as WarehouseTarget;

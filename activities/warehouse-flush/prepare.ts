@@ -26,10 +26,13 @@ import {
   type WaitingRow,
 } from '../../db/warehouse/batches.ts';
 import { endFlush, noteFilling, noteSeen, type WarehouseKey } from '../../db/warehouse/flushes.ts';
+import { loadSuspension, type Suspension } from '../../db/organizations/suspension.ts';
 import type { WarehouseAdvice } from '../types.ts';
 import { type FlushDeps, openDestination } from './deps.ts';
 
 const END_STEP = 1000;
+// While the organization is suspended; resuming it wakes the workflow.
+const SUSPENDED_MS = 600_000;
 
 /** Checks what waits, and freezes a batch when one is due. */
 export async function prepareBatch(
@@ -39,8 +42,10 @@ export async function prepareBatch(
   const destination = await findWarehouse(deps.pool, key);
   // Before the record is used: a later change wakes the workflow again.
   await noteSeen(deps.pool, key, destination?.version ?? null);
+  const { suspended, resumedAt } = await loadSuspension(deps.pool, key.organizationId);
+  if (suspended) return { state: 'suspended', waitMs: SUSPENDED_MS };
   const underWay = await findBatchUnderWay(deps.pool, key, finishing ?? undefined);
-  if (underWay) return adviceOn(underWay);
+  if (underWay) return adviceOn(underWay, resumedAt);
   const opened = openDestination(deps, destination);
   if (!opened.ok) {
     await endWaiting(deps, key, opened);
@@ -48,10 +53,10 @@ export async function prepareBatch(
   }
   // No rules: rows are whole events.
   const fieldMapping = opened.fieldMapping?.length === 0 ? null : opened.fieldMapping;
-  return nextBatch(deps, key, { config: opened.target.config, fieldMapping });
+  return nextBatch(deps, key, { config: opened.target.config, fieldMapping, resumedAt });
 }
 
-type Form = { config: WarehouseConfig } & Pick<StoredDestination, 'fieldMapping'>;
+type Form = { config: WarehouseConfig } & Pick<StoredDestination, 'fieldMapping'> & Pick<Suspension, 'resumedAt'>;
 
 async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promise<WarehouseAdvice> {
   const { batchSize, batchWindowSeconds } = form.config;
@@ -73,7 +78,7 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
   if (plan === null) throw new Error('A full look decides');
   if (plan.kind === 'due') {
     const id = open.get(plan.partition)?.id ?? newId('bat');
-    return adviceOn(await freeze(deps, key, form, { ...plan, id }));
+    return adviceOn(await freeze(deps, key, form, { ...plan, id }), form.resumedAt);
   }
   await noteFilling(deps.pool, key, { ...plan, lookedTo });
   const waiting = plan.batches.reduce((sum, { events }) => sum + events, 0);
@@ -157,7 +162,8 @@ async function freeze(
   return batch;
 }
 
-function adviceOn(batch: BatchUnderWay): WarehouseAdvice {
+/** @param resumedAt the time before counts for nothing: it cannot have been written then */
+function adviceOn(batch: BatchUnderWay, resumedAt: Date | null): WarehouseAdvice {
   const { id: batchId, status, events, bytes, attempts, waitingSince, errorSummary } = batch;
   if (status === 'uploaded') return { state: 'uploaded', batchId, events };
   return {
@@ -166,7 +172,7 @@ function adviceOn(batch: BatchUnderWay): WarehouseAdvice {
     events,
     bytes,
     attempts,
-    waitingSince: waitingSince.getTime(),
+    waitingSince: Math.max(waitingSince.getTime(), resumedAt?.getTime() ?? 0),
     error: errorSummary,
   };
 }

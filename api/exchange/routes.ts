@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { Route } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { requireRouteRoom } from '../limits.ts';
 import { routeFileItem } from '../members/routes.ts';
 import { count, idOf, text } from '../members/values.ts';
@@ -18,8 +18,8 @@ import {
   checkItems,
   envelope,
   exampleOptions,
-  idsParam,
   type ImportRequest,
+  idsParam,
   importOf,
   inImport,
   messages,

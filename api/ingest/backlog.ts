@@ -1,6 +1,6 @@
 // Backpressure of ingest: webhooks are refused while the backlog is too large, or the database is too large. Requests only check
 // memory: what was read from PostgreSQL a moment ago, and what this process has let in since.
-import { ALL_OPEN, type Admission, admit, mayBeFullFrom, type Waiting } from '../../core/backlog-limit.ts';
+import { type Admission, ALL_OPEN, admit, mayBeFullFrom, type Waiting } from '../../core/backlog-limit.ts';
 import type { Settings } from '../../core/config.ts';
 import { leftFor } from '../../core/fair-share.ts';
 import type { Limits } from '../../core/limits.ts';

@@ -1,5 +1,5 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
-// Rules: INGEST-01 to INGEST-11, INGEST-13, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08.
+// Rules: INGEST-01 to INGEST-11, INGEST-13, ORG-02, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
@@ -7,24 +7,29 @@ import type { Settings } from '../../core/config.ts';
 import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
 import type { LimitName } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
-import { slackChallenge, type Verification, verifySignature } from '../../core/signatures/index.ts';
+import { slackChallenge } from '../../core/signatures/index.ts';
+import { isSlug } from '../../core/slugs.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
+import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
-import { BodyError, noRoom, receiveBody } from '../receive-body.ts';
+import { BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { newEvent } from './new-event.ts';
 import type { OrganizationUse, Place } from './organization-use.ts';
+import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 import type { WriteOutcome } from './write-group.ts';
 
-const PATH = /^\/ingest\/([^/]+)\/([^/]+)$/;
+const PATH = /^\/ingest\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
+// Names without a source have one share of the memory together, so that nobody's organization pays for them.
+const NO_ORGANIZATION = '';
 export const INGEST_METHODS: readonly string[] = METHODS;
 // A configuration may change again while an event is being rerouted; after this many changes in a row the sender has to retry.
 const MAX_ROUTINGS = 5;
@@ -60,26 +65,44 @@ export function createIngest({ pool, settings, secretBox, backlog, quotas }: Ing
     const receivedAt = new Date();
     const headers = flatHeaders(ctx.req.headers);
     refuseLoop(headers);
-    const [, organizationSlug = '', sourceSlug = ''] = match;
-    const source = await requireOpenSource(routing, organizationSlug, sourceSlug);
+    const [, organizationSlug = '', sourceSlug = '', token = null] = match;
+    const known = await requireOpenSource(routing, organizationSlug, sourceSlug);
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
-    const use = await quotas.of(source);
-    use.requireRoom(Number(ctx.req.headers['content-length'] ?? 0));
-    const room: BodyMemoryBudget = ctx.state.room;
-    if (!room.enter(`${organizationSlug}/${sourceSlug}`)) {
+    const payloadBytes = await requireQuota(ctx.req, known);
+    const { room, client, minBodyRate }: ApiState = ctx.state;
+    const source = `${organizationSlug}/${sourceSlug}`;
+    if (!room.enter({ client: client.client, source, organization: known ? organizationSlug : NO_ORGANIZATION })) {
       throw unavailable('Too many webhooks of this source are under way');
     }
     const received = new Received({
       organizationSlug,
       sourceSlug,
+      token,
       method: ctx.method,
       queryText: ctx.querystring,
       headers,
-      body: await readBody(ctx.req, { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, ...use.limits }, room),
+      body: await readBody(
+        ctx.req,
+        { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, minBodyRate },
+        room,
+      ),
+      clientAddress: client.address,
       receivedAt,
     });
     ctx.body = await accept({ routing, writer, backlog, quotas }, received);
+  }
+
+  /**
+   * A source that asks for proof must look like one that does not exist, so its limits count after the proof.
+   * @returns the largest payload, in bytes
+   * @throws ApiError 429
+   */
+  async function requireQuota(request: IncomingMessage, source: SourceRouting | null): Promise<number> {
+    if (source === null || asksForProof(source)) return Number.POSITIVE_INFINITY;
+    const use = await quotas.of(source);
+    use.requireRoom(Number(request.headers['content-length'] ?? 0));
+    return use.limits.payloadBytes;
   }
 
   return { middleware, close: () => writer.idle() };
@@ -96,11 +119,14 @@ async function accept(
   received: Received,
 ): Promise<object> {
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
-    const source = await verifiedSource(routing, received);
+    const { source, mac } = await verifiedSource(routing, received);
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return { challenge };
-    const event = newEvent(source, received, new Date());
     const use = await quotas.of(source);
+    requireSmallPayload(use, received.body.length);
+    // Before schemas and filters run.
+    use.requireRoom(received.body.length);
+    const event = newEvent(source, received, { at: new Date(), mac });
     await requireFewDeliveries(quotas, use, event.deliveries.length);
     const outcome = await store(writer, use, backlog.takeRoomFor(source, event.deliveries), event);
     if (outcome.kind === 'stored') return { success: true, eventId: event.id };
@@ -133,14 +159,19 @@ async function store(
     const outcome = await writer.write(event);
     for (const place of places) {
       if (outcome.kind === 'stored') place.keep();
-      else place.release();
+      else place.release(outcome.kind === 'stale');
     }
     return outcome;
   } catch (error) {
-    for (const place of places) place.release();
+    for (const place of places) place.release(false);
     if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
     throw error;
   }
+}
+
+/** @throws ApiError 413 */
+function requireSmallPayload({ limits }: OrganizationUse, bytes: number): void {
+  if (bytes > limits.payloadBytes) throw tooLarge(limits.payloadBytes, 'payloadBytes');
 }
 
 async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, deliveries: number): Promise<void> {
@@ -152,54 +183,37 @@ async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, delive
   throw limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
 
+/**
+ * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may know of.
+ * @returns the source of this name, as far as is known
+ */
 async function requireOpenSource(
   routing: RoutingCache,
   organizationSlug: string,
   sourceSlug: string,
-): Promise<SourceRouting> {
-  let source = await routing.get(organizationSlug, sourceSlug);
-  if (source && !source.enabled) source = await routing.getCurrent(organizationSlug, sourceSlug);
-  requireOpen(source, organizationSlug, sourceSlug);
-  return source;
+): Promise<SourceRouting | null> {
+  if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource({ organizationSlug, sourceSlug });
+  const known = await routing.get(organizationSlug, sourceSlug);
+  if (known === null || closedBy(known, sourceSlug) === null || asksForProof(known)) return known;
+  const current = await routing.getCurrent(organizationSlug, sourceSlug);
+  const closed = current && !asksForProof(current) ? closedBy(current, sourceSlug) : null;
+  if (closed !== null) throw closed;
+  return current;
 }
 
-function requireOpen(
-  source: SourceRouting | null,
-  organizationSlug: string,
-  sourceSlug: string,
-): asserts source is SourceRouting {
-  if (!source) {
-    throw new ApiError(
-      404,
-      'RESOURCE_NOT_FOUND',
-      `No source receives webhooks at /ingest/${organizationSlug}/${sourceSlug}; send to the webhookUrl of a source`,
-    );
-  }
-  if (!source.enabled)
-    throw new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
-}
-
-/** The source, after the request was verified. A request is never refused because of an outdated secret in the cache. */
-async function verifiedSource(routing: RoutingCache, received: Received): Promise<SourceRouting> {
+/** The source and the right signature, after the request was verified. A cached source accepts, and only a current one refuses. */
+async function verifiedSource(
+  routing: RoutingCache,
+  received: Received,
+): Promise<{ source: SourceRouting; mac: Buffer | null }> {
   const { organizationSlug, sourceSlug } = received;
   const known = await routing.get(organizationSlug, sourceSlug);
-  requireOpen(known, organizationSlug, sourceSlug);
-  if (verify(known, received).valid) return known;
+  const verdict = judge(known, received);
+  if (verdict.kind === 'accepted') return verdict;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  requireOpen(current, organizationSlug, sourceSlug);
-  const verification = verify(current, received);
-  if (verification.valid) return current;
-  throw new ApiError(401, 'INVALID_SIGNATURE', `${verification.reason}; nothing was stored`);
-}
-
-/** Verifies with the source's secret and, during a rotation, with the one before. */
-function verify({ verification, previous }: SourceRouting, received: Received): Verification {
-  const nowMs = received.receivedAt.getTime();
-  const request = { headers: received.headers, body: received.body, nowMs };
-  const outcome = verifySignature(verification, request);
-  if (outcome.valid || previous === null || nowMs >= previous.untilMs) return outcome;
-  const earlier = verifySignature(previous.verification, request);
-  return earlier.valid ? earlier : outcome;
+  const last = current === known ? verdict : judge(current, received);
+  if (last.kind === 'accepted') return last;
+  throw last.error;
 }
 
 /** Header names in lower case as Node reads them; several values of one name joined as RFC 9110, section 5.3 allows. */
@@ -216,14 +230,16 @@ interface BodyLimits {
   ofService: number;
   /** Of this one. */
   payloadBytes: number;
+  minBodyRate: number;
 }
 
 async function readBody(request: IncomingMessage, limits: BodyLimits, room: BodyMemoryBudget): Promise<Buffer> {
-  const { ofService, payloadBytes } = limits;
+  const { ofService, payloadBytes, minBodyRate } = limits;
   try {
-    return await receiveBody(request, Math.min(ofService, payloadBytes), room);
+    return await receiveBody(request, { limit: Math.min(ofService, payloadBytes), minRate: minBodyRate }, room);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
+    if (error.reason === 'too_slow') throw tooSlow(minBodyRate, 'nothing was stored');
     if (error.reason === 'no_room') throw noRoom('nothing was stored, send it again');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');

@@ -10,8 +10,12 @@ import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Received } from './received.ts';
 import type { RoutedDestination, RoutedRoute, SourceRouting } from './routing.ts';
 
-/** @param validatedAt when its signature was verified */
-export function newEvent(source: SourceRouting, received: Received, validatedAt: Date): NewEvent {
+/** @param verified when its signature was verified, and the right signature; null where nothing is signed */
+export function newEvent(
+  source: SourceRouting,
+  received: Received,
+  verified: { at: Date; mac: Buffer | null },
+): NewEvent {
   const { body } = received;
   return {
     id: received.eventId,
@@ -21,14 +25,15 @@ export function newEvent(source: SourceRouting, received: Received, validatedAt:
     method: received.method,
     query: received.queryText,
     headers: received.headers,
+    clientAddress: received.clientAddress,
     body,
     // PostgreSQL text cannot hold NUL, so a body with NUL is stored as binary.
     isText: isUtf8(body) && !body.includes(0),
     payloadHash: hashPayload(body),
     receivedAt: received.receivedAt,
-    validatedAt,
+    validatedAt: verified.at,
     ...routed(source.routes, received),
-    idempotency: idempotencyOf(source.idempotencyKey, received),
+    idempotency: idempotencyOf(source.idempotencyKey, received, verified.mac),
   };
 }
 
@@ -68,13 +73,23 @@ function stateOf(destination: RoutedDestination, mismatch: string | null): Pick<
 }
 
 // A request without the key is never a duplicate.
-function idempotencyOf(rule: IdempotencyKeyRule | null, received: Received): NewEvent['idempotency'] {
+function idempotencyOf(
+  rule: IdempotencyKeyRule | null,
+  received: Received,
+  mac: Buffer | null,
+): NewEvent['idempotency'] {
   if (!rule) return null;
+  // The right signature, not the received text: the same one can be written in several ways.
+  if (rule.signature) return mac && { keyHash: sha256(mac), windowSeconds: rule.windowSeconds };
   const text = rule.header
     ? received.headers[rule.header.toLowerCase()]
     : keyText(lookupPath(received.payload(), rule.jsonPath ?? '')[0]);
   if (text === undefined || text === '') return null;
-  return { keyHash: createHash('sha256').update(text).digest(), windowSeconds: rule.windowSeconds };
+  return { keyHash: sha256(text), windowSeconds: rule.windowSeconds };
+}
+
+function sha256(data: string | Buffer): Buffer {
+  return createHash('sha256').update(data).digest();
 }
 
 // Matches the JSON of anything but a string, or the JSON of a string.

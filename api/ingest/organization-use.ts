@@ -18,8 +18,8 @@ interface Count {
 export interface Place {
   /** It was stored. */
   keep(): void;
-  /** It was not. */
-  release(): void;
+  /** It was not. @param asksAgain whether it is about to take a place again, which must not cost it twice */
+  release(asksAgain: boolean): void;
 }
 
 export class OrganizationUse {
@@ -97,14 +97,15 @@ export class OrganizationUse {
     this.#bucket.take(this.usedAt);
     this.#underWay.events += 1;
     this.#underWay.bytes += bytes;
-    const release = () => {
+    const release = (asksAgain: boolean) => {
+      if (asksAgain) this.#bucket.giveBack();
       this.#underWay.events -= 1;
       this.#underWay.bytes -= bytes;
     };
     return {
       release,
       keep: () => {
-        release();
+        release(false);
         this.#count(Math.floor(receivedAt.getTime() / DAY_MS), { events: 1, bytes });
       },
     };

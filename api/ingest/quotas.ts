@@ -62,10 +62,12 @@ export class Quotas {
     }
   }
 
-  /** Adds what is left. */
+  /** Adds what is left; when PostgreSQL is away, settling counts it later. */
   async close(): Promise<void> {
     await this.#schedule?.close();
-    await this.#add();
+    await this.#add().catch((error: unknown) =>
+      this.#deps.log.warn({ error: String(error) }, 'the last webhooks were not counted'),
+    );
   }
 
   #loadOnce(use: OrganizationUse): Promise<OrganizationUse> {

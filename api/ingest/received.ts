@@ -6,12 +6,16 @@ import type { GatedRequest } from './gate.ts';
 export interface ReceivedParts {
   organizationSlug: string;
   sourceSlug: string;
+  /** The unguessable part of the address; null without one. */
+  token: string | null;
   method: string;
   /** As in the address, without the question mark. */
   queryText: string;
   /** Names in lower case. */
   headers: Record<string, string>;
   body: Buffer;
+  /** Of the sender, behind the operator's proxies. */
+  clientAddress: string;
   receivedAt: Date;
 }
 
@@ -23,10 +27,12 @@ export class Received implements GatedRequest {
   readonly eventId: string;
   readonly organizationSlug: string;
   readonly sourceSlug: string;
+  readonly token: string | null;
   readonly method: string;
   readonly queryText: string;
   readonly headers: Record<string, string>;
   readonly body: Buffer;
+  readonly clientAddress: string;
   readonly receivedAt: Date;
   #payload: { payload: unknown } | undefined;
   #query: URLSearchParams | undefined;
@@ -34,10 +40,12 @@ export class Received implements GatedRequest {
   constructor(parts: ReceivedParts) {
     this.organizationSlug = parts.organizationSlug;
     this.sourceSlug = parts.sourceSlug;
+    this.token = parts.token;
     this.method = parts.method;
     this.queryText = parts.queryText;
     this.headers = parts.headers;
     this.body = parts.body;
+    this.clientAddress = parts.clientAddress;
     this.receivedAt = parts.receivedAt;
     this.eventId = newId('evt', parts.receivedAt.getTime());
   }

@@ -2,7 +2,9 @@
 // its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
 // Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
+import type { IngestTokens } from '../../core/ingest-token.ts';
 import type { VerificationConfig } from '../../core/signatures/index.ts';
+import { createTurns } from '../../core/turns.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
@@ -28,13 +30,18 @@ export interface SourceRouting {
   /** The same with the secret before, and when that ends, ms since 1970; null when no secret is being rotated. */
   previous: { verification: VerificationConfig; untilMs: number } | null;
   idempotencyKey: IdempotencyKeyRule | null;
+  tokens: IngestTokens;
+  /** Whoever cannot prove who they are is answered as if there were no such source. */
+  concealed: boolean;
   routes: RoutedRoute[];
 }
 
 const MAX_CACHED = 10_000;
+// Look-ups at a time: strangers who try addresses cause one each, and must leave connections to what stores webhooks.
+const MAX_LOOKUPS = 4;
 
 export interface RoutingCache {
-  /** The source as last loaded, or loaded now; null when there is none. May be out of date. */
+  /** The source as last loaded, or loaded now; null when there was none. May be out of date. */
   get(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
   /** The source as of now: the cached copy when its version is still current, else loaded again. */
   getCurrent(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
@@ -48,15 +55,22 @@ export interface RoutingCache {
  */
 export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources: number = MAX_CACHED): RoutingCache {
   const cached = new LRUCache<string, SourceRouting>({ max: maxSources });
+  // Names without a source, so that strangers who try names cost one query each time, like those who find a source.
+  const missing = new LRUCache<string, true>({ max: maxSources });
+  const inTurn = createTurns(MAX_LOOKUPS);
   const loading = new Map<string, Promise<SourceRouting | null>>();
 
   async function load(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null> {
-    const row = await loadRouting(pool, organizationSlug, sourceSlug);
+    const row = await inTurn(() => loadRouting(pool, organizationSlug, sourceSlug));
     const key = `${organizationSlug}/${sourceSlug}`;
     cached.delete(key);
-    if (!row) return null;
+    if (!row) {
+      missing.set(key, true);
+      return null;
+    }
     const routing = toRouting(row, secretBox);
     cached.set(key, routing);
+    missing.delete(key);
     return routing;
   }
 
@@ -71,12 +85,15 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
 
   return {
     async get(organizationSlug, sourceSlug) {
-      return cached.get(`${organizationSlug}/${sourceSlug}`) ?? loadOnce(organizationSlug, sourceSlug);
+      const key = `${organizationSlug}/${sourceSlug}`;
+      const known = cached.get(key);
+      if (known !== undefined) return known;
+      return missing.has(key) ? null : loadOnce(organizationSlug, sourceSlug);
     },
     async getCurrent(organizationSlug, sourceSlug) {
       const known = cached.get(`${organizationSlug}/${sourceSlug}`);
       if (!known) return load(organizationSlug, sourceSlug);
-      const version = await configVersion(pool, known.organizationId);
+      const version = await inTurn(() => configVersion(pool, known.organizationId));
       return version === known.configVersion ? known : load(organizationSlug, sourceSlug);
     },
     forget(organizationSlug, sourceSlug) {
@@ -101,6 +118,18 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     previous:
       previousSecret !== null && untilMs !== null ? { verification: verificationWith(previousSecret), untilMs } : null,
     idempotencyKey: row.idempotencyKey,
+    tokens: tokensOf(row, secretBox),
+    concealed: row.concealed,
     routes: row.routes.map(({ schema, filter, ...route }) => ({ ...route, gate: compileGate(schema, filter) })),
+  };
+}
+
+function tokensOf(row: RoutingRow, secretBox: SecretBox): IngestTokens {
+  const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
+  const [previous, until] = [open(row.previousTokenValue), row.previousTokenUntil];
+  return {
+    rule: row.ingestToken,
+    current: open(row.ingestTokenValue),
+    previous: previous === null || until === null ? null : { token: previous, untilMs: until.getTime() },
   };
 }

@@ -117,6 +117,13 @@ export const routeMembers = membersOf<Route>()({
   notifyOnSuccess: optional(flag(false), false),
   notifyOnRecovery: optional(flag(true), false),
   notifyEmails: optional(notifyEmails.nullable(), null, { answer: shownEmails }),
+  withheldEmails: computed(
+    z.array(text('team@example.com')).meta({
+      description:
+        'Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain.',
+      examples: [[]],
+    }),
+  ),
   expectedResponse: optional(expectedResponse, null),
   lane: optional(lane.nullable(), null, {
     answer: lane.optional().meta({ description: 'Only there when it is set for this route.' }),

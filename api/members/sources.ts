@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { parsePath } from '../../core/dotted-path.ts';
 import { checkHeaderName } from '../../core/headers.ts';
+import { INGEST_TOKEN_RULES } from '../../core/ingest-token.ts';
 import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } from '../../core/signatures/index.ts';
 import type { Source } from '../../db/entities.ts';
 import * as field from './fields.ts';
@@ -33,19 +34,31 @@ const keyMembers = {
     .refine((path) => parsePath(path) !== null, 'must be a path into the payload, for example $.order.id')
     .meta({ examples: ['$.order.id'] })
     .optional(),
+  signature: z
+    .literal(true)
+    .meta({ description: 'By the signature: a captured request that is sent again is a repeat.' })
+    .optional(),
   windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
 };
 const idempotencyKey = z
   .object(keyMembers)
   .refine(
-    (rule) => (rule.header === undefined) !== (rule.jsonPath === undefined),
-    'must have either header or jsonPath',
+    ({ header, jsonPath, signature }) => [header, jsonPath, signature].filter((way) => way !== undefined).length === 1,
+    'must have one of header, jsonPath and signature',
   )
   .nullable()
   .meta({
     description: 'By what a repeated webhook is known, and for how long.',
     examples: [{ header: 'X-Request-Id', windowSeconds: 3600 }],
   });
+
+const ingestToken = z
+  .enum(INGEST_TOKEN_RULES)
+  .meta({ description: 'Whether the address ends in an unguessable part: never, if the sender likes, or always.' });
+const concealed = z.boolean().meta({
+  description: 'Whether webhooks without a valid signature are answered as if there were no such source.',
+  examples: [false],
+});
 
 // Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
 const verificationConfig = z.looseObject({ type: z.string() }).nullable().optional();
@@ -66,9 +79,13 @@ const shownVerificationConfig = z
   });
 
 /** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
-export const sourceMembers = membersOf<
-  Omit<Source, 'verification' | 'verificationSecret' | 'previousVerificationSecret'>
->()({
+type Hidden =
+  | 'verification'
+  | 'verificationSecret'
+  | 'previousVerificationSecret'
+  | 'ingestTokenValue'
+  | 'previousTokenValue';
+export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   id: readOnly(idOf('src')),
   name: required(field.name),
   // Part of the URL that the provider sends to, so an update may not change it.
@@ -88,6 +105,11 @@ export const sourceMembers = membersOf<
       .meta({ description: 'Until then webhooks signed with the secret before this one are taken too.' }),
   ),
   idempotencyKey: optional(idempotencyKey, null),
+  ingestToken: optional(ingestToken, 'none'),
+  previousTokenUntil: readOnly(
+    timestamp.nullable().meta({ description: 'Until when the address before the last rotation is taken, too.' }),
+  ),
+  concealed: optional(concealed, false),
   enabled: optional(field.enabled, true),
   eventsCount: computed(count),
   lastEventAt: computed(timestamp.nullable()),

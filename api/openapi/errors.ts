@@ -9,8 +9,9 @@ import { ignoredNames, requestId } from './parameters.ts';
 const DESCRIPTIONS: Record<number, string> = {
   400: 'The request is not as it must be; `message` names the first offending member, `details` all of them.',
   401: 'The credentials are missing, unknown, expired or revoked.',
-  403: 'The key or the plan of the organization does not allow this.',
+  403: 'The key or the plan of the organization does not allow this, or the organization is suspended.',
   404: 'There is no such record in this organization.',
+  408: 'The body did not arrive in time.',
   409: 'It is in conflict with what there is.',
   410: 'The payload was removed by the retention policy.',
   413: 'The body is too large.',
@@ -97,7 +98,9 @@ const SHARED_NAMES: Record<string, string> = {
   '400 INVALID_JSON VALIDATION_ERROR': 'InvalidBody',
   '401 UNAUTHORIZED': 'Unauthorized',
   '403 FORBIDDEN': 'Forbidden',
+  '403 FORBIDDEN ORGANIZATION_SUSPENDED': 'ForbiddenOrSuspended',
   '404 RESOURCE_NOT_FOUND': 'NotFound',
+  '408 REQUEST_TIMEOUT': 'RequestTimeout',
   '410 PAYLOAD_EXPIRED': 'PayloadExpired',
   '413 PAYLOAD_TOO_LARGE': 'PayloadTooLarge',
   '415 UNSUPPORTED_MEDIA_TYPE': 'UnsupportedMediaType',
@@ -144,14 +147,17 @@ export function managementErrors({ method, path, query, body, errors = {} }: Des
   const add = (status: number, ...codes: string[]) => {
     merged[status] = [...new Set([...(merged[status] ?? []), ...codes])];
   };
+  if (method !== 'get') add(403, 'ORGANIZATION_SUSPENDED');
   if (query) add(400, 'VALIDATION_ERROR');
   if (body) {
     add(400, 'VALIDATION_ERROR', 'INVALID_JSON');
+    add(408, 'REQUEST_TIMEOUT');
     add(413, 'PAYLOAD_TOO_LARGE');
     add(415, 'UNSUPPORTED_MEDIA_TYPE');
   }
   if (isRepeatable({ method })) {
     add(400, 'VALIDATION_ERROR', 'INVALID_JSON');
+    add(408, 'REQUEST_TIMEOUT');
     add(409, 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_ANSWER_LOST');
     add(413, 'PAYLOAD_TOO_LARGE');
     add(415, 'UNSUPPORTED_MEDIA_TYPE');

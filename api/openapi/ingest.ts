@@ -20,26 +20,34 @@ const accepted = z
 
 const IDS: Record<string, string> = { POST: 'receive', PUT: 'receiveByPut', PATCH: 'receiveByPatch' };
 
-export const ingestOperations: Described[] = INGEST_METHODS.map((method) => ({
-  tag: 'Ingest',
-  family: 'public',
-  method: method.toLowerCase() as Method,
-  path: '/ingest/{orgSlug}/{sourceSlug}',
-  operationId: IDS[method] ?? '',
-  summary: `Receive a webhook by ${method}`,
-  description:
-    'The body is kept as it is, whatever its type. There are no credentials: where the source has a `verificationConfig`, the signature is verified. A 429 or 503 stored nothing: send it again after `Retry-After` seconds.',
-  takesAnything: true,
-  answer: { status: 200, description: 'The event and its deliveries are committed.', schema: accepted },
-  errors: {
-    400: ['INCOMPLETE_BODY'],
-    401: ['INVALID_SIGNATURE'],
-    403: ['SOURCE_DISABLED'],
-    404: ['RESOURCE_NOT_FOUND'],
-    413: ['PAYLOAD_TOO_LARGE'],
-    429: ['LIMIT_EXCEEDED'],
-    500: ['INTERNAL_ERROR'],
-    503: ['UNAVAILABLE'],
-    508: ['LOOP_DETECTED'],
-  },
-}));
+const ADDRESSES = [
+  { path: '/ingest/{orgSlug}/{sourceSlug}', suffix: '', at: '' },
+  { path: '/ingest/{orgSlug}/{sourceSlug}/{token}', suffix: 'AtToken', at: ' at an address with a token' },
+];
+
+export const ingestOperations: Described[] = ADDRESSES.flatMap(({ path, suffix, at }) =>
+  INGEST_METHODS.map((method) => ({
+    tag: 'Ingest',
+    family: 'public',
+    method: method.toLowerCase() as Method,
+    path,
+    operationId: `${IDS[method] ?? ''}${suffix}`,
+    summary: `Receive a webhook by ${method}${at}`,
+    description:
+      'The body is kept as it is, whatever its type. There are no credentials: where the source has a `verificationConfig`, the signature is verified. A 429 or 503 stored nothing: send it again after `Retry-After` seconds.',
+    takesAnything: true,
+    answer: { status: 200, description: 'The event and its deliveries are committed.', schema: accepted },
+    errors: {
+      400: ['INCOMPLETE_BODY'],
+      401: ['INVALID_SIGNATURE'],
+      403: ['SOURCE_DISABLED', 'ORGANIZATION_SUSPENDED'],
+      404: ['RESOURCE_NOT_FOUND'],
+      408: ['REQUEST_TIMEOUT'],
+      413: ['PAYLOAD_TOO_LARGE'],
+      429: ['LIMIT_EXCEEDED'],
+      500: ['INTERNAL_ERROR'],
+      503: ['UNAVAILABLE'],
+      508: ['LOOP_DETECTED'],
+    },
+  })),
+);

@@ -42,10 +42,16 @@ const orgId = text(exampleId('org'), 'The organization of the key; `GET /api/aut
   param: { in: 'path', name: 'orgId', id: 'OrganizationId' },
 });
 
+const PATH_EXAMPLES: Record<string, string> = {
+  orgSlug: 'default',
+  sourceSlug: 'orders',
+  token: 'b0FvZ3V0ZW4gTW9yZ2VuIGFsbGUg',
+};
+
 /** A parameter of a path. @param prefixes of an `id` */
 export function pathParameter(name: string, prefixes: readonly string[]): z.ZodType {
   if (name === 'orgId') return orgId;
-  if (name !== 'id') return text(name === 'orgSlug' ? 'default' : 'orders').meta({ param: { in: 'path', name } });
+  if (name !== 'id') return text(PATH_EXAMPLES[name] ?? 'orders').meta({ param: { in: 'path', name } });
   if (prefixes.length === 0) throw new Error('an operation with {id} must say what the id is of');
   return idOf(...prefixes).meta({ param: { in: 'path', name } });
 }

@@ -20,8 +20,8 @@ import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { type DestinationIds, findDestination, httpDestinations, isoTime, requireId } from '../records.ts';
 import { check, parseQuery } from '../validation.ts';
 import { summarizeDestination } from './destination-view.ts';
-import { refuseOwnUrl } from './own-addresses.ts';
 import type { changedWarehouse, newWarehouse } from './destination-warehouse.ts';
+import { refuseOwnUrl } from './own-addresses.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
 export const listSchema = z.object({

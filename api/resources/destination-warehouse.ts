@@ -1,6 +1,6 @@
 // Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked on input, stored encrypted, redacted in
 // answers.
-// Rules: WH-01 to WH-04, DEST-36, ERR-09.
+// Rules: WH-01 to WH-04, WH-29, DEST-36, ERR-09.
 
 import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
@@ -15,9 +15,10 @@ import {
   warehouseConfigSchemas,
 } from '../../core/warehouse/config.ts';
 import { type FieldMappingRule, fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
+import { isGivenAll, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
 import type { Destination } from '../../db/entities.ts';
 import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig } from '../../db/warehouse/config.ts';
-import type { ApiDeps } from '../context.ts';
+import type { ApiDeps, Caller } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { destinationDefaults } from '../members/destinations.ts';
 import type { WarehouseInput } from '../members/warehouses.ts';
@@ -99,12 +100,34 @@ export function showWarehouse({ secretBox }: Deps, stored: Warehouse) {
 /** Uploads a test file; errors are part of the result. */
 export function testWarehouse(
   deps: Pick<ApiDeps, 'secretBox' | 'testUploader'>,
+  { slug: organization }: Caller['organization'],
   stored: Warehouse,
   payload: Record<string, unknown> | undefined,
 ): Promise<UploadResult> {
   const { id, version, fieldMapping } = stored;
   const opened = decryptedWarehouseConfig(deps.secretBox, stored);
-  return deps.testUploader.upload({ id, version, opened, fieldMapping: fieldMapping ?? null }, payload);
+  return deps.testUploader.upload({ id, version, organization, opened, fieldMapping: fieldMapping ?? null }, payload);
+}
+
+/**
+ * Refuses a config that works with the operator's keys only, where these are not for it (WH-29). Uploads check it again.
+ * @throws ApiError 400 without a code (ERR-09)
+ */
+export function requireR2Keys(
+  { secretBox, r2 }: Pick<ApiDeps, 'secretBox' | 'r2'>,
+  { slug: organization }: Caller['organization'],
+  stored: { id: string; type: string; config?: string | null },
+): void {
+  if (stored.type !== 'r2' || !stored.config) return;
+  const { success, data } = warehouseConfigSchemas.r2.safeParse(
+    openWarehouseConfig(secretBox, { id: stored.id, config: stored.config }),
+  );
+  if (!success || !usesOperatorsKeys(data, r2) || isGivenAll(r2, { ...data, organization, prefix: data.prefix }))
+    return;
+  throw invalidMember(
+    data.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
+    'is required: the keys of this service are not for this bucket and prefix of this organization (HOOKYARD_R2_BUCKETS)',
+  );
 }
 
 /**

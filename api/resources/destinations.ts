@@ -45,7 +45,14 @@ import {
   updateDestination,
 } from './destination-record.ts';
 import { showDestination } from './destination-view.ts';
-import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, testWarehouse } from './destination-warehouse.ts';
+import {
+  changedWarehouse,
+  isWarehouse,
+  newWarehouse,
+  refuseConfig,
+  requireR2Keys,
+  testWarehouse,
+} from './destination-warehouse.ts';
 
 const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
 
@@ -218,15 +225,17 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
 
 function newRecord(ctx: Context, deps: ApiDeps, body: unknown): { slug?: string; record: NewDestination } {
   const { type } = check(typeSchema, body, 'The body');
-  const { id, plan } = callerOf(ctx).organization;
-  requirePlan(plan, type);
+  const { organization } = callerOf(ctx);
+  requirePlan(organization.plan, type);
   if (type === 'http') {
     const input = check(createDestinationSchema, body, 'The body');
     refuseConfig(body);
-    return { slug: input.slug, record: newDestination(deps, id, input) };
+    return { slug: input.slug, record: newDestination(deps, organization.id, input) };
   }
   const input = check(createWarehouseSchema, body, 'The body');
-  return { slug: input.slug, record: newWarehouse(deps, id, type, input) };
+  const record = newWarehouse(deps, organization.id, type, input);
+  requireR2Keys(deps, organization, record);
+  return { slug: input.slug, record };
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -244,8 +253,12 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
   if (!isWarehouse(found)) refuseConfig(body);
   const patch = field.sent(sent);
-  const change = (stored: Destination) =>
-    isWarehouse(stored) ? changedWarehouse(deps, stored, patch) : changedDestination(deps, stored, patch);
+  const change = (stored: Destination) => {
+    if (!isWarehouse(stored)) return changedDestination(deps, stored, patch);
+    const changed = changedWarehouse(deps, stored, patch);
+    requireR2Keys(deps, callerOf(ctx).organization, { id: stored.id, type: stored.type, config: changed.config });
+    return changed;
+  };
   ctx.body = await showDestination(deps, await updateDestination(ctx, deps, everyDestination, patch.slug, change));
 }
 
@@ -253,7 +266,7 @@ async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const { payload } = await parseOptionalBody(ctx, testSchema);
   const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
   if (isWarehouse(destination)) {
-    ctx.body = await testWarehouse(deps, destination, payload);
+    ctx.body = await testWarehouse(deps, callerOf(ctx).organization, destination, payload);
     return;
   }
   ctx.body = await deps.testSender.send(

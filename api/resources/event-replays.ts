@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { REPLAY_RATE } from '../../core/event-replay.ts';
 import { Destination, EventReplay } from '../../db/entities.ts';
+import type { EntityManager } from '../../db/orm.ts';
 import {
   countExpired,
   countMatching,
@@ -13,8 +14,7 @@ import {
   selectEvents,
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { limitExceeded } from '../limits.ts';
 import { listOf } from '../members/values.ts';

@@ -8,7 +8,7 @@ import { viewPayload } from '../../core/payload.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
 import { type EventFilter, type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
-import { type ApiDeps, callerOf, type Context, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { count, exampleId, flag, headers, idOf, latency, listOf, named, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -50,6 +50,10 @@ const eventMembers = {
   method: z.enum(METHODS),
   query: text('shop=main', 'Of the address it was sent to.'),
   headers,
+  clientAddress: text(
+    '192.0.2.1',
+    'Of the sender, behind proxies that the operator trusts. Null before it was kept.',
+  ).nullable(),
   payloadSize: count.meta({ description: 'bytes', examples: [27] }),
   payloadHash: z
     .string()
@@ -272,6 +276,7 @@ function show(event: EventRecord) {
     method: event.method,
     query: event.query,
     headers: event.headers,
+    clientAddress: event.clientAddress,
     payloadSize: event.payloadSize,
     payloadHash: event.payloadHash,
     deliveriesCount: event.deliveriesCount,

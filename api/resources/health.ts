@@ -3,10 +3,10 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { type Pool, takesWrites } from '../../db/pool.ts';
+import { CachedProbe } from '../cached-probe.ts';
 import type { ApiRouter } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { DoorState } from '../ingest/backlog.ts';
-import { CachedProbe } from '../cached-probe.ts';
 import { parseQuery } from '../validation.ts';
 
 const DEADLINE_MS = 2000;

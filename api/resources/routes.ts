@@ -28,6 +28,7 @@ import { booleanParam, textParam } from '../query.ts';
 import { findRoute, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { refuseOwnAddress } from './own-addresses.ts';
+import { requireDomains, withheldEmails } from './notification-recipients.ts';
 import { referenceNames, requireReferences } from './route-references.ts';
 
 const listSchema = z.object({
@@ -140,6 +141,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, createRouteSchema);
+  requireDomains(deps, body.notifyEmails);
   const em = entityManager(ctx, deps);
   const route = await em.transactional(async (transaction) => {
     await lockSource(transaction, body.sourceId);
@@ -170,6 +172,7 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   const { sourceId, ...patch } = await parseBody(ctx, updateRouteSchema);
+  requireDomains(deps, patch.notifyEmails);
   const em = entityManager(ctx, deps);
   const route = await em.transactional(async (transaction) => {
     const { sourceId: storedSourceId } = await findRoute(transaction, id);
@@ -251,26 +254,41 @@ async function showOne(em: EntityManager, deps: ApiDeps, route: Route) {
 
 /** Routes with their references, for a whole page at once. */
 async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
+  const organization = routes[0]?.organizationId ?? '';
   const sourceIds = [...new Set(routes.map((route) => route.sourceId))];
   const destinationIds = [...new Set(routes.flatMap((route) => route.destinationIds))];
   const ids = routes.map((route) => route.id);
-  const [sources, destinations, references, totals, circuits] = await Promise.all([
+  const [sources, destinations, references, totals, circuits, withheld] = await Promise.all([
     em.fork().find(Source, { id: { $in: sourceIds } }, { fields: ['id', 'name'] }),
     em.fork().find(Destination, { id: { $in: destinationIds } }, { fields: ['id', 'name'] }),
     referenceNames(em, routes),
     ingestTotals(deps.pool, ids),
     circuitStates(deps.pool, ids),
+    withheldEmails(deps, organization, routes),
   ]);
   const names = new Map([...sources, ...destinations].map((record) => [record.id, record.name]));
   for (const [id, name] of references) names.set(id, name);
-  return routes.map((route) => show(route, names, totals.get(route.id), circuits.get(route.id) ?? 'closed'));
+  return routes.map((route, index) =>
+    show(route, names, {
+      totals: totals.get(route.id),
+      circuitState: circuits.get(route.id) ?? 'closed',
+      withheldEmails: withheld[index] ?? [],
+    }),
+  );
 }
 
-function show(route: Route, names: Map<string, string>, totals: IngestTotals, circuitState: CircuitState) {
+interface RouteState {
+  totals: IngestTotals;
+  circuitState: CircuitState;
+  withheldEmails: string[];
+}
+
+function show(route: Route, names: Map<string, string>, { totals, circuitState, withheldEmails }: RouteState) {
   const expand = (id: string) => ({ id, name: names.get(id) ?? '' });
   const expandIfAny = (id: string | null | undefined) => (id ? expand(id) : null);
   return toAnswer(routeMembers, route, {
     circuitState,
+    withheldEmails,
     source: expand(route.sourceId),
     destinations: route.destinationIds.map(expand),
     transform: expandIfAny(route.transformId),

@@ -10,9 +10,9 @@ import {
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
-import { Source } from '../../db/entities.ts';
+import { type IdempotencyKeyRule, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
@@ -31,6 +31,7 @@ import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { findSource, requireId, stillValid, violates } from '../records.ts';
 import { check, parseBody, parseQuery } from '../validation.ts';
+import { rotateTokenOperation, tokenColumns, webhookUrl } from './source-tokens.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -124,6 +125,7 @@ export const sourceOperations: Operation[] = [
     description: 'Also deletes its events and deliveries.',
     answer: { status: 204, description: 'It is deleted.' },
   },
+  rotateTokenOperation(base, showSource),
 ];
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -152,8 +154,10 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { verificationConfig: config, ...body } = await parseBody(ctx, createSourceSchema);
   const id = newId('src');
   const verification = withStoredSecret(config ?? { type: 'none' }, null);
-  const record = { ...sourceDefaults, ...body, ...seal(deps, id, verification), id };
-  const source = await storeSource(ctx, deps, { ...record, organizationId: organizationId(ctx) });
+  requireSignature(body.idempotencyKey, verification);
+  const sealed = { ...seal(deps, id, verification), ...tokenColumns(deps, id, body.ingestToken, null) };
+  const record = { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) };
+  const source = await storeSource(ctx, deps, record);
   ctx.status = 201;
   const shown = await showSource(ctx, deps, source);
   // Only the type (SRC-18).
@@ -188,7 +192,8 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
       // A secret that is set by an update counts alone, and at once.
       if (config === null || config.type !== current?.type || !isKept(config.secret)) em.assign(stored, NOT_ROTATED);
     }
-    em.assign(stored, field.sent(body));
+    em.assign(stored, { ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) });
+    requireSignature(stored.idempotencyKey, stored.verification);
     return stored;
   });
   ctx.body = await showSource(ctx, deps, source);
@@ -211,6 +216,13 @@ function withStoredSecret(config: Record<string, unknown>, stored: VerificationC
     'The body',
   );
   return checked;
+}
+
+/** @throws ApiError 400 when repeats are to be known by a signature that requests do not have */
+function requireSignature(rule: IdempotencyKeyRule | null | undefined, { type }: { type: string }): void {
+  if (rule?.signature && type === 'none') {
+    throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
+  }
 }
 
 const isKept = (secret: unknown) => secret === undefined || (typeof secret === 'string' && isRedacted(secret));
@@ -239,7 +251,8 @@ export async function showSource(ctx: Context, deps: ApiDeps, source: Source) {
 
 function show(ctx: Context, deps: ApiDeps, source: Source, totals: IngestTotals) {
   return toAnswer(sourceMembers, source, {
-    webhookUrl: `${deps.baseUrl()}/ingest/${callerOf(ctx).organization.slug}/${source.slug}`,
+    webhookUrl: webhookUrl(ctx, deps, source),
+    previousTokenUntil: stillValid(source.previousTokenUntil),
     verificationConfig: source.verification,
     previousSecretUntil: stillValid(source.previousSecretUntil),
     eventsCount: totals.events,

@@ -8,7 +8,7 @@ import { payloadDays } from '../../core/payload-days.ts';
 import { countOpenDeliveries } from '../../db/history/open-deliveries.ts';
 import { countRecords } from '../../db/organizations/record-counts.ts';
 import { type DayOfUse, dailyUse, loadUse, type Use } from '../../db/organizations/usage.ts';
-import { type ApiDeps, callerOf, type Context, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
 import { count, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';

@@ -1,13 +1,17 @@
 // hookyard keys: who may use the API.
 import type { Command } from 'commander';
-import type { Scope } from '../../core/access.ts';
-import { contextOf } from '../context.ts';
+import { SCOPES, type Scope } from '../../core/access.ts';
+import { type Context, contextOf } from '../context.ts';
+import { ON_THE_DATABASE, onDatabase } from '../database.ts';
+import { CliError, EXIT, usage } from '../errors.ts';
 import { collect, given, pageOf, withPages } from '../input.ts';
+import { findOrganizationOf } from './orgs.ts';
 import { showDone, showPage } from './show.ts';
 
 interface KeyOptions {
-  scope?: Scope[];
+  scope?: string[];
   expires?: string;
+  org?: string;
 }
 
 export function addKeys(program: Command): void {
@@ -30,9 +34,11 @@ export function addKeys(program: Command): void {
     .description('create a key and print it once')
     .option('--scope <scope>', 'read or write; may be repeated (both)', collect)
     .option('--expires <date>', 'ISO 8601; never when not given')
-    .action(async (name: string, { scope: scopes, expires: expiresAt }: KeyOptions, command: Command) => {
+    .option('--org <organization>', 'for operators: of this organization, slug or id; works on the database')
+    .addHelpText('after', `\nWith --org: ${ON_THE_DATABASE.trimStart()}`)
+    .action(async (name: string, options: KeyOptions, command: Command) => {
       const context = contextOf(command);
-      const key = await context.client.createApiKey({ body: { name, ...given({ scopes, expiresAt }) } });
+      const key = options.org === undefined ? await byApi(context, name, options) : await byOperator(name, options);
       context.output.result(key, () => {
         context.output.line(key.token);
         context.output.note(`${key.name} (${key.id}) may ${key.scopes.join(' and ')}; the key is not shown again`);
@@ -46,4 +52,28 @@ export function addKeys(program: Command): void {
       await context.client.revokeApiKey({ id });
       showDone(context, { revoked: id }, `${id} is revoked`);
     });
+}
+
+function byApi({ client }: Context, name: string, { scope, expires: expiresAt }: KeyOptions) {
+  // The API says what is wrong with a scope.
+  const scopes = scope as Scope[] | undefined;
+  return client.createApiKey({ body: { name, ...given({ scopes, expiresAt }) } });
+}
+
+/** The first key of an organization whose keys are lost, for example: no key of it is needed. */
+async function byOperator(name: string, { scope = [...SCOPES], expires, org = '' }: KeyOptions) {
+  const scopes = SCOPES.filter((each) => scope.includes(each));
+  const unknown = scope.find((each) => !SCOPES.some((known) => known === each));
+  if (unknown !== undefined) throw usage(`${unknown} is no scope; there are ${SCOPES.join(' and ')}`);
+  if (name.trim() === '') throw usage('The name of a key must not be empty');
+  const expiresAt = expires === undefined ? null : new Date(expires);
+  if (expiresAt !== null && !(expiresAt.getTime() > Date.now()))
+    throw usage(`--expires must be a time in the future, such as 2036-01-01T00:00:00Z, not ${expires}`);
+  const { createKey } = await import('../../db/organizations/organizations.ts');
+  return onDatabase(async (pool) => {
+    const { id, slug } = await findOrganizationOf(pool, org);
+    const key = await createKey(pool, id, { name, scopes, expiresAt });
+    if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted; it gets no key`);
+    return key;
+  });
 }

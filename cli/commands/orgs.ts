@@ -1,28 +1,71 @@
-// hookyard orgs: organizations are made on the database itself, because a key belongs to one organization and can make no other.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// hookyard orgs: what an operator does with organizations. On the database itself, because an API key belongs to one organization and
+// can do nothing with others.
 import { type Command, Option } from 'commander';
-import { PLANS } from '../../core/access.ts';
-import { contextOf, dataFolder } from '../context.ts';
-import { CliError, EXIT } from '../errors.ts';
+import { PLANS, type Plan } from '../../core/access.ts';
+import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/limits.ts';
+import type { OrganizationView } from '../../db/organizations/organizations.ts';
+import type { Pool } from '../../db/pool.ts';
+import { contextOf } from '../context.ts';
+import { ON_THE_DATABASE, onDatabase } from '../database.ts';
+import { CliError, EXIT, notFound, usage } from '../errors.ts';
+import type { Output } from '../output.ts';
 
 export function addOrganizations(program: Command): void {
-  program
+  const orgs = program
     .command('orgs')
     .description('organizations of the service; works on its database')
+    .addHelpText('after', ON_THE_DATABASE);
+  addList(orgs);
+  addCreate(orgs);
+  addSuspendAndResume(orgs);
+  addPlanAndLimits(orgs);
+  addDelete(orgs);
+}
+
+function addList(orgs: Command): void {
+  orgs
+    .command('list')
+    .description('list organizations with their plan and status: active, suspended, or deleting')
+    .action(async (_options, command: Command) => {
+      const { output } = contextOf(command);
+      const { listOrganizations } = await statements();
+      const organizations = await onDatabase(listOrganizations);
+      output.result(organizations, () =>
+        output.table(
+          ['slug', 'name', 'id', 'plan', 'status', 'limits', 'created'],
+          organizations.map((each) => [
+            each.slug,
+            each.name,
+            each.id,
+            each.plan,
+            shownStatus(each),
+            shownLimits(each),
+            each.createdAt.toISOString(),
+          ]),
+        ),
+      );
+    });
+}
+
+function shownStatus({ status, eventsRemoved }: OrganizationView): string {
+  return status === 'deleting' ? `deleting (${eventsRemoved} events removed)` : status;
+}
+
+function shownLimits({ limits }: OrganizationView): string {
+  const set = Object.entries(limits).map(([name, value]) => `${name} ${value ?? 'none'}`);
+  return set.length === 0 ? 'of the plan' : set.join(', ');
+}
+
+function addCreate(orgs: Command): void {
+  orgs
     .command('create <name>')
     .description('create an organization and its first key, which is printed once')
     .requiredOption('--slug <slug>', 'part of the addresses of its sources; lowercase letters, digits, single hyphens')
     .addOption(new Option('--plan <plan>').choices(PLANS).default('business'))
-    .addHelpText(
-      'after',
-      `
-The API cannot create organizations, because a key belongs to one. This command works on the service's database:
-DATABASE_URL, or the database that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data).`,
-    )
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
-      const created = await create({ name, slug, plan });
+      const { createOrganization } = await import('../../db/prepare.ts');
+      const created = await onDatabase((pool) => createOrganization(pool, { name, slug, plan }));
       output.result(created, () => {
         output.line(created.token);
         output.note(
@@ -32,47 +75,117 @@ DATABASE_URL, or the database that npm start runs on this machine (in HOOKYARD_D
     });
 }
 
-async function create(organization: { name: string; slug: string; plan: string }) {
-  const url = process.env.DATABASE_URL || localDatabase();
-  // Loaded here, so that the other commands start without the database driver.
-  const [{ createPool }, { createOrganization }] = await Promise.all([
-    import('../../db/pool.ts'),
-    import('../../db/prepare.ts'),
-  ]);
-  const pool = createPool(url, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
-  try {
-    return await createOrganization(pool, organization);
-  } catch (error) {
-    throw explained(error);
-  } finally {
-    await pool.end();
-  }
+function addSuspendAndResume(orgs: Command): void {
+  orgs
+    .command('suspend <organization>')
+    .description('refuse its webhooks and changes, and let its deliveries wait; slug or id')
+    .action(async (name: string, _options, command: Command) => {
+      const { suspendOrganization } = await import('../../db/organizations/suspension.ts');
+      await change(command, name, async (pool, { id, slug }) => {
+        if (!(await suspendOrganization(pool, id))) return `${slug} is suspended already`;
+        return `${slug} is suspended: its webhooks are refused now, and its deliveries wait from within seconds on`;
+      });
+    });
+  orgs
+    .command('resume <organization>')
+    .description('end a suspension; what has waited goes on')
+    .action(async (name: string, _options, command: Command) => {
+      const { resumeOrganization } = await import('../../db/organizations/suspension.ts');
+      await change(command, name, async (pool, { id, slug }) => {
+        if (!(await resumeOrganization(pool, id))) return `${slug} is not suspended`;
+        return `${slug} is resumed: its deliveries go on within seconds, a replay of events within half a minute`;
+      });
+    });
 }
 
-function explained(error: unknown): CliError {
-  const { code, message } = error as { code?: string; message: string };
-  if (code === '23505')
-    return new CliError(EXIT.refused, 'There is an organization with this slug already; choose another --slug');
-  if (code === '23514' || error instanceof RangeError) return new CliError(EXIT.refused, message);
-  if (code === '42P01')
-    return new CliError(EXIT.unavailable, 'The database has no tables yet; start the service once, it makes them');
-  return new CliError(
-    EXIT.unavailable,
-    `The database cannot be used (${code ?? message}); is DATABASE_URL right, does PostgreSQL run?`,
-  );
+function addPlanAndLimits(orgs: Command): void {
+  orgs
+    .command('set-plan <organization> <plan>')
+    .description(`set its plan: ${PLANS.join(', ')}; limits that were set for it alone stay`)
+    .action(async (name: string, text: string, _options, command: Command) => {
+      const plan = planOf(text);
+      const { setPlan } = await statements();
+      await change(command, name, async (pool, { id, slug }) => {
+        await setPlan(pool, id, plan);
+        return `${slug} has the plan ${plan}; its limits are in force within seconds`;
+      });
+    });
+  orgs
+    .command('set-limit <organization> <limit> <value>')
+    .description('set one of its limits: a whole number, none for no limit, default for that of its plan')
+    .addHelpText('after', `\nLimits:\n${LIMIT_NAMES.map((name) => `  ${name}: ${LIMITS[name].unit}`).join('\n')}`)
+    .action(async (name: string, limit: string, text: string, _options, command: Command) => {
+      const [limitName, value] = [limitNameOf(limit), limitValueOf(text)];
+      const { setLimits } = await import('../../db/organizations/limits.ts');
+      await change(command, name, async (pool, { id, slug }) => {
+        await setLimits(pool, id, { [limitName]: value });
+        return `${limitName} of ${slug} is ${text}, in force within seconds`;
+      });
+    });
 }
 
-/** The database that npm start runs; PostgreSQL writes its port into the fourth line of postmaster.pid. */
-function localDatabase(): string {
-  const folder = dataFolder();
-  try {
-    const port = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[3];
-    const password = readFileSync(join(folder, 'postgres-password'), 'utf8').trim();
-    return `postgres://hookyard:${password}@127.0.0.1:${port}/hookyard`;
-  } catch {
-    throw new CliError(
-      EXIT.unavailable,
-      `There is no running database in ${folder}; run npm start, or set DATABASE_URL (or HOOKYARD_DATA_DIR) to that of the service`,
-    );
-  }
+function planOf(text: string): Plan {
+  const plan = PLANS.find((each) => each === text);
+  if (plan === undefined) throw usage(`${text} is no plan; there are ${PLANS.join(', ')}`);
+  return plan;
+}
+
+function limitNameOf(text: string): LimitName {
+  const name = LIMIT_NAMES.find((each) => each === text);
+  if (name === undefined) throw usage(`${text} is no limit; there are ${LIMIT_NAMES.join(', ')}`);
+  return name;
+}
+
+function limitValueOf(text: string): number | null | 'default' {
+  if (text === 'default') return text;
+  if (text === 'none') return null;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
+    throw usage(`A limit is a whole number, none, or default; not ${text}`);
+  return value;
+}
+
+function addDelete(orgs: Command): void {
+  orgs
+    .command('delete <organization>')
+    .description('delete it with everything that belongs to it, in the background; cannot be undone')
+    .requiredOption('--confirm <slug>', 'its slug once more')
+    .action(async (name: string, { confirm }: { confirm: string }, command: Command) => {
+      const { requestDeletion } = await statements();
+      await change(command, name, async (pool, { id, slug }) => {
+        if (confirm !== slug)
+          throw new CliError(EXIT.refused, `--confirm must be its slug, ${slug}; nothing was deleted`);
+        await requestDeletion(pool, id);
+        return `${slug} is being deleted: its keys and addresses work no more, and the rest goes in the background; orgs list shows it until then`;
+      });
+    });
+}
+
+// Loaded when needed, so that the other commands start without the database driver.
+const statements = () => import('../../db/organizations/organizations.ts');
+
+/** Changes an organization, and shows it as it is then. @param work returns what to tell */
+async function change(
+  command: Command,
+  name: string,
+  work: (pool: Pool, organization: OrganizationView) => Promise<string>,
+): Promise<void> {
+  const { output } = contextOf(command);
+  const told = await onDatabase(async (pool) => {
+    const line = await work(pool, await findOrganizationOf(pool, name));
+    return { line, organization: await findOrganizationOf(pool, name) };
+  });
+  show(output, told);
+}
+
+function show(output: Output, { line, organization }: { line: string; organization: OrganizationView }): void {
+  output.result(organization, () => output.line(line));
+}
+
+/** @throws CliError when there is none */
+export async function findOrganizationOf(pool: Pool, idOrSlug: string): Promise<OrganizationView> {
+  const { findOrganization } = await statements();
+  const found = await findOrganization(pool, idOrSlug);
+  if (!found) throw notFound(`There is no organization ${idOrSlug}; hookyard orgs list shows those there are`);
+  return found;
 }

@@ -1,16 +1,6 @@
 // GitHub, "Validating webhook deliveries": `X-Hub-Signature-256: sha256=<hex HMAC-SHA256 of the body>`.
 import { z } from 'zod';
-import {
-  header,
-  hmac,
-  invalid,
-  macEquals,
-  mismatch,
-  type SignedRequest,
-  secretSchema,
-  VALID,
-  type Verification,
-} from './scheme.ts';
+import { compared, header, hmac, invalid, type SignedRequest, secretSchema, type Verification } from './scheme.ts';
 
 const PREFIX = 'sha256=';
 
@@ -21,5 +11,5 @@ export function verifyGithub(config: z.output<typeof githubSchema>, request: Sig
   if (signature === undefined) return invalid('The header X-Hub-Signature-256 is missing');
   if (!signature.startsWith(PREFIX)) return invalid('The header X-Hub-Signature-256 does not start with sha256=');
   const expected = hmac('sha256', config.secret, request.body);
-  return macEquals(signature.slice(PREFIX.length), 'hex', expected) ? VALID : mismatch;
+  return compared([signature.slice(PREFIX.length)], 'hex', expected);
 }

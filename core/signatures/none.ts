@@ -1,9 +1,9 @@
 // A source without signature verification: anyone who knows its URL may send to it.
 import { z } from 'zod';
-import { VALID, type Verification } from './scheme.ts';
+import type { Verification } from './scheme.ts';
 
 export const noneSchema = z.object({ type: z.literal('none') });
 
 export function verifyNone(): Verification {
-  return VALID;
+  return { valid: true, mac: null };
 }

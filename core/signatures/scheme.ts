@@ -5,8 +5,11 @@ import { z } from 'zod';
 /** A received request: lowercase header names, the exact body bytes, and the time of its arrival in ms since 1970. */
 export type SignedRequest = { headers: Readonly<Record<string, string>>; body: Buffer; nowMs: number };
 
-/** Whether a request is genuine; `reason` is one sentence that names no secret and no signature. */
-export type Verification = { valid: true } | { valid: false; reason: string };
+/**
+ * Whether a request is genuine. `mac` is the right signature in its bytes, however the sender wrote it; null where nothing is
+ * signed. `reason` is one sentence that names no secret and no signature; `hashed` says whether the body was hashed to find out.
+ */
+export type Verification = { valid: true; mac: Buffer | null } | { valid: false; reason: string; hashed?: true };
 
 export type SignatureAlgorithm = 'sha1' | 'sha256' | 'sha512';
 export type SignatureEncoding = 'hex' | 'base64';
@@ -14,9 +17,12 @@ export type SignatureEncoding = 'hex' | 'base64';
 /** Stripe's and Slack's advice for the age of a signed timestamp: five minutes, in either direction. */
 const TIMESTAMP_TOLERANCE_SECONDS = 300;
 
-export const VALID: Verification = { valid: true };
 export const invalid = (reason: string): Verification => ({ valid: false, reason });
-export const mismatch: Verification = invalid('The signature does not match the body and the secret of the source');
+const MISMATCH: Verification = {
+  valid: false,
+  reason: 'The signature does not match the body and the secret of the source',
+  hashed: true,
+};
 
 /** The schema of a shared secret. */
 export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters');
@@ -38,8 +44,13 @@ const ENCODED: Readonly<Record<SignatureEncoding, RegExp>> = {
   base64: /^[A-Za-z0-9+/_-]+={0,2}$/,
 };
 
+/** The outcome of comparing received signatures, one of which is enough, with the right one. */
+export function compared(received: string[], encoding: SignatureEncoding, mac: Buffer): Verification {
+  return received.some((text) => macEquals(text, encoding, mac)) ? { valid: true, mac } : MISMATCH;
+}
+
 /** Compares a received signature with the right one in constant time. */
-export function macEquals(received: string, encoding: SignatureEncoding, expected: Buffer): boolean {
+function macEquals(received: string, encoding: SignatureEncoding, expected: Buffer): boolean {
   if (!ENCODED[encoding].test(received)) return false;
   const bytes = Buffer.from(received, encoding);
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);

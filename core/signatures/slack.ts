@@ -1,15 +1,13 @@
 // Slack, "Verifying requests from Slack": `X-Slack-Signature: v0=<hex HMAC-SHA256 of v0:<timestamp>:<body>>`.
 import { z } from 'zod';
 import {
+  compared,
   header,
   hmac,
   invalid,
-  macEquals,
-  mismatch,
   type SignedRequest,
   secretSchema,
   timestampProblem,
-  VALID,
   type Verification,
 } from './scheme.ts';
 
@@ -25,7 +23,7 @@ export function verifySlack(config: z.output<typeof slackSchema>, request: Signe
   const problem = timestampProblem(timestamp, request.nowMs);
   if (problem !== null) return problem;
   const expected = hmac('sha256', config.secret, `v0:${timestamp}:`, request.body);
-  return macEquals(signature.slice(PREFIX.length), 'hex', expected) ? VALID : mismatch;
+  return compared([signature.slice(PREFIX.length)], 'hex', expected);
 }
 
 /**

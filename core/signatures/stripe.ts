@@ -2,15 +2,13 @@
 // HMAC-SHA256 of `<t>.<body>`; several while a secret is being rolled. Other schemes, such as v0, prove nothing.
 import { z } from 'zod';
 import {
+  compared,
   header,
   hmac,
   invalid,
-  macEquals,
-  mismatch,
   type SignedRequest,
   secretSchema,
   timestampProblem,
-  VALID,
   type Verification,
 } from './scheme.ts';
 
@@ -27,5 +25,5 @@ export function verifyStripe(config: z.output<typeof stripeSchema>, request: Sig
   if (problem !== null) return problem;
   // The whole `whsec_...` text is the key.
   const expected = hmac('sha256', config.secret, `${timestamp}.`, request.body);
-  return signatures.some((signature) => macEquals(signature, 'hex', expected)) ? VALID : mismatch;
+  return compared(signatures, 'hex', expected);
 }

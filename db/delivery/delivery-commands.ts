@@ -157,8 +157,22 @@ export async function removeEventsChildren(db: Queryable, eventIds: string[]): P
   );
 }
 
+const REMOVE = `
+with gone as (
+  delete from deliveries where id = any($1::text[]) and id between $2 and $3
+  returning id, route_id, destination_id, priority
+), ${noLongerWaiting('gone')}
+select from gone`;
+
+/** Removes deliveries with their attempts, in the caller's transaction. */
+export async function removeDeliveries(db: Queryable, deliveryIds: string[]): Promise<void> {
+  const { ids, low, high } = bounds(deliveryIds);
+  await db.query(REMOVE, [ids, low, high]);
+  await removeAttempts(db, ids);
+}
+
 /** Removes the attempts of deliveries that are being removed. */
-export async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
+async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
   const { ids, low, high } = bounds(deliveryIds);
   await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
     ids,

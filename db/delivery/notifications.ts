@@ -106,6 +106,8 @@ export async function freezeMail(db: Queryable, { routeId, kind }: NotificationK
 export interface MailContext {
   routeName: string;
   emails: string;
+  /** Those of them whose owners have agreed, in lower case. */
+  confirmed: string[];
   sourceName: string | null;
   destinationName: string | null;
 }
@@ -117,7 +119,10 @@ export async function mailContext(
   { facts }: FrozenMail,
 ): Promise<MailContext | null> {
   const { rows } = await db.query<MailContext>(
-    `select r.name as "routeName", r.notify_emails as emails, s.name as "sourceName", d.name as "destinationName"
+    `select r.name as "routeName", r.notify_emails as emails, s.name as "sourceName", d.name as "destinationName",
+       array(select n.address from notification_recipients n
+             where n.organization_id = r.organization_id and n.confirmed_at is not null
+               and n.address = any(notified_addresses(r.notify_emails))) as confirmed
      from routes r
      left join sources s on s.id = r.source_id
      left join destinations d on d.id = $3 and d.organization_id = r.organization_id

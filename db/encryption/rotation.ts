@@ -19,6 +19,8 @@ const IDEMPOTENT_ID = `organization_id || ':' || encode(id, 'hex')`;
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { what: 'source', table: 'sources', column: 'verification_secret', recordId: 'id', vital: true },
   { what: 'source', table: 'sources', column: 'previous_verification_secret', recordId: 'id', vital: true },
+  { what: 'source', table: 'sources', column: 'ingest_token_value', recordId: 'id', vital: true },
+  { what: 'source', table: 'sources', column: 'previous_token_value', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'auth_config', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'signing_secret', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'previous_signing_secret', recordId: 'id', vital: true },

@@ -102,8 +102,8 @@ export interface Claimed {
 /**
  * Reads deliveries to start.
  * @param claim.afterOrganization organizations sort after this id ('' = from the first)
- * @param claim.fullOrganizations organizations at their limit
- * @param claim.maxOrganizations how many to examine, without full ones
+ * @param claim.skippedOrganizations those at their limit, and suspended ones
+ * @param claim.maxOrganizations how many to examine, without skipped ones
  * @param claim.turns what is known of organizations
  * @param claim.mostOfOthers most rows of each other organization, at least one
  * @param claim.fullDestinations destinations at their in-flight limit
@@ -117,7 +117,7 @@ export async function claimDeliveries(
   db: Queryable,
   claim: {
     afterOrganization: string;
-    fullOrganizations: string[];
+    skippedOrganizations: string[];
     maxOrganizations: number;
     turns: OrganizationTurn[];
     mostOfOthers: number;
@@ -134,7 +134,7 @@ export async function claimDeliveries(
     text: CLAIM,
     values: [
       claim.afterOrganization,
-      claim.fullOrganizations,
+      claim.skippedOrganizations,
       claim.maxOrganizations,
       claim.turns.map(({ id }) => id),
       claim.turns.map(({ after }) => after),

@@ -1,6 +1,7 @@
 // Reads a source and its routes for ingest. Secrets are returned encrypted, as stored.
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
+import type { IngestTokenRule } from '../../core/ingest-token.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
 import type { IdempotencyKeyRule } from '../entities.ts';
@@ -22,6 +23,12 @@ export interface RoutingRow {
   /** When it ends, ms since 1970. */
   previousSecretUntil: number | null;
   idempotencyKey: IdempotencyKeyRule | null;
+  ingestToken: IngestTokenRule;
+  /** Encrypted. */
+  ingestTokenValue: string | null;
+  previousTokenValue: string | null;
+  previousTokenUntil: Date | null;
+  concealed: boolean;
   /** The enabled ones, in the order in which they run. */
   routes: RouteRow[];
 }
@@ -40,6 +47,8 @@ select o.id as "organizationId", o.config_version as "configVersion",
        json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing, s.id as "sourceId", s.enabled, s.verification,
        s.verification_secret as secret, s.previous_verification_secret as "previousSecret",
        extract(epoch from s.previous_secret_until)::float8 * 1000 as "previousSecretUntil", s.idempotency_key as "idempotencyKey",
+       s.ingest_token as "ingestToken", s.ingest_token_value as "ingestTokenValue", s.previous_token_value as "previousTokenValue",
+       s.previous_token_until as "previousTokenUntil", s.concealed,
        coalesce((
          select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schema', (
            select json_build_object('id', c.id, 'name', c.name, 'version', c.version, 'schema', c.schema)
@@ -54,7 +63,7 @@ select o.id as "organizationId", o.config_version as "configVersion",
          )) order by r.priority desc, r.id)
          from routes r where r.source_id = s.id and r.enabled
        ), '[]') as routes
-from organizations o join sources s on s.organization_id = o.id
+from organizations o join sources s on s.organization_id = o.id and o.deleted_at is null
 where o.slug = $1 and s.slug = $2`;
 
 /** Null when there is no such source. */

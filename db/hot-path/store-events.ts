@@ -28,6 +28,8 @@ export interface NewEvent {
   method: string;
   query: string;
   headers: Record<string, string>;
+  /** Of the sender. */
+  clientAddress: string;
   body: Buffer;
   isText: boolean;
   payloadHash: string;
@@ -65,7 +67,7 @@ with ${settingLate('$6', '$7')}, fresh as (
 ), input as (
   select i.*, b.body
   from json_to_recordset($2::json) as i(ord int, id text, organization_id text, version bigint, source_id text, routed bool,
-         method text, query text, headers jsonb, payload_size int, payload_hash text, is_text bool, deliveries_count int,
+         method text, query text, headers jsonb, client_address text, payload_size int, payload_hash text, is_text bool, deliveries_count int,
          deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
   join unnest($3::bytea[]) with ordinality as b(body, ord) on b.ord = i.ord
   where (i.organization_id, i.version) in (select organization_id, version from fresh) and (select bound from late) is not null
@@ -79,9 +81,9 @@ with ${settingLate('$6', '$7')}, fresh as (
 ), accepted as (
   select * from input i where key_hash is null or exists (select from keys k where k.event_id = i.id)
 ), stored_events as (
-  insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size, payload_hash,
+  insert into events (id, organization_id, source_id, status, routed, method, query, headers, client_address, payload_size, payload_hash,
                       deliveries_count, deliveries_failed, received_at, validated_at, queued_at)
-  select id, organization_id, source_id, event_status(deliveries_count, 0, deliveries_failed), routed, method, query, headers,
+  select id, organization_id, source_id, event_status(deliveries_count, 0, deliveries_failed), routed, method, query, headers, client_address,
          payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, clock_timestamp()
   from accepted
 ), stored_payloads as (
@@ -162,6 +164,7 @@ function eventRow(event: NewEvent, index: number) {
     method: event.method,
     query: event.query,
     headers: event.headers,
+    client_address: event.clientAddress,
     payload_size: event.body.length,
     payload_hash: event.payloadHash,
     is_text: event.isText,

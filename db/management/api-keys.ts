@@ -15,6 +15,8 @@ export interface ValidKey {
   slug: string;
   plan: Organization['plan'];
   limits: LimitOverrides;
+  /** Its organization may read only. */
+  suspended: boolean;
   /** Whether its last use should be recorded. */
   useIsDue: boolean;
 }
@@ -25,8 +27,8 @@ const USE_IS_DUE = `coalesce(last_used_at < now() - interval '1 minute', true)`;
 // The only lookup without an organization: it determines the organization of the request.
 const FIND = `
 select k.id, k.name, k.scopes, k.token_hash as "tokenHash", o.id as "organizationId", o.name as "organizationName", o.slug, o.plan, o.limits,
-       ${USE_IS_DUE} as "useIsDue"
-from api_keys k join organizations o on o.id = k.organization_id
+       o.suspended_at is not null as suspended, ${USE_IS_DUE} as "useIsDue"
+from api_keys k join organizations o on o.id = k.organization_id and o.deleted_at is null
 where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
 
 /** Read for every request, without a cache: revoking a key takes effect at once, in every process. */

@@ -24,7 +24,7 @@ export function standingOf({ plan, limits, suspended }: StandingRow): Standing {
 }
 
 /** Null when the organization was deleted. */
-export async function loadStanding(db: Queryable, organizationId: string): Promise<Standing | null> {
+async function loadStanding(db: Queryable, organizationId: string): Promise<Standing | null> {
   const { rows } = await db.query<StandingRow>({
     name: 'load-standing',
     text: 'select plan, limits, suspended_at is not null as suspended from organizations where id = $1',

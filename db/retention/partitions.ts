@@ -2,13 +2,12 @@
 // day and of the next one, so that an id alone says where its row is (RFC 9562: UUIDv7 starts with its time).
 //
 // Webhooks are stored in these tables all the time, and a statement that waits for an exclusive lock also blocks every writer
-// behind it. So partitions are created without such a lock, and dropped with a very short lock timeout.
+// behind it. So partitions are created without such a lock, and dropped with a very short lock timeout. Functions of the owner of the
+// tables do it (migration 0032), because the role of the services cannot change the schema.
 import { isLockTimeout } from '../database-errors.ts';
-import { type IdPrefix, idFloor } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
 import { forgetCounts } from '../history/settle.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
-import { LOCKS } from '../sql-rules.ts';
 
 export const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
@@ -22,15 +21,7 @@ const PAUSE_MS = 500;
 
 export type PartitionedTable = 'events' | 'event_payloads' | 'deliveries' | 'attempts';
 
-const prefixes: Record<PartitionedTable, IdPrefix> = {
-  events: 'evt',
-  event_payloads: 'evt',
-  deliveries: 'dlv',
-  attempts: 'dlv',
-};
-
-// Deliveries and events are updated once or twice after their insert: room on the page keeps those updates heap-only.
-const storage: Record<string, string> = { events: 'with (fillfactor = 85)', deliveries: 'with (fillfactor = 70)' };
+const TABLES: PartitionedTable[] = ['events', 'event_payloads', 'deliveries', 'attempts'];
 
 /**
  * Creates the partitions from yesterday (clocks differ) to three days ahead. Safe to run at any time, by anyone.
@@ -41,12 +32,13 @@ export async function ensurePartitions(db: Queryable, nowMs?: number): Promise<v
   const days = new Set(clocks.flatMap(daysAround));
   const { rows } = await db.query<{ name: string }>(
     'select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = any($1::regclass[])',
-    [Object.keys(prefixes)],
+    [TABLES],
   );
   const existing = new Set(rows.map(({ name }) => name));
-  for (const [table, prefix] of Object.entries(prefixes)) {
+  for (const table of TABLES) {
     for (const day of days) {
-      if (!existing.has(partitionName(table, day))) await db.query(creation(table, prefix, day));
+      if (!existing.has(partitionName(table, day)))
+        await db.query('select make_partition($1, $2)', [table, dateOf(day)]);
     }
   }
 }
@@ -54,21 +46,6 @@ export async function ensurePartitions(db: Queryable, nowMs?: number): Promise<v
 function daysAround(nowMs: number): number[] {
   const today = Math.floor(nowMs / DAY_MS);
   return Array.from({ length: DAYS_BEHIND + 1 + DAYS_AHEAD }, (_, index) => today - DAYS_BEHIND + index);
-}
-
-// One message of several statements is one transaction (PostgreSQL manual, 54.2.2.1). A table that is made for itself and then
-// attached locks its parent against other changes of the schema only; `create table ... partition of` would lock out
-// readers and writers (PostgreSQL manual, CREATE TABLE and ALTER TABLE).
-function creation(table: string, prefix: IdPrefix, day: number): string {
-  const name = partitionName(table, day);
-  const [from, to] = [idFloor(prefix, day * DAY_MS), idFloor(prefix, (day + 1) * DAY_MS)];
-  return `select pg_advisory_xact_lock(${LOCKS.partitions});
-    create table if not exists ${name} (like ${table} including all) ${storage[table] ?? ''};
-    do $$ begin
-      if not exists (select from pg_inherits where inhrelid = '${name}'::regclass) then
-        alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}');
-      end if;
-    end $$`;
 }
 
 /** The days of a table's partitions before a day, oldest first, in days since 1970. */
@@ -125,7 +102,7 @@ async function dropPartition(pool: Pool, table: PartitionedTable, day: number): 
         if (table === 'events') await forgetCounts(db, 'event', start, start + DAY_MS);
         if (table === 'deliveries') await forgetCounts(db, 'delivery', start, start + DAY_MS);
         await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}; set local statement_timeout = ${DROP_TIMEOUT_MS}`);
-        await db.query(`drop table if exists ${partitionName(table, day)}`);
+        await db.query('select drop_partition($1, $2)', [table, dateOf(day)]);
       });
       return true;
     } catch (error) {
@@ -151,7 +128,11 @@ async function oldestUser(db: Queryable, table: PartitionedTable): Promise<Parti
 
 /** The partition of a day, which is given in days since 1970. */
 export function partitionName(table: string, day: number): string {
-  return `${table}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
+  return `${table}_${dateOf(day).replaceAll('-', '')}`;
+}
+
+function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 function partitionDay(table: string, name: string): number {

@@ -3,14 +3,13 @@
 // Rules: EVT-24.
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
-import { endDeliveries, removeAttempts } from '../delivery/delivery-commands.ts';
-import { bounds } from '../parameters.ts';
+import { endDeliveries, removeDeliveries } from '../delivery/delivery-commands.ts';
 import { apart } from '../apart.ts';
 import { findOpen } from '../delivery/open-deliveries.ts';
 import { DAY_MS } from './partitions.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { Stride, sweep } from '../ranges.ts';
-import { noLongerWaiting, UNDER_WAY } from '../sql-rules.ts';
+import { UNDER_WAY } from '../sql-rules.ts';
 
 // Deliveries per transaction, at most: short locks, bounded WAL.
 const STEP = 500;
@@ -85,12 +84,6 @@ export async function firstDayInFiles(db: Queryable, forSeconds: number): Promis
 // An event may get deliveries long after it came: by replays, by failover, and when it came right before midnight. These are in
 // later partitions than their event. Each partition is searched for ids of old events by the index of events.
 const YOUNGER = 'select id from deliveries where event_id < $1 and id >= $2 limit $3';
-const REMOVE = `
-with gone as (
-  delete from deliveries where id = any($1::text[]) and id between $2 and $3
-  returning id, route_id, destination_id, priority
-), ${noLongerWaiting('gone')}
-select from gone`;
 
 /**
  * Removes one step of the deliveries of events before a day that are not in a partition before that day, with their attempts.
@@ -101,11 +94,8 @@ export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<
   return REMOVING.step(async (size) => {
     const { rows } = await pool.query<{ id: string }>(YOUNGER, [event, delivery, size]);
     if (rows.length === 0) return false;
-    const { ids, low, high } = bounds(rows.map(({ id }) => id));
-    await inTransaction(pool, async (db) => {
-      await db.query(REMOVE, [ids, low, high]);
-      await removeAttempts(db, ids);
-    });
+    const ids = rows.map(({ id }) => id);
+    await inTransaction(pool, (db) => removeDeliveries(db, ids));
     return rows.length === size;
   });
 }

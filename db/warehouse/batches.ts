@@ -308,6 +308,8 @@ function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
 export interface StoredDestination {
   id: string;
   version: number;
+  /** The slug of its organization. */
+  organization: string;
   enabled: boolean;
   type: string;
   config: string | null;
@@ -316,8 +318,9 @@ export interface StoredDestination {
 
 export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<StoredDestination | undefined> {
   const { rows } = await db.query<StoredDestination>(
-    `select id, version, enabled, type, config, field_mapping as "fieldMapping" from destinations
-     where organization_id = $1 and id = $2`,
+    `select d.id, d.version, o.slug as organization, d.enabled, d.type, d.config, d.field_mapping as "fieldMapping"
+     from destinations d join organizations o on o.id = d.organization_id
+     where d.organization_id = $1 and d.id = $2`,
     [key.organizationId, key.destinationId],
   );
   return rows[0];

@@ -1,6 +1,7 @@
 // `HOOKYARD_DELIVERY_ALLOW`: what an operator opens in the address guard.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../../core/loopback-default.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -37,6 +38,19 @@ export function parseAllowList(entries: readonly string[]): AllowList {
     else throw new Error(`HOOKYARD_DELIVERY_ALLOW: "${entry}" is not an address, CIDR range, host name or .suffix`);
   }
   return { addresses, hosts, suffixes, ranges };
+}
+
+/**
+ * The list in force, which changes when organizations come and go. Each of its two forms is always the same object.
+ * @param several whether there is more than one organization
+ * @throws Error as `parseAllowList` does
+ */
+export function currentAllowList(entries: readonly string[], several: () => boolean): () => AllowList {
+  const lasting = entries.filter((entry) => entry !== LOOPBACK_FOR_ONE);
+  const shared = parseAllowList(lasting);
+  if (lasting.length === entries.length) return () => shared;
+  const alone = parseAllowList([...lasting, ...LOOPBACK_HOSTS]);
+  return () => (several() ? shared : alone);
 }
 
 /** An address in the one form it is compared in: IPv6 compressed, IPv4-mapped IPv6 as the IPv4 address it stands for. */

@@ -1,11 +1,12 @@
 // The connector of every outbound connection: it asks the address guard about the literal, about every address a name
 // resolves to, and once more about the address the socket really has.
 import dns from 'node:dns';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { refusalOf } from './address-guard.ts';
-import { type AllowList, normalHost } from './allow-list.ts';
+import { type AllowList, currentAllowList, normalHost } from './allow-list.ts';
+import { createOwnServices, type OwnServices } from './own-services.ts';
 import { OwnSendError } from './send-errors.ts';
 
 /** The guard refused an address; a retry would be refused again. */
@@ -14,6 +15,15 @@ class AddressRefusedError extends OwnSendError {
   constructor(hostname: string, address: string, what: string) {
     const subject = normalHost(hostname) === address ? address : `${hostname} resolves to ${address}, which`;
     const refused = ownWords`Refused: ${named(subject)} is ${named(what)}; see HOOKYARD_DELIVERY_ALLOW`;
+    super('ADDRESS_REFUSED', openError(refused));
+  }
+}
+
+/** As above, for a port that no setting opens. */
+class OwnServiceError extends OwnSendError {
+  override readonly name = 'OwnServiceError';
+  constructor(hostname: string, port: number) {
+    const refused = ownWords`Refused: port ${port} of ${named(hostname)} belongs to Hookyard itself, which no destination may reach`;
     super('ADDRESS_REFUSED', openError(refused));
   }
 }
@@ -31,32 +41,93 @@ export const systemResolve: Resolve = (hostname, callback) => {
   dns.lookup(hostname, { all: true, order: 'verbatim' }, callback);
 };
 
+/** Where the requests of a process may go. */
+export interface Reach {
+  /** Entries of `HOOKYARD_DELIVERY_ALLOW`. */
+  allow: readonly string[];
+  /** Whether there is more than one, which ends the entry `loopback-for-one-organization`; by default there is. */
+  severalOrganizations?: () => boolean;
+  /** Hookyard's own services; by default none. */
+  own?: OwnServices;
+  /** Resolves host names, by default through the system. */
+  resolve?: Resolve;
+}
+
 /**
- * Makes the connector for undici's clients; TLS is verified against the host name of the URL.
- * @param options.allow what the operator opened
- * @param options.connectTimeoutMs timeout of a connection attempt that no request waits for
- * @param options.resolve the resolver
+ * The options of a connector.
+ * @throws Error naming an entry of `allow` that cannot be read
  */
-export function guardedConnector(options: {
-  allow: AllowList;
+export function guardOptions(reach: Reach): Pick<GuardOptions, 'allow' | 'own' | 'resolve'> {
+  const { allow, severalOrganizations = () => true, resolve = systemResolve } = reach;
+  return {
+    allow: currentAllowList(allow, severalOrganizations),
+    own: reach.own ?? createOwnServices([], resolve),
+    resolve,
+  };
+}
+
+export interface GuardOptions {
+  /** What the operator opened, at the moment. */
+  allow: () => AllowList;
+  /** What is refused whatever is open. */
+  own: OwnServices;
+  /** Timeout in ms of a connection attempt that no request waits for. */
   connectTimeoutMs: number;
   resolve: Resolve;
-}): buildConnector.connector {
-  const { allow } = options;
+}
+
+/** Makes the connector for undici's clients; TLS is verified against the host name of the URL. */
+export function guardedConnector(options: GuardOptions): buildConnector.connector {
+  const { own } = options;
+  const ordinary = connectorWith(options, (address, host) => refusedAddress(options, address, host));
+  // A look-up does not know the port it is for, so that each port of Hookyard has its own connector.
+  const toOwnPorts = new Map<number, buildConnector.connector>();
+  const connectorOf = (port: number): buildConnector.connector => {
+    const known =
+      toOwnPorts.get(port) ??
+      connectorWith(options, (address, host) =>
+        own.include(host, address, port) ? new OwnServiceError(host, port) : refusedAddress(options, address, host),
+      );
+    toOwnPorts.set(port, known);
+    return known;
+  };
+  return (target, callback) => {
+    const port = portOf(target);
+    if (!own.usePort(port)) return ordinary(target, callback);
+    void own.prepare(port).then(() => {
+      if (own.isNamed(target.hostname, port)) callback(new OwnServiceError(target.hostname, port), null);
+      else connectorOf(port)(target, callback);
+    });
+  };
+}
+
+type Judge = (address: string, host: string) => OwnSendError | null;
+
+function refusedAddress({ allow }: GuardOptions, address: string, host: string): AddressRefusedError | null {
+  const refusal = refusalOf(address, host, allow());
+  return refusal === null ? null : new AddressRefusedError(host, address, refusal);
+}
+
+function portOf({ port, protocol }: buildConnector.Options): number {
+  return Number(port) || (protocol === 'https:' ? 443 : 80);
+}
+
+/** A connector that asks the judge three times. */
+function connectorWith(options: GuardOptions, judge: Judge): buildConnector.connector {
   const connect = buildConnector({
     allowH2: false,
     timeout: options.connectTimeoutMs,
     // A host with several addresses: half a second each before the next is tried too (RFC 8305 in spirit).
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 500,
-    lookup: guardedLookup(allow, options.resolve),
+    lookup: guardedLookup(judge, options.resolve),
   });
   return (target, callback) => {
     const host = target.hostname;
-    const refusal = isIP(host) === 0 ? null : refusalOf(host, host, allow);
-    if (refusal !== null) {
+    const refused = isIP(host) === 0 ? null : judge(host, host);
+    if (refused !== null) {
       // Never calls back before it returns, like a real connection.
-      queueMicrotask(() => callback(new AddressRefusedError(host, host, refusal), null));
+      queueMicrotask(() => callback(refused, null));
       return;
     }
     connect(target, (...outcome) => {
@@ -65,7 +136,8 @@ export function guardedConnector(options: {
         return;
       }
       const socket = outcome[1];
-      const wrongPeer = refusedPeer(socket, host, allow);
+      // A socket that is already closed again has no peer; its use fails by itself.
+      const wrongPeer = socket.remoteAddress === undefined ? null : judge(socket.remoteAddress, host);
       if (wrongPeer === null) {
         callback(null, socket);
         return;
@@ -77,7 +149,7 @@ export function guardedConnector(options: {
 }
 
 /** A `lookup` for sockets that fails when any address of the name is refused, and otherwise gives just the checked ones. */
-function guardedLookup(allow: AllowList, resolve: Resolve): LookupFunction {
+function guardedLookup(judge: Judge, resolve: Resolve): LookupFunction {
   return (hostname, lookupOptions, callback) => {
     resolve(hostname, (error, addresses) => {
       if (error !== null) {
@@ -85,9 +157,9 @@ function guardedLookup(allow: AllowList, resolve: Resolve): LookupFunction {
         return;
       }
       for (const { address } of addresses) {
-        const refusal = refusalOf(address, hostname, allow);
-        if (refusal !== null) {
-          callback(new AddressRefusedError(hostname, address, refusal), []);
+        const refused = judge(address, hostname);
+        if (refused !== null) {
+          callback(refused, []);
           return;
         }
       }
@@ -98,12 +170,4 @@ function guardedLookup(allow: AllowList, resolve: Resolve): LookupFunction {
       else callback(null, first.address, first.family);
     });
   };
-}
-
-function refusedPeer(socket: Socket, host: string, allow: AllowList): AddressRefusedError | null {
-  const peer = socket.remoteAddress;
-  // A socket that is already closed again has no peer; its use fails by itself.
-  if (peer === undefined) return null;
-  const refusal = refusalOf(peer, host, allow);
-  return refusal === null ? null : new AddressRefusedError(host, peer, refusal);
 }

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { type buildConnector, Pool } from 'undici';
 import { ownWords } from '../../core/error-summary.ts';
+import type { AllowList } from './allow-list.ts';
 import { OwnSendError } from './send-errors.ts';
 
 /** An address that cannot be requested; a retry would fail the same way. */
@@ -17,7 +18,7 @@ class InvalidUrlError extends OwnSendError {
 // Maximum bytes of response headers; a response with more is an error.
 const MAX_HEADER_BYTES = 16 * 1024;
 
-type Entry = { url: string; origin: string; path: string; pool: Pool };
+type Entry = { url: string; origin: string; path: string; pool: Pool; allow: AllowList };
 
 export type Pools = {
   /**
@@ -29,8 +30,15 @@ export type Pools = {
   destroy(): Promise<void>;
 };
 
-/** Makes an empty set of pools that holds at most `maxPools`. */
-export function createPools(options: { connect: buildConnector.connector; maxPools: number }): Pools {
+/**
+ * Makes an empty set of pools that holds at most `maxPools`.
+ * @param options.allow the list that `connect` goes by; connections made under another one are not used again
+ */
+export function createPools(options: {
+  connect: buildConnector.connector;
+  allow: () => AllowList;
+  maxPools: number;
+}): Pools {
   const entries = new LRUCache<string, Entry>({
     max: options.maxPools,
     // A replaced one may keep the same pool; `open` retires it if not.
@@ -45,13 +53,13 @@ export function createPools(options: { connect: buildConnector.connector; maxPoo
     pool.close().then(forget, forget);
   }
 
-  function open(url: string, previous: Entry | undefined): Entry {
+  function open(url: string, allow: AllowList, previous: Entry | undefined): Entry {
     const parsed = URL.parse(url);
     if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
       throw new InvalidUrlError(url);
     }
     const path = parsed.pathname + parsed.search;
-    if (previous?.origin === parsed.origin) return { ...previous, url, path };
+    if (previous?.origin === parsed.origin && previous.allow === allow) return { ...previous, url, path };
     if (previous !== undefined) retire(previous.pool);
     const pool = new Pool(parsed.origin, {
       connect: options.connect,
@@ -62,14 +70,15 @@ export function createPools(options: { connect: buildConnector.connector; maxPoo
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    return { url, origin: parsed.origin, path, pool };
+    return { url, origin: parsed.origin, path, pool, allow };
   }
 
   return {
     get(poolKey, url) {
       const previous = entries.get(poolKey);
       // The usual case costs no parsing: a destination's address seldom changes.
-      const entry = previous?.url === url ? previous : open(url, previous);
+      const allow = options.allow();
+      const entry = previous?.url === url && previous.allow === allow ? previous : open(url, allow, previous);
       if (entry !== previous) entries.set(poolKey, entry);
       return entry;
     },

@@ -2,9 +2,8 @@
 // through here, and so through the address guard.
 // Rules: DLV-23, HTTP-10.
 import { openError, ownWords } from '../../core/error-summary.ts';
-import { parseAllowList } from './allow-list.ts';
 import { exchange } from './exchange.ts';
-import { guardedConnector, type Resolve, systemResolve } from './guarded-connect.ts';
+import { guardedConnector, guardOptions, type Reach } from './guarded-connect.ts';
 import { createPools } from './pools.ts';
 import { describeError, type SendError } from './send-errors.ts';
 
@@ -49,18 +48,13 @@ const CONNECT_TIMEOUT_MS = 60_000;
 
 /**
  * Makes a sender; one serves a whole process. Proxy variables of the environment are not used.
- * @param options.allow entries of `HOOKYARD_DELIVERY_ALLOW`
  * @param options.maxPools destinations whose connections are kept; the one unused for longest goes first
- * @param options.resolve resolves host names, by default through the system
  * @throws Error naming an entry of `allow` that cannot be read
  */
-export function createSender(options: { allow: readonly string[]; maxPools?: number; resolve?: Resolve }): Sender {
-  const connect = guardedConnector({
-    allow: parseAllowList(options.allow),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    resolve: options.resolve ?? systemResolve,
-  });
-  const pools = createPools({ connect, maxPools: options.maxPools ?? 1000 });
+export function createSender(options: Reach & { maxPools?: number }): Sender {
+  const guard = guardOptions(options);
+  const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  const pools = createPools({ connect, allow: guard.allow, maxPools: options.maxPools ?? 1000 });
   const underWay = new Set<Promise<SendResult>>();
   let closed = false;
 

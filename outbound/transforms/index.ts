@@ -23,7 +23,7 @@ export interface Transforms {
   close(): Promise<void>;
 }
 
-/** How long an organization may use threads of a process in a minute, ms; Infinity: no limit. */
+/** Processor time that the transforms of an organization may use in a minute, ms; Infinity: no limit. */
 export type BudgetOf = (organizationId: string) => Promise<number>;
 
 /** @param threads how many transforms run at once; threads are started when there is something to run */

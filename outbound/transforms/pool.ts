@@ -30,8 +30,6 @@ interface Slot {
   worker: Worker;
   state: 'starting' | 'idle' | 'busy';
   waiting: Budgeted | null;
-  /** When it took the job. */
-  busySince: number;
   /** Whether the job's own code is running. */
   started: boolean;
   timer?: NodeJS.Timeout;
@@ -56,7 +54,7 @@ export class SandboxPool {
 
   /**
    * Runs a job when a thread is free.
-   * @param budget how long the organization may use threads in a minute, ms. What it uses beyond is earned again first
+   * @param budget processor time that the organization may use in a minute, ms. What it uses beyond is earned again first
    * @throws SandboxUnavailableError when no thread can be started; NoTurnError when the organization has to wait
    */
   submit(job: Job, turn: Turn, budget: number): Promise<TransformResult> {
@@ -115,7 +113,6 @@ export class SandboxPool {
   #begin(slot: Slot, waiting: Budgeted): void {
     slot.state = 'busy';
     slot.waiting = waiting;
-    slot.busySince = performance.now();
     slot.started = false;
     slot.worker.ref();
     slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
@@ -130,7 +127,7 @@ export class SandboxPool {
   #start(): Slot {
     // No setting and no secret of this process is in the thread's environment.
     const worker = new Worker(new URL('./thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
-    const slot: Slot = { worker, state: 'starting', waiting: null, busySince: 0, started: false, knows: new Set() };
+    const slot: Slot = { worker, state: 'starting', waiting: null, started: false, knows: new Set() };
     slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
     worker.on('message', (message: ThreadMessage) => this.#heard(slot, message));
     worker.on('error', (error: Error) => this.#end(slot, error));
@@ -152,15 +149,18 @@ export class SandboxPool {
     slot.state = 'idle';
     slot.waiting = null;
     slot.worker.unref();
-    if (waiting) this.#charge(waiting, slot);
+    if (message.type === 'done' && waiting) this.#charge(waiting, message.cpuMs);
     if (message.type === 'done' && waiting) this.#settle(waiting, message.result);
     this.#dispatch();
   }
 
-  /** Charges an organization for the time of a thread. What it has waiting when its budget is used up must come back later. */
-  #charge({ turn: { organizationId }, budget }: Budgeted, { busySince }: Slot): void {
+  /**
+   * Charges an organization for a job. By CPU time, which does not grow with the load that others make. What it has waiting when
+   * its budget is used up must come back later.
+   */
+  #charge({ turn: { organizationId }, budget }: Budgeted, cpuMs: number): void {
     const now = performance.now();
-    if (!this.#accounts.charge(organizationId, now - busySince, budget, now)) return;
+    if (!this.#accounts.charge(organizationId, cpuMs, budget, now)) return;
     this.#queue.refuse(
       () => new NoTurnError(OVER_BUDGET, this.#accounts.waitMs(organizationId, budget, now)),
       organizationId,
@@ -183,7 +183,7 @@ export class SandboxPool {
     clearTimeout(slot.timer);
     void slot.worker.terminate();
     const { waiting } = slot;
-    if (waiting && slot.started) this.#charge(waiting, slot);
+    if (waiting && slot.started) this.#charge(waiting, LIMITS.terminateMs);
     if (waiting && (slot.started || isOutOfMemory(error)) && !this.#closed) {
       this.#settle(waiting, { ok: false, problem: diedOf(error), durationMs: LIMITS.terminateMs });
     } else if (waiting) {

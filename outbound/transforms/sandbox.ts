@@ -289,7 +289,7 @@ function escaped(error: unknown): TransformProblem {
 }
 
 /** CPU time of this thread, in ms: a busy machine does not shorten what a transform may take. */
-function threadCpuMs(): number {
+export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }

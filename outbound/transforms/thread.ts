@@ -7,7 +7,7 @@ import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { languages } from './languages.ts';
 import { type NumberForm, tellNumbers } from './numbers.ts';
-import { openSandbox, type Sandbox, type SandboxInput, type SandboxResult } from './sandbox.ts';
+import { openSandbox, type Sandbox, type SandboxInput, type SandboxResult, threadCpuMs } from './sandbox.ts';
 import {
   LIMITS,
   problems,
@@ -24,8 +24,11 @@ export interface Job {
   event: TransformEvent | null;
 }
 type Outcome = { ok: true; output: TransformOutput } | { ok: false; problem: TransformProblem };
-/** `started`: everything of our own is loaded and the code runs from now on. */
-export type ThreadMessage = { type: 'ready' } | { type: 'started' } | { type: 'done'; result: TransformResult };
+/** `started`: everything of our own is loaded and the code runs from now on. `cpuMs`: what the job took in all. */
+export type ThreadMessage =
+  | { type: 'ready' }
+  | { type: 'started' }
+  | { type: 'done'; result: TransformResult; cpuMs: number };
 
 const MAX_WARM = 16;
 const MAX_WARM_BYTES = 512 * 1024 * 1024;
@@ -47,9 +50,11 @@ const warm = new LRUCache<string, { sandbox: Sandbox; runs: number }>({
 });
 
 port.on('message', (job: Job) => {
+  const startedAt = threadCpuMs();
   void perform(job).then((result) => {
     const transferred = result.ok ? [result.output.body.buffer as ArrayBuffer] : [];
-    port.postMessage({ type: 'done', result } satisfies ThreadMessage, transferred);
+    const cpuMs = threadCpuMs() - startedAt;
+    port.postMessage({ type: 'done', result, cpuMs } satisfies ThreadMessage, transferred);
   });
 });
 port.postMessage({ type: 'ready' } satisfies ThreadMessage);

@@ -3,14 +3,15 @@
 import { LRUCache } from 'lru-cache';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
 import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
-import { parseAllowList } from '../http/allow-list.ts';
-import { guardedConnector, type Resolve, systemResolve } from '../http/guarded-connect.ts';
+import { type OperatorR2, operatorR2 } from '../../core/warehouse/r2-operator.ts';
+import type { AllowList } from '../http/allow-list.ts';
+import { guardedConnector, guardOptions, type Reach } from '../http/guarded-connect.ts';
 import { openAzureBlob } from './azure-blob.ts';
 import { describeStoreError, describeTimeout } from './errors.ts';
 import { openGcs } from './gcs.ts';
 import { createGuardedHttp, type GuardedHttp } from './guarded-http.ts';
 import { openR2, openS3 } from './s3.ts';
-import type { Environment, ObjectHead, ObjectStore, OpenStore, StoredObject, StoreProblem } from './store.ts';
+import type { ObjectHead, ObjectStore, OpenStore, StoredObject, StoreProblem, StoreUser } from './store.ts';
 
 /** One line a provider; its SDK is loaded by `open`, when a destination of the type is first used. */
 const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<WarehouseConfig<Type>> } } = {
@@ -20,9 +21,15 @@ const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<War
   azure_blob: { title: 'Azure', open: openAzureBlob },
 };
 
-/** Where to write: a destination's id, the version of its record, and its config in clear. */
+/** Where to write: a destination's id, the version of its record, its organization's slug, and its config in clear. */
 export type WarehouseTarget = {
-  [Type in WarehouseType]: { id: string; version: string | number; type: Type; config: WarehouseConfig<Type> };
+  [Type in WarehouseType]: {
+    id: string;
+    version: string | number;
+    organization: string;
+    type: Type;
+    config: WarehouseConfig<Type>;
+  };
 }[WarehouseType];
 
 /** What came of a call, or why it failed. */
@@ -43,6 +50,8 @@ export type Warehouses = {
 
 type Opened = {
   version: string | number;
+  /** The list that its connections were made under. */
+  allow: AllowList;
   store: Promise<ObjectStore>;
   http: GuardedHttp;
   users: number;
@@ -53,22 +62,14 @@ const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
  * Makes the object stores of a process. No SDK is loaded before the first call.
- * @param options.allow entries of `HOOKYARD_DELIVERY_ALLOW`
  * @param options.maxStores destinations whose clients are kept; the one unused for longest goes first
- * @param options.env where missing R2 settings come from
+ * @param options.r2 the operator's access to R2; by default there is none
  * @throws Error naming an entry of `allow` that cannot be read
  */
-export function createWarehouses(options: {
-  allow: readonly string[];
-  maxStores?: number;
-  resolve?: Resolve;
-  env?: Environment;
-}): Warehouses {
-  const connect = guardedConnector({
-    allow: parseAllowList(options.allow),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    resolve: options.resolve ?? systemResolve,
-  });
+export function createWarehouses(options: Reach & { maxStores?: number; r2?: OperatorR2 }): Warehouses {
+  const guard = guardOptions(options);
+  const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  const r2 = options.r2 ?? operatorR2({ HOOKYARD_R2_BUCKETS: [] }, {});
   const stores = new LRUCache<string, Opened>({
     max: options.maxStores ?? 100,
     dispose(opened) {
@@ -81,11 +82,12 @@ export function createWarehouses(options: {
 
   function take(target: WarehouseTarget): Opened {
     let opened = stores.get(target.id);
-    if (opened?.version !== target.version) {
+    if (opened?.version !== target.version || opened.allow !== guard.allow()) {
       const http = createGuardedHttp(connect);
       opened = {
         version: target.version,
-        store: openStore(target, http, options.env ?? {}),
+        allow: guard.allow(),
+        store: openStore(target, http, { organization: target.organization, r2 }),
         http,
         users: 0,
         retired: false,
@@ -151,10 +153,10 @@ const NO_WORDING = {
   region: null,
 };
 
-function openStore(target: WarehouseTarget, http: GuardedHttp, env: Environment): Promise<ObjectStore> {
+function openStore(target: WarehouseTarget, http: GuardedHttp, user: StoreUser): Promise<ObjectStore> {
   const open = providers[target.type].open as OpenStore<WarehouseTarget['config']>;
   // `async`: what `open` throws at once is a rejection too.
-  return (async () => open(target.config, http, env))();
+  return (async () => open(target.config, http, user))();
 }
 
 async function attempt<T>(store: ObjectStore, signal: AbortSignal, work: Work<T>): Promise<StoreResult<T>> {

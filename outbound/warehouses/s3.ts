@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
-import { named, ownWords } from '../../core/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { describeStoreError, type Wording } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
-import { type Environment, type ObjectStore, type OpenStore, StoreSettingsError } from './store.ts';
+import { r2Access, withinGiven } from './r2-access.ts';
+import type { ObjectStore, OpenStore } from './store.ts';
 
 type Target = {
   bucket: string;
@@ -34,10 +34,10 @@ export const openS3: OpenStore<WarehouseConfig<'s3'>> = (config, http) => {
   });
 };
 
-export const openR2: OpenStore<WarehouseConfig<'r2'>> = (config, http, env) => {
+export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, user) => {
   const { bucket, region } = config;
-  const { endpoint, accessKeyId, secretAccessKey } = r2Access(config, env);
-  return open({ bucket, region, endpoint, forcePathStyle: true, accessKeyId, secretAccessKey }, http, {
+  const target = { bucket, region, forcePathStyle: true, ...r2Access(config, user.r2) };
+  const store = await open(target, http, {
     service: 'R2',
     bucket: `bucket "${bucket}"`,
     credentials: 'accessKeyId and secretAccessKey (or R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY)',
@@ -45,36 +45,8 @@ export const openR2: OpenStore<WarehouseConfig<'r2'>> = (config, http, env) => {
     permission: '"Object Read & Write"',
     region,
   });
+  return withinGiven(store, config, user);
 };
-
-/** Values missing in the config come from the environment (WH-06). */
-function r2Access(config: WarehouseConfig<'r2'>, env: Environment) {
-  const accountId = config.accountId ?? (env.R2_ACCOUNT_ID || undefined);
-  // An address in the config wins over one in the environment, in whichever way it is given.
-  const own = config.endpoint ?? (config.accountId && r2Endpoint(config.accountId));
-  const endpoint = own ?? (env.R2_ENDPOINT || (accountId && r2Endpoint(accountId)));
-  const accessKeyId = config.accessKeyId ?? (env.R2_ACCESS_KEY_ID || undefined);
-  const secretAccessKey = config.secretAccessKey ?? (env.R2_SECRET_ACCESS_KEY || undefined);
-  const missing = [
-    endpoint === undefined && 'accountId (or R2_ACCOUNT_ID)',
-    accessKeyId === undefined && 'accessKeyId (or R2_ACCESS_KEY_ID)',
-    secretAccessKey === undefined && 'secretAccessKey (or R2_SECRET_ACCESS_KEY)',
-  ].filter((name) => name !== false);
-  if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new StoreSettingsError(ownWords`R2 is not set up: give the destination ${named(missing.join(', '))}`);
-  }
-  // The operator's key signs only requests to the operator's or Cloudflare's endpoints.
-  const foreign =
-    config.endpoint !== undefined && !/\.r2\.cloudflarestorage\.com$/.test(new URL(config.endpoint).hostname);
-  if (foreign && config.endpoint !== env.R2_ENDPOINT && config.secretAccessKey === undefined) {
-    throw new StoreSettingsError(
-      ownWords`R2 keys of the environment are not used for another endpoint: give the destination accessKeyId and secretAccessKey`,
-    );
-  }
-  return { endpoint, accessKeyId, secretAccessKey };
-}
-
-const r2Endpoint = (accountId: string): string => `https://${accountId}.r2.cloudflarestorage.com`;
 
 async function open(target: Target, http: GuardedHttp, wording: Wording): Promise<ObjectStore> {
   const { S3Client, PutObjectCommand, HeadObjectCommand, NotFound } = await import('@aws-sdk/client-s3');

@@ -2,6 +2,7 @@
 // line in index.ts, a row in errors.ts if it has codes of its own, and a row in the conformance suite
 // (test/conformance/warehouses.test.ts).
 import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
+import type { OperatorR2 } from '../../core/warehouse/r2-operator.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 
 export type StoredObject = {
@@ -56,10 +57,14 @@ export interface ObjectStore {
  * Opens a store; loads the provider's SDK, and connects to nothing yet.
  * @throws StoreSettingsError when a setting is missing
  */
-export type OpenStore<Config> = (config: Config, http: GuardedHttp, env: Environment) => Promise<ObjectStore>;
+export type OpenStore<Config> = (config: Config, http: GuardedHttp, user: StoreUser) => Promise<ObjectStore>;
 
-/** The environment's variables, where R2 settings may come from. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** Who opens a store, and what of the operator's access may be used for it. */
+export interface StoreUser {
+  /** The organization's slug. */
+  organization: string;
+  r2: OperatorR2;
+}
 
 /** A setting is missing or contradicts another; the message is for the user. */
 export class StoreSettingsError extends Error {

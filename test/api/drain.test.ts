@@ -92,7 +92,7 @@ describe('The end of the HTTP server', () => {
 
   async function serve() {
     const connections = new OpenConnections();
-    const limits = { ...HTTP_LIMITS, maxConnections: 1000, maxConnectionsPerAddress: 1000 };
+    const limits = { ...HTTP_LIMITS, maxConnections: 1000, maxConnectionsPerAddress: 1000, managementConnections: 0 };
     const server = createHttpServer((_request, response) => response.end('{}'), limits, undefined, connections);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

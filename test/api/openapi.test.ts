@@ -30,7 +30,10 @@ describe('The description of the API', () => {
         .map((method) => `${method} ${String(layer.path).replace(/:(\w+)/g, '{$1}')}`),
     );
     const management = managementEndpoints().map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
-    const ingest = INGEST_METHODS.map((method) => `${method} /ingest/{orgSlug}/{sourceSlug}`);
+    const ingest = INGEST_METHODS.flatMap((method) => [
+      `${method} /ingest/{orgSlug}/{sourceSlug}`,
+      `${method} /ingest/{orgSlug}/{sourceSlug}/{token}`,
+    ]);
     expect(describedOperations().toSorted()).to.deep.equal([...open, ...management, ...ingest].toSorted());
   });
 

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { setLimits } from '../../db/organizations/limits.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 
@@ -34,6 +35,19 @@ describe('hookyard on the command line', () => {
       .to.include(organization.slug)
       .and.to.include('read, write');
     expect(await cli.json('whoami')).to.have.nested.property('organization.id', organization.id);
+  });
+
+  it('tells the limits of the organization, what it used of them, and which of them refuses something', async () => {
+    const limited = await createOrganization();
+    const its = commandLine(limited);
+    await setLimits(testPool(), limited.id, { sources: 1 });
+    await its.ok('sources', 'create', 'only');
+    expect(await its.ok('usage')).to.match(/^LIMIT +USED +MOST[^]*\nsources +1 +1 +sources\n/);
+    expect(await its.json('usage')).to.have.nested.property('limits.sources.limit', 1);
+    expect(await its.json('usage', '--daily')).to.deep.equal({ data: [] });
+    const refused = await its.run(['sources', 'create', 'another', '--json']);
+    expect(refused.code).to.equal(5);
+    expect(refused.stderr).to.include('"limit":"sources"');
   });
 
   it('makes, shows, changes and deletes a source', async () => {

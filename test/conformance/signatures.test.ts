@@ -26,7 +26,7 @@ for (const vector of signatureVectors) {
 
   describe(`signature scheme ${vector.name}`, () => {
     it('accepts the genuine request', () => {
-      expect(verifyVector(vector)).to.deep.equal({ valid: true });
+      expect(verifyVector(vector).valid).to.equal(true);
     });
 
     it('refuses a body with any byte changed, with one more and with one less', () => {

@@ -50,6 +50,31 @@ describe('the mail of a notification', () => {
     }
   });
 
+  it('has no link in a name', () => {
+    const names = [
+      'Visit https://evil.example/login',
+      'www.evil.example',
+      'evil.example',
+      'xn--80ak6aa92e.com',
+      'evil\u3002example',
+      'evil\uff0eexample',
+      'Ops <ops@evil.example>',
+      'http:\\\\evil.example',
+      'пример.рф',
+      'ftp://10.0.0.1/',
+      'evil.\u200bexample',
+    ];
+    const link = /:[/\\]|[\p{L}\p{N}-][.\u3002\uff0e\uff61][\p{L}]/u;
+    for (const name of names) {
+      const { subject, text } = renderMail({ ...failure, routeName: name, sourceName: name, destinationName: name });
+      expect(subject, name).to.not.match(link);
+      const shown = text.split('\n').filter((line) => /^(Route|Source|Destination):/.test(line));
+      expect(shown).to.have.length(3);
+      for (const line of shown) expect(line.slice(12), name).to.not.match(link);
+    }
+    expect(renderMail({ ...failure, routeName: 'Orders v1.2, 3.5 t' }).subject).to.contain('Orders v1.2, 3.5 t');
+  });
+
   it('says how many deliveries it tells of, and since when', () => {
     expect(renderMail({ ...failure, count: 12 }).text).to.contain(
       '12 deliveries of the route Orders failed since 2026-11-21T10:00:00.000Z',

@@ -38,7 +38,7 @@ describe('stripe signatures', () => {
   it('accept any v1 among several', () => {
     const [time, v1] = genuine.split(',');
     for (const text of [`${genuine},v1=potato`, `${time},v1=potato,${v1}`, `${v1},${time}`, `${time}, ${v1}, v0=abc`]) {
-      expect(verifyVector(stripeVector, signedWith(stripeVector, text)), text).to.deep.equal({ valid: true });
+      expect(verifyVector(stripeVector, signedWith(stripeVector, text)).valid, text).to.equal(true);
     }
   });
 
@@ -67,7 +67,10 @@ describe('raw bytes', () => {
 describe('verificationConfig', () => {
   it('of type none accepts everything', () => {
     const config = verificationConfigSchema.parse({ type: 'none' });
-    expect(verifySignature(config, { headers: {}, body: Buffer.alloc(0), nowMs: 0 })).to.deep.equal({ valid: true });
+    expect(verifySignature(config, { headers: {}, body: Buffer.alloc(0), nowMs: 0 })).to.deep.equal({
+      valid: true,
+      mac: null,
+    });
   });
 
   it('of type hmac has defaults, and finds its header whatever the case and the name', () => {

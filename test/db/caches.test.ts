@@ -6,6 +6,7 @@ import { createRoutingCache } from '../../api/ingest/routing.ts';
 import { newId } from '../../core/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createLatencies } from '../../worker/latencies.ts';
+import { createPool } from '../../db/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const MOST = 3;
@@ -57,6 +58,30 @@ describe('of more than a process keeps', () => {
     await pool.query('update sources set enabled = false');
     expect(await isEnabled('busy')).to.equal(true);
     expect(await isEnabled('other-0'), 'the one used longest ago').to.equal(false);
+  });
+
+  it('names that strangers try leave connections to what stores webhooks', async () => {
+    const pool = createPool(database.databaseUrl, { max: 16, statementTimeoutMs: 10_000, onError: () => {} });
+    try {
+      const routing = createRoutingCache(pool, secretBox, MOST);
+      const tries = Array.from({ length: 200 }, (_, n) => routing.getCurrent('acme', `unknown-${n}`));
+      expect(await Promise.all(tries)).to.deep.equal(Array(200).fill(null));
+      expect(pool.totalCount).to.be.within(1, 4);
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it('a name that was tried in vain is found once it is there', async () => {
+    const routing = createRoutingCache(database.pool, secretBox, MOST);
+    expect(await routing.get('acme', 'late')).to.equal(null);
+    await database.pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Late', 'late')`, [
+      newId('src'),
+      organizationId,
+    ]);
+    expect(await routing.get('acme', 'late'), 'may be out of date').to.equal(null);
+    expect((await routing.getCurrent('acme', 'late'))?.enabled).to.equal(true);
+    expect((await routing.get('acme', 'late'))?.enabled).to.equal(true);
   });
 
   it('the destination that is sent most stays known as quick', () => {

@@ -64,7 +64,7 @@ describe('relays that claim', () => {
     await database.pool.query(`update relay_shards set expires_at = now() + interval '1 hour'`);
     return owners.map((owner) => {
       const inFlight = new InFlight(limits, { alone: () => alone });
-      return { inFlight, claims: createClaims({ hotPool, owner, inFlight, waiting: () => [] }) };
+      return { inFlight, claims: createClaims({ hotPool, owner, inFlight, waiting: () => [], suspended: () => [] }) };
     });
   }
 
@@ -161,7 +161,7 @@ describe('relays that claim', () => {
     const claim = (given: Partial<Parameters<typeof claimDeliveries>[1]>) =>
       claimDeliveries(hotPool, {
         afterOrganization: '',
-        fullOrganizations: [],
+        skippedOrganizations: [],
         maxOrganizations: 4,
         turns: [],
         mostOfOthers: 100,
@@ -188,7 +188,7 @@ describe('relays that claim', () => {
     expect(end.rows).to.have.length(6);
     expect(end.examinedTo).to.deep.equal(at(''));
     expect(await claim(from(destinations[5]))).to.deep.equal({ rows: [], examinedTo: at(''), isFull: false });
-    expect(await claim({ fullOrganizations: ['org_1'] })).to.deep.equal({
+    expect(await claim({ skippedOrganizations: ['org_1'] })).to.deep.equal({
       rows: [],
       examinedTo: new Map(),
       isFull: false,
@@ -204,7 +204,7 @@ describe('relays that claim', () => {
     const claim = (given: Partial<Parameters<typeof claimDeliveries>[1]>) =>
       claimDeliveries(hotPool, {
         afterOrganization: '',
-        fullOrganizations: [],
+        skippedOrganizations: [],
         maxOrganizations: 50,
         turns: [{ id: 'org_a', after: '', most: 2 }],
         mostOfOthers: 4,

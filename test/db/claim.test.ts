@@ -45,7 +45,7 @@ describe('a claim', () => {
       const before = await rowsRead(db);
       const { rows } = await claimDeliveries(db, {
         afterOrganization: '',
-        fullOrganizations: [],
+        skippedOrganizations: [],
         maxOrganizations: 50,
         turns: [],
         mostOfOthers: 100,

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { maintain } from '../../activities/maintenance.ts';
+import { unusedTemporal } from '../support/unused-temporal.ts';
 import { createLog } from '../../core/log.ts';
 import { readSettings } from '../../core/config.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -201,7 +202,7 @@ describe('Lists of history', () => {
     const settings = { ...readSettings({}), HOOKYARD_EVENT_RETENTION_DAYS: 0, HOOKYARD_PAYLOAD_RETENTION_DAYS: 0 };
     const log = createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker');
     const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
-    while (await maintain({ pool, secretBox, settings, log }));
+    while (await maintain({ pool, client: unusedTemporal(), secretBox, settings, log }));
     await agreesInAll();
     const { rows } = await pool.query('select from history_counts where source_id = $1', [doomed?.sourceId]);
     expect(rows).to.have.length(0);

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { HousekeepingError, maintain } from '../../activities/maintenance.ts';
+import { unusedTemporal } from '../support/unused-temporal.ts';
 import { readSettings } from '../../core/config.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { daysBefore } from '../../db/retention/partitions.ts';
@@ -37,7 +38,7 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms`
 
   /** Until nothing is left to do. On a busy machine, any statement may take longer than its time; the next round makes up for it. */
   async function keepHouse(changes: Partial<typeof settings> = {}): Promise<void> {
-    const deps = { pool: hurried, secretBox, settings: { ...settings, ...changes }, log };
+    const deps = { pool: hurried, client: unusedTemporal(), secretBox, settings: { ...settings, ...changes }, log };
     for (let failures = 0; failures < MOST_FAILURES; ) {
       const hasMore = await maintain(deps).catch((error: unknown) => {
         if (!(error instanceof HousekeepingError)) throw error;
@@ -129,7 +130,7 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms`
     await database.pool.query(`alter table idempotent_requests rename to elsewhere;
       insert into idempotency_keys (source_id, key_hash, event_id, expires_at)
         select 'src', n::text::bytea, 'evt', now() - interval '1 day' from generate_series(1, 25000) n`);
-    const deps = { pool: hurried, secretBox, settings, log };
+    const deps = { pool: hurried, client: unusedTemporal(), secretBox, settings, log };
     let failure: unknown;
     while (!failure)
       failure = await maintain(deps).then(

@@ -1,6 +1,7 @@
 // Groups of events that are stored in one statement: what one event or one process does to the others.
 import { expect } from 'chai';
 import { maintain } from '../../activities/maintenance.ts';
+import { unusedTemporal } from '../support/unused-temporal.ts';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { readSettings } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
@@ -161,7 +162,7 @@ describe('a group of events', function () {
     const settings = { ...readSettings({}), HOOKYARD_EVENT_RETENTION_DAYS: 0, HOOKYARD_PAYLOAD_RETENTION_DAYS: 0 };
     const log = createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker');
     const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
-    return maintain({ pool, secretBox, settings, log });
+    return maintain({ pool, client: unusedTemporal(), secretBox, settings, log });
   }
 
   /** A connection that holds keys of a source until it is rolled back; with the file it ends in any case. */

@@ -120,7 +120,7 @@ describe('warehouse batches in PostgreSQL', () => {
     await pool.query(`update relay_shards set owner = 'test', expires_at = now() + interval '1 minute'`);
     const claim = {
       afterOrganization: '',
-      fullOrganizations: [],
+      skippedOrganizations: [],
       maxOrganizations: 50,
       turns: [],
       mostOfOthers: 100,

@@ -30,8 +30,8 @@ export const tlsServer = (listener: RequestListener): Promise<number> =>
   listen(createTlsServer({ cert, key }, listener), '127.0.0.1');
 
 /** Starts a server of bare connections; returns its port. */
-export const socketServer = (listener: (socket: Socket) => void): Promise<number> =>
-  listen(createSocketServer(listener), '127.0.0.1');
+export const socketServer = (listener: (socket: Socket) => void, host = '127.0.0.1'): Promise<number> =>
+  listen(createSocketServer(listener), host);
 
 /** Ends every server and connection. */
 export async function closeAll(): Promise<void> {

@@ -91,15 +91,30 @@ describe('Bodies', () => {
   it('take and give back room exactly', () => {
     const open = createBodyMemoryBudgets({ maxBytes: 100, maxRequestsPerSource: 2 });
     const [first, second, third] = [open(), open(), open()];
-    expect([first.enter('a'), second.enter('a'), third.enter('a')]).to.deep.equal([true, true, false]);
-    expect([first.take(50), first.take(1), second.take(1)]).to.deep.equal([true, false, false]);
-    expect([third.take(50), third.take(1)]).to.deep.equal([true, false]);
+    const from = (client: string, source = 'a', organization = 'o') => ({ client, source, organization });
+    expect([first.enter(from('1')), second.enter(from('2')), third.enter(from('3'))]).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
+    // Of 75 bytes for ingest one address gets half; its source then has room for another one.
+    expect([first.take(38), first.take(1), second.take(12), second.take(1)]).to.deep.equal([true, false, true, false]);
     first.free();
     first.free();
-    expect([second.take(50), second.take(1), third.take(1)]).to.deep.equal([true, false, false]);
-    expect([open().enter('a'), open().enter('a')]).to.deep.equal([true, false]);
+    expect([second.take(26), second.take(1)]).to.deep.equal([true, false]);
+    expect([third.take(1), third.enter(from('3')), third.take(10)]).to.deep.equal([false, true, true]);
     second.free();
     third.free();
-    expect([open().take(100), open().take(1)]).to.deep.equal([true, false]);
+    const [manager, full] = [open(), open()];
+    expect([manager.enter({ client: '1', organization: 'o' }), manager.take(75), manager.take(1)]).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
+    expect([full.enter(from('1', 'b', 'p')), full.take(25)]).to.deep.equal([true, true]);
+    manager.free();
+    full.free();
+    const [again] = [open()];
+    expect([again.enter(from('1')), again.take(38)]).to.deep.equal([true, true]);
   });
 });

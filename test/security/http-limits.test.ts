@@ -5,10 +5,10 @@ import { type IncomingMessage, request as httpRequest, type Server, type ServerR
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { clientOf } from '../../api/connection-limits.ts';
-import { HTTP_LIMITS, type HttpLimits, MAX_HEADERS, MAX_PIPELINED } from '../../api/http-limits.ts';
+import { connectionCounts, HTTP_LIMITS, type HttpLimits, MAX_HEADERS, MAX_PIPELINED } from '../../api/http-limits.ts';
 import { createHttpServer } from '../../api/http-server.ts';
 import { refusedConnections } from '../../api/refused-connections.ts';
+import { clientOf } from '../../core/address-ranges.ts';
 import type { Log } from '../../core/log.ts';
 import { until } from '../support/until.ts';
 import { answersTo, openConnection, type RawConnection } from './raw-connection.ts';
@@ -26,6 +26,8 @@ const PATIENT: HttpLimits = {
   maxRequestsPerConnection: 1000,
   maxConnections: 1000,
   maxConnectionsPerAddress: 1000,
+  managementConnections: 0,
+  managementHeadersMs: LONG_MS,
 };
 const HEAD = 'POST /x HTTP/1.1\r\nHost: a\r\n';
 
@@ -202,9 +204,10 @@ describe('HTTP limits', () => {
 
     it('close those beyond the limit in all', async () => {
       const port = await serve({ maxConnections: 2 });
-      await Promise.all([open(port), open(port)]);
+      await open(port, '', '127.0.0.2');
+      await open(port, '', '127.0.0.3');
       expect(await (await open(port)).closed).to.deep.equal([]);
-      expect(await openCount()).to.equal(2);
+      await until('two are left', async () => (await openCount()) === 2);
     });
 
     it('leave nothing behind of ones that were opened and reset in a hurry', async () => {
@@ -292,18 +295,24 @@ describe('HTTP limits', () => {
       checkEveryMs: 5000,
       lingerMs: 5000,
       maxRequestsPerConnection: 10_000,
+      managementHeadersMs: 5000,
     });
+    expect(
+      connectionCounts({ HOOKYARD_MAX_CONNECTIONS: 5000, HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: 500 }),
+    ).to.deep.equal({ maxConnections: 5000, maxConnectionsPerAddress: 500, managementConnections: 250 });
     const server = createHttpServer(() => undefined, {
       ...HTTP_LIMITS,
       maxConnections: 7,
       maxConnectionsPerAddress: 5,
+      managementConnections: 0,
     });
     expect(server).to.include({
       headersTimeout: 20_000,
       requestTimeout: 60_000,
       keepAliveTimeout: 65_000,
       maxRequestsPerSocket: 10_000,
-      maxConnections: 7,
+      // And up to a hundred that linger after a refusal.
+      maxConnections: 107,
       maxHeadersCount: 0,
     });
   });

@@ -190,6 +190,7 @@ describe('Network out: credentials that name addresses', () => {
     const target = {
       id: 'dst_wh_token',
       version: 1,
+      organization: 'acme',
       type: 'gcs' as const,
       config: { ...parsed, endpoint: `http://127.0.0.1:${port}` },
     };

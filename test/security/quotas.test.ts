@@ -90,6 +90,23 @@ describe('Quotas', () => {
       expect((await send('POST', url, headers, '{}')).status).to.equal(200);
     });
 
+    it('hold at a source that asks for signatures, and only the signed webhook is told of them', async () => {
+      const secret = 'shared with the provider';
+      limited.source = await makeSource(limited, { verificationConfig: { type: 'github', secret } });
+      const url = `${testInstance.api.url}/ingest/${limited.slug}/${limited.source.slug}`;
+      const signed = (body: string) => {
+        const signature = createHmac('sha256', secret).update(body).digest('hex');
+        return send('POST', url, { 'x-hub-signature-256': `sha256=${signature}` }, body);
+      };
+      await limit({ payloadBytes: 10, eventsPerMonth: 1 });
+      const large = await signed('x'.repeat(11));
+      expect(large.status).to.equal(413);
+      expect(large.body).to.include({ limit: 'payloadBytes' });
+      expect((await signed('{}')).status).to.equal(200);
+      expectLimited(await signed('{}'), 'eventsPerMonth');
+      expect((await send('POST', url, { 'x-hub-signature-256': 'sha256=00' }, 'x'.repeat(11))).status).to.equal(401);
+    });
+
     it('are refused before their bodies are read', async () => {
       await limit({ eventsPerMonth: 0 });
       await until('the limit to hold', async () => (await webhook(limited)).status === 429);

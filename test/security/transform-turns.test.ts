@@ -13,7 +13,7 @@ const busy = (hundredths: number) =>
   `export default () => { let x = 0; for (let i = 0; i < ${hundredths * 200_000}; i += 1) x = (x * 31 + i) | 0; return { x }; }`;
 const SLOW = busy(3);
 const SLOWER = busy(6);
-const VERY_SLOW = busy(10);
+const VERY_SLOW = busy(15);
 const QUICK = 'export default ({ id }) => ({ id })';
 
 describe('turns of transforms', function () {
@@ -96,7 +96,7 @@ describe('turns of transforms', function () {
           Array.from({ length: 30 }, (_, n) => run(transforms, 'greedy', `t${n}`)),
         );
         const waits = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.waitMs] : []));
-        expect(waits.length).to.be.within(15, 29);
+        expect(waits.length).to.be.within(5, 29);
         for (const wait of waits) expect(wait).to.be.within(1, 600_000);
         expect(new Set(waits).size, 'different times').to.be.above(waits.length / 3);
         const again = await run(transforms, 'greedy', 't0').then(
@@ -151,7 +151,7 @@ describe('turns of transforms', function () {
       const limited = await createOrganization();
       const setLimits = (limits: object) =>
         testPool().query('update organizations set limits = $2 where id = $1', [limited.id, limits]);
-      await setLimits({ transformMsPerMinute: 2000 });
+      await setLimits({ transformMsPerMinute: 1000 });
       const [slow, quick] = [receiver.endpoint(200), receiver.endpoint(200)];
       const [source, unlimitedSource] = [
         await pipes(limited, 1, SLOWER, slow.url),
@@ -163,7 +163,7 @@ describe('turns of transforms', function () {
         events.push(event);
         return until('a delivery, or its wait', async () => {
           const [delivery] = await deliveriesOf(limited, event);
-          return (delivery?.status === 'delivered' || delivery?.nextAttemptAt) && delivery;
+          return delivery?.status === 'delivered' || delivery?.nextAttemptAt ? delivery : undefined;
         });
       };
       let latest = await sendOne();
@@ -180,8 +180,24 @@ describe('turns of transforms', function () {
       await until(
         'all to be delivered',
         async () => (await looks()).every((each) => each?.status === 'delivered'),
-        120_000,
-      );
+        60_000,
+      ).catch(async (error) => {
+        console.log(
+          JSON.stringify(
+            (await looks()).filter((each) => each?.status !== 'delivered'),
+            null,
+            1,
+          ),
+        );
+        const { output } = await sharedService('worker');
+        console.log(
+          output()
+            .split('\n')
+            .filter((line) => line.includes('has to wait') || line.includes('not made'))
+            .join('\n'),
+        );
+        throw error;
+      });
       expect(slow.requests).to.have.length(events.length);
       for (const each of await looks()) expect(each).to.include({ attemptCount: 1 });
     });

@@ -33,12 +33,18 @@ export function requireHaproxy(context: Mocha.Context): void {
   context.skip();
 }
 
+/** From which it connects when it names clients, so that it can be told from the tests' own connections. */
+export const BALANCER_ADDRESS = '127.0.0.3';
+
+/** How haproxy names the client to the servers. */
+export type ClientNaming = 'option forwardfor' | 'send-proxy' | 'send-proxy-v2';
+
 /** Starts haproxy on a free port, with one server for each port on this machine; resolves when all of them are up. */
-export async function startBalancer(ports: number[]): Promise<Balancer> {
+export async function startBalancer(ports: number[], naming?: ClientNaming): Promise<Balancer> {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-haproxy-'));
   const socket = join(folder, 'admin.sock');
   const [port = 0] = await freePorts(1);
-  writeFileSync(join(folder, 'haproxy.cfg'), configuration(port, ports, socket));
+  writeFileSync(join(folder, 'haproxy.cfg'), configuration(port, ports, socket, naming));
   const child = spawn(program() ?? 'haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -77,7 +83,9 @@ function isExecutable(file: string): boolean {
 }
 
 // "timeout check": on a busy machine a process that is well may take a while to answer.
-function configuration(port: number, ports: number[], socket: string): string {
+function configuration(port: number, ports: number[], socket: string, naming?: ClientNaming): string {
+  const proxy = naming?.startsWith('send-proxy') ? naming : '';
+  const ofServer = naming === undefined ? '' : `source ${BALANCER_ADDRESS} ${proxy}`;
   return `global
   stats socket ${socket} mode 600
 defaults
@@ -89,10 +97,11 @@ defaults
   option httpchk GET /readyz
   retries 0
   http-reuse always
+  ${naming === 'option forwardfor' ? naming : ''}
 listen hookyard
   bind 127.0.0.1:${port}
   balance roundrobin
-  default-server check inter 500ms fall 2 rise 2
+  default-server check inter 500ms fall 2 rise 2 ${ofServer}
 ${ports.map((server) => `  server api-${server} 127.0.0.1:${server}\n`).join('')}`;
 }
 

@@ -106,6 +106,7 @@ export async function storeEvent(
       method: 'POST',
       query: '',
       headers: {},
+      clientAddress: '192.0.2.1',
       body,
       isText: true,
       payloadHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,

@@ -11,7 +11,7 @@ import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { createDatabase, createMigratedDatabase } from './own-database.ts';
 import { createOrganization, type Service, sharedService, startService, testPool } from './service.ts';
-import { stackAddresses } from './stack.ts';
+import { asServices, stackAddresses } from './stack.ts';
 
 export interface Hookyard {
   /** The API with the organization's key. */
@@ -77,13 +77,13 @@ export async function startHookyard(
   const namespace = `test-${randomBytes(6).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-test-'));
   const name = namespace.replace('-', '_');
-  const { databaseUrl, drop } =
-    servers.databaseUrl === stackAddresses().databaseUrl
-      ? await createMigratedDatabase(name)
-      : await createDatabase(name, servers.databaseUrl);
+  const isOfStack = servers.databaseUrl === stackAddresses().databaseUrl;
+  const { databaseUrl, drop } = isOfStack
+    ? await createMigratedDatabase(name)
+    : await createDatabase(name, servers.databaseUrl);
   const token = common.HOOKYARD_API_KEY ?? newToken();
   const env = {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: isOfStack ? asServices(databaseUrl) : databaseUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     HOOKYARD_DATA_DIR: folder,

@@ -44,6 +44,7 @@ export async function routedEvent(pool: Pool, owner: EventOwner, fields: Partial
     method: 'POST',
     query: '',
     headers: {},
+    clientAddress: '192.0.2.1',
     body,
     isText: true,
     payloadHash: `sha256:${createHash('sha256').update(body).digest('hex')}`,

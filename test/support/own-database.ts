@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
-import { stackAddresses } from './stack.ts';
+import { grantRuntime } from '../../db/rights.ts';
+import { asServices, stackAddresses } from './stack.ts';
 
 const STATEMENT_TIMEOUT_MS = 20_000;
 
@@ -43,6 +44,12 @@ export function createDatabase(name: string, beside: string = stackAddresses().d
   return create(name, beside, 'template1');
 }
 
+async function grantServices(databaseUrl: string): Promise<void> {
+  const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} });
+  const { username } = new URL(asServices(databaseUrl));
+  await grantRuntime(pool, username).finally(() => pool.end());
+}
+
 let template: Promise<string> | undefined;
 
 /** A migrated database on the stack's server: a copy of one that is migrated once for all test files. */
@@ -55,6 +62,7 @@ async function makeTemplate(): Promise<string> {
   const name = `template_${randomBytes(4).toString('hex')}`;
   const { databaseUrl } = await createDatabase(name);
   await migrate(databaseUrl);
+  await grantServices(databaseUrl);
   return name;
 }
 

@@ -7,7 +7,7 @@ import { newId } from '../../core/ids.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { hashToken, newToken } from '../../db/prepare.ts';
 import { type ApiClient, createClient } from './api-client.ts';
-import { stackAddresses } from './stack.ts';
+import { asServices, stackAddresses } from './stack.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const READY_DEADLINE_MS = 60_000;
@@ -130,7 +130,7 @@ const shared = new Map<RoleName, Promise<Service>>();
 
 /** The one API or worker that test files share; it is started at the first call. */
 export function sharedService(role: RoleName): Promise<Service> {
-  const known = shared.get(role) ?? startService(role);
+  const known = shared.get(role) ?? startService(role, { DATABASE_URL: asServices(stackAddresses().databaseUrl) });
   shared.set(role, known);
   return known;
 }

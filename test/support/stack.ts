@@ -11,6 +11,12 @@ export function stackAddresses(): { databaseUrl: string; temporalAddress: string
   return { databaseUrl: DATABASE_URL, temporalAddress: TEMPORAL_ADDRESS, namespace: TEMPORAL_NAMESPACE };
 }
 
+/** The same database as the role of Hookyard's processes, which cannot change its schema. Its tables must have been made. */
+export function asServices(databaseUrl: string): string {
+  const { username, password } = new URL(process.env.RUNTIME_DATABASE_URL ?? databaseUrl);
+  return Object.assign(new URL(databaseUrl), { username, password }).href;
+}
+
 /** Returns when the part has ended in order (PostgreSQL: fast shutdown). */
 export const stopPart = (part: Part) => ask('stop', part);
 /** Returns when the part has been ended with SIGKILL. */

@@ -55,6 +55,7 @@ describe('an attempt whose result the database does not take', () => {
     awaitRecordMs,
     results: createResultRecorder(recordingPool, log),
     pendingOpenings: new PendingOpenings(),
+    isSuspended: () => false,
     onSlot: () => {},
     observeLatency: () => {},
     onAnswered: () => {},

@@ -1,0 +1,71 @@
+// Whether a source takes a request, and what someone is told whom it refuses.
+//
+// Who cannot prove who they are learns nothing about a source with a token, or one that is concealed: unknown, disabled and badly
+// signed look the same, in status, body and headers, and as far as that goes in time: each reads the whole body, hashes it once,
+// and asks PostgreSQL once. A source that is not concealed tells a bad signature (401), but not whether it is disabled.
+// Rules: INGEST-05 to INGEST-07, INGEST-22.
+import { createHmac, randomBytes } from 'node:crypto';
+import { isIngestAddress } from '../../core/ingest-token.ts';
+import { type Verification, verifySignature } from '../../core/signatures/index.ts';
+import { ApiError, suspended } from '../errors.ts';
+import type { Received } from './received.ts';
+import type { SourceRouting } from './routing.ts';
+
+export type Verdict =
+  | { kind: 'accepted'; source: SourceRouting; mac: Buffer | null }
+  | { kind: 'refused'; error: ApiError };
+
+const refused = (error: ApiError): Verdict => ({ kind: 'refused', error });
+
+/** @param source null when there is none by this name */
+export function judge(source: SourceRouting | null, received: Received): Verdict {
+  const nowMs = received.receivedAt.getTime();
+  if (source === null || !isIngestAddress(source.tokens, received.token, nowMs)) return notFound(received);
+  const verification = verify(source, received, nowMs);
+  if (!verification.valid) return source.concealed ? notFound(received, verification) : badSignature(verification);
+  const closed = closedBy(source, received.sourceSlug);
+  if (closed !== null) return refused(closed);
+  return { kind: 'accepted', source, mac: verification.mac };
+}
+
+/** Verifies with the source's secret and, during a rotation, with the one before. */
+function verify({ verification, previous }: SourceRouting, received: Received, nowMs: number): Verification {
+  const request = { headers: received.headers, body: received.body, nowMs };
+  const outcome = verifySignature(verification, request);
+  if (outcome.valid || previous === null || nowMs >= previous.untilMs) return outcome;
+  const earlier = verifySignature(previous.verification, request);
+  return earlier.valid ? earlier : outcome;
+}
+
+/** Whether a source takes nothing from those who only know its name. */
+export function asksForProof({ tokens, verification }: SourceRouting): boolean {
+  return tokens.rule === 'required' || verification.type !== 'none';
+}
+
+/** 404: no source by this name, or one that must look so. */
+export function unknownSource({ organizationSlug, sourceSlug }: Pick<Received, 'organizationSlug' | 'sourceSlug'>) {
+  return new ApiError(
+    404,
+    'RESOURCE_NOT_FOUND',
+    `No source receives webhooks at /ingest/${organizationSlug}/${sourceSlug}; send to the webhookUrl of a source`,
+  );
+}
+
+/** Why a source takes nothing from anyone; null when it does. */
+export function closedBy({ enabled, standing }: SourceRouting, sourceSlug: string): ApiError | null {
+  if (standing.suspended) return suspended('nothing was stored');
+  if (enabled) return null;
+  return new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
+}
+
+function badSignature({ reason }: { reason: string }): Verdict {
+  return refused(new ApiError(401, 'INVALID_SIGNATURE', `${reason}; nothing was stored`));
+}
+
+const NO_KEY = randomBytes(32);
+
+function notFound(received: Received, verification?: Verification & { valid: false }): Verdict {
+  // A large body takes milliseconds to hash, which would tell a source that verifies from one that does not exist.
+  if (!verification?.hashed) createHmac('sha256', NO_KEY).update(received.body).digest();
+  return refused(unknownSource(received));
+}

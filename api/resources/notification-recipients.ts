@@ -1,0 +1,121 @@
+// Addresses that routes notify: who has agreed, and asking once more.
+// Rules: NOTE-10, NOTE-11.
+import { z } from 'zod';
+import { isOfDomain, mayReceive } from '../../core/notify-recipients.ts';
+import { recipients } from '../../core/notification-mail.ts';
+import {
+  askAgain,
+  confirmedAddresses,
+  findRecipient,
+  listRecipients,
+  type Recipient,
+} from '../../db/delivery/notification-recipients.ts';
+import { type ApiDeps, type Context, organizationId } from '../context.ts';
+import { ApiError, invalid } from '../errors.ts';
+import { listOf, text, timestamp } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
+import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { isoTime } from '../records.ts';
+import { parseBody, parseQuery } from '../validation.ts';
+
+const listSchema = z.object({ ...pageParams });
+const address = text('ops@example.com', 'In lower case.');
+const askSchema = z.object({ address: z.email().max(320) });
+
+const recipientAnswer = z
+  .object({
+    address,
+    confirmedAt: timestamp.nullable().meta({ description: 'When its owner has agreed.' }),
+    askedAt: timestamp.nullable().meta({ description: 'When a mail asked its owner for the last time.' }),
+  })
+  .meta({ id: 'NotificationRecipient' });
+
+export const notificationRecipientOperations: Operation[] = [
+  {
+    tag: 'Routes',
+    method: 'get',
+    path: '/api/notification-recipients',
+    operationId: 'listNotificationRecipients',
+    run: list,
+    summary: 'List the addresses that routes notify',
+    description: 'Where the operator demands it, an address gets notifications only after its owner has agreed.',
+    query: listSchema,
+    answer: {
+      status: 200,
+      description: 'One page, in the order of addresses.',
+      schema: listOf(recipientAnswer),
+    },
+  },
+  {
+    tag: 'Routes',
+    method: 'post',
+    path: '/api/notification-recipients/resend',
+    operationId: 'resendConfirmation',
+    run: resend,
+    summary: 'Ask the owner of an address once more',
+    description:
+      'An hour after the first mail at the earliest, then after twice as long each time. Nothing is sent to one that has agreed.',
+    body: { schema: askSchema, examples: { plain: { address: 'ops@example.com' } } },
+    answer: { status: 200, description: 'The address.', schema: recipientAnswer },
+    errors: { 404: ['RESOURCE_NOT_FOUND'], 429: ['RATE_LIMITED'] },
+  },
+];
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const [found, total] = await listRecipients(deps.pool, organizationId(ctx), limitOf(query));
+  ctx.body = listAnswer(found.map(show), total, query);
+}
+
+async function resend(ctx: Context, deps: ApiDeps): Promise<void> {
+  const asked = (await parseBody(ctx, askSchema)).address.toLowerCase();
+  const found = await findRecipient(deps.pool, organizationId(ctx), asked);
+  if (!found) {
+    throw new ApiError(
+      404,
+      'RESOURCE_NOT_FOUND',
+      `No route of this organization notifies ${asked}; set notifyEmails first`,
+    );
+  }
+  if (found.confirmedAt === null && found.waitSeconds > 0) {
+    throw new ApiError(
+      429,
+      'RATE_LIMITED',
+      `${asked} was asked at ${isoTime(found.askedAt)}; wait ${found.waitSeconds} seconds`,
+      undefined,
+      { 'Retry-After': String(found.waitSeconds) },
+    );
+  }
+  if (found.confirmedAt === null) await askAgain(deps.pool, organizationId(ctx), asked);
+  ctx.body = show(found);
+}
+
+function show({ address, confirmedAt, askedAt }: Recipient) {
+  return { address, confirmedAt: isoTime(confirmedAt), askedAt: isoTime(askedAt) };
+}
+
+/** Refuses addresses of domains that the operator does not accept. @throws ApiError 400 */
+export function requireDomains(
+  { recipientRule }: Pick<ApiDeps, 'recipientRule'>,
+  notifyEmails: string | null | undefined,
+): void {
+  const rule = recipientRule();
+  if (rule === 'any' || rule === 'confirmed' || !notifyEmails) return;
+  const refused = recipients(notifyEmails).find((each) => !isOfDomain(each, rule));
+  if (refused === undefined) return;
+  throw invalid('notifyEmails', `must name addresses of ${rule.join(', ')} only; "${refused}" is none`);
+}
+
+/** Those addresses of each route that get no mail at the moment. */
+export async function withheldEmails(
+  { pool, recipientRule }: Pick<ApiDeps, 'pool' | 'recipientRule'>,
+  organization: string,
+  routes: readonly { notifyEmails?: string | null }[],
+): Promise<string[][]> {
+  const rule = recipientRule();
+  const named = routes.map(({ notifyEmails }) => (notifyEmails ? recipients(notifyEmails) : []));
+  const asked = [...new Set(named.flat().map((each) => each.toLowerCase()))];
+  const confirmed =
+    rule === 'confirmed' && asked.length > 0 ? await confirmedAddresses(pool, organization, asked) : new Set<string>();
+  return named.map((addresses) => addresses.filter((each) => !mayReceive(rule, each, confirmed)));
+}

@@ -1,0 +1,67 @@
+// The service's database, for what an operator does: DATABASE_URL, or the one that npm start runs on this machine.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Pool } from '../db/pool.ts';
+import { dataFolder } from './context.ts';
+import { CliError, EXIT } from './errors.ts';
+import { type DatabaseRole, readRolePasswords } from '../local/role-passwords.ts';
+
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+/** For the help of commands that use it. */
+export const ON_THE_DATABASE = `
+This command works on the service's database: DATABASE_URL, or the database that npm start runs on this machine (in
+HOOKYARD_DATA_DIR, else ./data).`;
+
+/** @throws CliError when the database cannot be used, or refuses */
+export async function onDatabase<Result>(
+  work: (pool: Pool) => Promise<Result>,
+  url: string = process.env.DATABASE_URL || localDatabase(),
+): Promise<Result> {
+  // Loaded here, so that the other commands start without the database driver.
+  const { createPool } = await import('../db/pool.ts');
+  const pool = createPool(url, { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} });
+  try {
+    return await work(pool);
+  } catch (error) {
+    throw error instanceof CliError ? error : explained(error);
+  } finally {
+    await pool.end();
+  }
+}
+
+function explained(error: unknown): CliError {
+  const { code, message } = error as { code?: string; message: string };
+  if (code === '23505')
+    return new CliError(EXIT.refused, 'There is an organization with this slug already; choose another --slug');
+  if (code === '23514' || error instanceof RangeError) return new CliError(EXIT.refused, message);
+  if (code === '42501')
+    return new CliError(
+      EXIT.refused,
+      `The role of the database URL may not do this (${message}); see docs/database-roles.md`,
+    );
+  if (code === '42P01' || code === '42703')
+    return new CliError(
+      EXIT.unavailable,
+      'The database has no tables yet, or those of an earlier release; start the service once, it makes them',
+    );
+  return new CliError(
+    EXIT.unavailable,
+    `The database cannot be used (${code ?? message}); is DATABASE_URL right, does PostgreSQL run?`,
+  );
+}
+
+/** The database that npm start runs; PostgreSQL writes its port into the fourth line of postmaster.pid. */
+function localDatabase(): string {
+  const folder = dataFolder();
+  try {
+    const port = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[3];
+    const role: DatabaseRole = 'hookyard_runtime';
+    return `postgres://${role}:${readRolePasswords(folder)[role]}@127.0.0.1:${port}/hookyard`;
+  } catch {
+    throw new CliError(
+      EXIT.unavailable,
+      `There is no running database in ${folder}; run npm start, or set DATABASE_URL (or HOOKYARD_DATA_DIR) to that of the service`,
+    );
+  }
+}

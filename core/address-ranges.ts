@@ -1,0 +1,37 @@
+// IP addresses and ranges of them, in one spelling.
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+/** An address with the length of its prefix. */
+export type AddressRange = [Address, number];
+
+/** Reads `10.0.0.0/8`, `2001:db8::/32`, or a single address. Null when it is none. */
+export function parseRange(text: string): AddressRange | null {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (isIP(text) === 0) return null;
+  const address = ipaddr.process(text);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+/** Whether an address lies in one of the ranges. A text that is no address lies in none. */
+export function inRanges(text: string, ranges: readonly AddressRange[]): boolean {
+  if (ranges.length === 0 || isIP(text) === 0) return false;
+  const address = ipaddr.process(text);
+  return ranges.some(([base, bits]) => address.kind() === base.kind() && address.match(base, bits));
+}
+
+/** An address in its one spelling: IPv4-mapped IPv6 is IPv4. Null when it is none. */
+export function normalAddress(text: string): string | null {
+  return isIP(text) !== 0 ? ipaddr.process(text).toString() : null;
+}
+
+/**
+ * The client behind an address: an IPv4 address itself (IPv4-mapped IPv6 too), or the /64 of an IPv6 address, which is what one
+ * client is assigned (RFC 6177).
+ */
+export function clientOf(address: string): string {
+  if (isIP(address) === 0) return address;
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4' ? parsed.toString() : `${(parsed as ipaddr.IPv6).parts.slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,36 @@
+// Who may be sent notifications: an address in a route is the choice of a tenant, not of the one who reads the mail.
+// Rules: NOTE-07 to NOTE-11.
+
+/** Everybody, those who have agreed, or the addresses of some domains. */
+export type RecipientRule = 'any' | 'confirmed' | readonly string[];
+
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/**
+ * The rule in force.
+ * @param setting HOOKYARD_NOTIFY_RECIPIENTS
+ * @param several whether there is more than one organization
+ */
+export function recipientRule(setting: readonly string[] | undefined, several: boolean): RecipientRule {
+  const [first] = setting ?? [];
+  if (setting === undefined || first === undefined) return several ? 'confirmed' : 'any';
+  return first === 'any' || first === 'confirmed' ? first : setting;
+}
+
+/** Whether a setting is one of the rules. */
+export function isRecipientRule(setting: readonly string[]): boolean {
+  const [first] = setting;
+  if (first === 'any' || first === 'confirmed') return setting.length === 1;
+  return setting.every((domain) => DOMAIN.test(domain));
+}
+
+/** @param confirmed addresses in lower case whose owners have agreed */
+export function mayReceive(rule: RecipientRule, address: string, confirmed: ReadonlySet<string>): boolean {
+  if (rule === 'any') return true;
+  const known = address.toLowerCase();
+  return rule === 'confirmed' ? confirmed.has(known) : isOfDomain(known, rule);
+}
+
+export function isOfDomain(address: string, domains: readonly string[]): boolean {
+  return domains.includes(address.slice(address.lastIndexOf('@') + 1).toLowerCase());
+}

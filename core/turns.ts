@@ -1,0 +1,20 @@
+// Runs at most so many things at a time, in the order in which they were asked for.
+
+export type InTurn = <T>(run: () => Promise<T>) => Promise<T>;
+
+export function createTurns(max: number): InTurn {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (run) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await run();
+    } finally {
+      // The place passes to the next one without being free in between.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,170 @@
+// Removes everything of deleted organizations, in steps: each is one short transaction that also stores the progress, so that a
+// crash loses one step at most. The row of the organization goes last, and says until then that it is being deleted.
+import { removeDeliveries, removeEventsChildren } from '../delivery/delivery-commands.ts';
+import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { Stride, sweep } from '../ranges.ts';
+
+// Rows of a step, at most.
+const EVENTS = new Stride(1000);
+const DELIVERIES = new Stride(1000);
+const KEYS = new Stride(5000);
+const RECORDS = new Stride(100);
+/** After this time, attempts and webhooks that were under way when the organization was deleted have ended. */
+const LAST_LOOK = `interval '2 minutes'`;
+
+/** An organization whose deletion has something to do now. */
+export interface Deletion {
+  organizationId: string;
+  eventsRemoved: number;
+  /** Nothing was left of it some time ago: if that is still so, its row goes. */
+  isLastLook: boolean;
+}
+
+/** Those that are due, the oldest request first. */
+export async function dueDeletions(db: Queryable): Promise<Deletion[]> {
+  const { rows } = await db.query<Deletion>(
+    `select id as "organizationId", events_removed as "eventsRemoved", emptied_at is not null as "isLastLook"
+     from organizations
+     where suspended_at is not null and deleted_at is not null and (emptied_at is null or emptied_at < now() - ${LAST_LOOK})
+     order by deleted_at`,
+  );
+  return rows;
+}
+
+/** Nothing was found: the next look is the last one. */
+export async function noteEmptied(db: Queryable, organizationId: string): Promise<void> {
+  await db.query('update organizations set emptied_at = now() where id = $1 and deleted_at is not null', [
+    organizationId,
+  ]);
+}
+
+/** Ends the deletion. What still belongs to it by a foreign key goes with the row. */
+export async function removeOrganization(db: Queryable, organizationId: string): Promise<void> {
+  await db.query('delete from organizations where id = $1 and deleted_at is not null', [organizationId]);
+}
+
+/** One kind of rows. @returns how many were removed */
+type Step = (db: Queryable, organizationId: string, most: number) => Promise<number>;
+
+/**
+ * Removes one step. Rows that others are found by go after these.
+ * @returns false: nothing was left
+ */
+export async function removeOfOrganization(pool: Pool, organizationId: string): Promise<boolean> {
+  const steps: [Stride, Step][] = [
+    [EVENTS, removeEvents],
+    [DELIVERIES, removeOrphans],
+    [KEYS, removeIdempotencyKeys],
+    [RECORDS, removeRecords],
+  ];
+  for (const [stride, step] of steps) {
+    const removed = await stride.step((size) => inTransaction(pool, (db) => counted(db, organizationId, size, step)));
+    if (removed > 0) return true;
+  }
+  if ((await sweepTables(pool, organizationId)) === 0) return false;
+  await inTransaction(pool, (db) => noteRemoved(db, organizationId, 0));
+  return true;
+}
+
+async function counted(db: Queryable, organizationId: string, size: number, step: Step): Promise<number> {
+  // Nobody lists these rows any more, so their removal need not be recorded (migration 0010): every id is younger than this one.
+  await db.query(`select set_config('hookyard.late_before', '0', true)`);
+  const removed = await step(db, organizationId, size);
+  if (removed > 0) await noteRemoved(db, organizationId, step === removeEvents ? removed : 0);
+  return removed;
+}
+
+async function noteRemoved(db: Queryable, organizationId: string, events: number): Promise<void> {
+  await db.query('update organizations set events_removed = events_removed + $2, emptied_at = null where id = $1', [
+    organizationId,
+    events,
+  ]);
+}
+
+async function removeEvents(db: Queryable, organizationId: string, most: number): Promise<number> {
+  const ids = await oldest(db, 'events', organizationId, most);
+  if (ids.length === 0) return 0;
+  await removeEventsChildren(db, ids);
+  await db.query('delete from events where id = any($1::text[]) and id between $2 and $3', [ids, ids[0], ids.at(-1)]);
+  return ids.length;
+}
+
+/** Deliveries without an event: a replay or a failover that was being made while the event was removed. */
+async function removeOrphans(db: Queryable, organizationId: string, most: number): Promise<number> {
+  const ids = await oldest(db, 'deliveries', organizationId, most);
+  if (ids.length > 0) await removeDeliveries(db, ids);
+  return ids.length;
+}
+
+async function oldest(
+  db: Queryable,
+  table: 'events' | 'deliveries',
+  organizationId: string,
+  most: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from ${table} where organization_id = $1 order by id limit $2`,
+    [organizationId, most],
+  );
+  return rows.map(({ id }) => id);
+}
+
+// Keys of webhooks name their source only, which may have been deleted before.
+const REMOVE_KEYS = `
+with source as (
+  select id from sources where organization_id = $1 union select source_id from source_purges where organization_id = $1
+), found as (
+  select k.source_id, k.key_hash from source s
+  cross join lateral (select * from idempotency_keys where source_id = s.id limit $2) k limit $2
+)
+delete from idempotency_keys k using found f where k.source_id = f.source_id and k.key_hash = f.key_hash`;
+
+async function removeIdempotencyKeys(db: Queryable, organizationId: string, most: number): Promise<number> {
+  const { rowCount } = await db.query(REMOVE_KEYS, [organizationId, most]);
+  return rowCount ?? 0;
+}
+
+/** Sources, destinations and routes, with the statistics and states that name them and not the organization. */
+async function removeRecords(db: Queryable, organizationId: string, most: number): Promise<number> {
+  // Routes first: a source takes its routes with it, however many there are.
+  for (const table of ['routes', 'destinations', 'sources']) {
+    const { rows } = await db.query<{ id: string }>(
+      `select id from ${table} where organization_id = $1 order by id limit $2 for update`,
+      [organizationId, most],
+    );
+    if (rows.length === 0) continue;
+    const ids = rows.map(({ id }) => id);
+    await removeStatistics(db, ids);
+    await db.query(`delete from ${table} where organization_id = $1 and id = any($2::text[])`, [organizationId, ids]);
+    return ids.length;
+  }
+  return 0;
+}
+
+const STATISTICS = [
+  'delete from ingest_stats where subject_id = any($1::text[])',
+  'delete from delivery_stats where destination_id = any($1::text[])',
+  'delete from delivery_stats where route_id = any($1::text[])',
+  'delete from latency_stats where destination_id = any($1::text[])',
+  'delete from failing_destinations where route_id = any($1::text[])',
+];
+
+async function removeStatistics(db: Queryable, ids: string[]): Promise<void> {
+  for (const statement of STATISTICS) await db.query(statement, [ids]);
+}
+
+// Every table that names the organization, so that one of a later release is not forgotten. Partitions one by one. Those of events
+// and deliveries have an index for this, and were emptied by it.
+const TABLES = `
+select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id' and not a.attisdropped
+  and not exists (select from pg_inherits i where i.inhrelid = c.oid and i.inhparent in ('events'::regclass, 'deliveries'::regclass))
+order by c.relname`;
+
+/** @returns how many rows were removed */
+async function sweepTables(pool: Pool, organizationId: string): Promise<number> {
+  const { rows: tables } = await pool.query<{ name: string }>(TABLES);
+  let removed = 0;
+  for (const { name } of tables) removed += await sweep(pool, `"${name}"`, 'organization_id = $3', [organizationId]);
+  return removed;
+}

@@ -1,0 +1,70 @@
+// The roles of the embedded PostgreSQL: one owns Hookyard's tables and migrates, one is for its processes and cannot change the schema,
+// one is Temporal's. The superuser makes them and is not used otherwise. Run at every start, so that the data folder of an earlier
+// release, whose superuser owned everything, is brought up to it.
+import pg from 'pg';
+import { type DatabaseRole, type Passwords, ROLES } from './role-passwords.ts';
+
+/** Each database with its owner, and who else may connect. */
+const DATABASES: { name: string; owner: DatabaseRole; others: DatabaseRole[] }[] = [
+  { name: 'hookyard', owner: 'hookyard_owner', others: ['hookyard_runtime'] },
+  { name: 'temporal', owner: 'hookyard_temporal', others: [] },
+  { name: 'temporal_visibility', owner: 'hookyard_temporal', others: [] },
+];
+
+/**
+ * Makes roles and databases, and gives each database to its owner. Safe to repeat.
+ * @param urlOf the superuser's URL of a database
+ */
+export async function setUpRoles(urlOf: (database: string) => string, passwords: Passwords): Promise<void> {
+  await withClient(urlOf('postgres'), async (client) => {
+    for (const role of ROLES) await makeRole(client, role, passwords[role]);
+    const { rows } = await client.query<{ name: string }>('select datname as name from pg_database');
+    for (const { name, owner, others } of DATABASES) {
+      if (!rows.some((row) => row.name === name)) await client.query(`create database ${name} owner ${owner}`);
+      await client.query(`alter database ${name} owner to ${owner}`);
+      await client.query(`revoke connect, temporary on database ${name} from public`);
+      for (const other of others) await client.query(`grant connect on database ${name} to ${other}`);
+    }
+  });
+  for (const { name, owner } of DATABASES) {
+    await withClient(urlOf(name), (client) => client.query(handOver(owner)));
+  }
+}
+
+async function makeRole(client: pg.Client, role: DatabaseRole, password: string): Promise<void> {
+  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
+  const attributes = `login nosuperuser nocreatedb nocreaterole nobypassrls password ${client.escapeLiteral(password)}`;
+  await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} ${attributes}`);
+}
+
+// What another role made there; not what belongs to an extension. A sequence of a column follows its table.
+const handOver = (owner: DatabaseRole): string => `
+do $$
+declare
+  each record;
+begin
+  for each in
+    select format('alter table %s owner to ${owner}', c.oid::regclass) as command
+    from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S') and c.relowner <> '${owner}'::regrole
+      and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'e', 'i') and c.relkind = 'S')
+      and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+    union all
+    select format('alter routine %s owner to ${owner}', p.oid::regprocedure)
+    from pg_proc p
+    where p.pronamespace = 'public'::regnamespace and p.proowner <> '${owner}'::regrole
+      and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+  loop
+    execute each.command;
+  end loop;
+end $$`;
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,108 @@
+// What an operator does with organizations from the command line, on the database of the service.
+import { expect } from 'chai';
+import { makePipeline } from '../support/api-records.ts';
+import { type CommandLine, commandLine } from '../support/cli.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+
+interface Shown {
+  id: string;
+  slug: string;
+  plan: string;
+  status: string;
+  limits: Record<string, number | null>;
+}
+
+describe('hookyard orgs', () => {
+  let cli: CommandLine;
+  let organization: TestOrganization;
+  before(async () => {
+    organization = await createOrganization({ plan: 'pro' });
+    // An operator needs no key.
+    cli = commandLine({ ...organization, token: '' });
+  });
+
+  const shown = async () => (await cli.json<Shown[]>('orgs', 'list')).find(({ id }) => id === organization.id);
+  async function fails(code: number, message: RegExp, ...args: string[]): Promise<void> {
+    const ran = await cli.run(args);
+    expect([ran.code, ran.stdout], ran.stderr).to.deep.equal([code, '']);
+    expect(ran.stderr).to.match(message);
+  }
+  const version = async () => {
+    const { rows } = await testPool().query<{ version: number }>(
+      'select config_version as version from organizations where id = $1',
+      [organization.id],
+    );
+    return rows[0]?.version ?? 0;
+  };
+
+  it('lists them', async () => {
+    expect(await shown()).to.include({ slug: organization.slug, plan: 'pro', status: 'active' });
+    expect(await cli.ok('orgs', 'list')).to.match(
+      new RegExp(`${organization.slug} .*${organization.id} +pro +active +of the plan`),
+    );
+  });
+
+  it('suspends and resumes one, by slug or id, as often as it is asked to', async () => {
+    expect(await cli.ok('orgs', 'suspend', organization.slug)).to.match(/is suspended: its webhooks are refused now/);
+    expect(await cli.ok('orgs', 'suspend', organization.id)).to.match(/is suspended already/);
+    expect(await shown()).to.include({ status: 'suspended' });
+    expect((await organization.api.request('POST', '/api/destinations', {})).body.code).to.equal(
+      'ORGANIZATION_SUSPENDED',
+    );
+    expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/is resumed/);
+    expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/is not suspended/);
+    expect(await shown()).to.include({ status: 'active' });
+    await makePipeline(organization);
+  });
+
+  it('sets plan and limits, which every process then reads again', async () => {
+    const before = await version();
+    await cli.ok('orgs', 'set-plan', organization.slug, 'free');
+    await cli.ok('orgs', 'set-limit', organization.slug, 'sources', '7');
+    await cli.ok('orgs', 'set-limit', organization.slug, 'destinations', 'none');
+    expect(await shown()).to.deep.include({ plan: 'free', limits: { sources: 7, destinations: null } });
+    expect(await version()).to.equal(before + 3);
+    await cli.ok('orgs', 'set-limit', organization.slug, 'destinations', 'default');
+    expect(await shown()).to.deep.include({ limits: { sources: 7 } });
+    expect(await cli.ok('orgs', 'list')).to.match(new RegExp(`${organization.slug} .* free +active +sources 7`));
+    await fails(2, /gold is no plan; there are free, pro, business/, 'orgs', 'set-plan', organization.slug, 'gold');
+    await fails(2, /fish is no limit; there are/, 'orgs', 'set-limit', organization.slug, 'fish', '1');
+    for (const wrong of ['1.5', 'much', '1e3'])
+      await fails(2, /whole number/, 'orgs', 'set-limit', organization.slug, 'sources', wrong);
+    expect(await shown()).to.deep.include({ limits: { sources: 7 } });
+  });
+
+  it('makes a key for one, without a key', async () => {
+    const token = (await cli.ok('keys', 'create', 'Rescue', '--org', organization.slug, '--scope', 'read')).trim();
+    const withKey = commandLine({ ...organization, token });
+    expect(await withKey.json('whoami'))
+      .to.have.property('key')
+      .that.deep.includes({ name: 'Rescue', scopes: ['read'] });
+    const ran = await withKey.run(['sources', 'create', 'nothing']);
+    expect(ran.code).to.equal(4);
+    await fails(2, /no scope/, 'keys', 'create', 'x', '--org', organization.slug, '--scope', 'root');
+    await fails(2, /in the future/, 'keys', 'create', 'x', '--org', organization.slug, '--expires', '2020-01-01');
+    await fails(3, /no organization nobody/, 'keys', 'create', 'x', '--org', 'nobody');
+  });
+
+  it('deletes one only when its slug is given twice; its keys and addresses end at once', async () => {
+    const { source } = await makePipeline(organization);
+    await fails(2, /--confirm/, 'orgs', 'delete', organization.slug);
+    await fails(1, /must be its slug/, 'orgs', 'delete', organization.id, '--confirm', organization.id);
+    expect(await shown()).to.include({ status: 'active' });
+    expect(await cli.ok('orgs', 'delete', organization.slug, '--confirm', organization.slug)).to.match(
+      /is being deleted/,
+    );
+    expect(await shown()).to.include({ status: 'deleting' });
+    expect(await cli.ok('orgs', 'list')).to.match(new RegExp(`${organization.slug} .*deleting \\(0 events removed\\)`));
+    expect((await organization.api.request('GET', '/api/auth/me')).status).to.equal(401);
+    const webhook = await fetch(`${organization.api.url}/ingest/${organization.slug}/${source.slug}`, {
+      method: 'POST',
+      body: '{}',
+    });
+    expect(webhook.status).to.equal(404);
+    expect(await cli.ok('orgs', 'resume', organization.slug)).to.match(/is not suspended/);
+    await fails(1, /is being deleted; it gets no key/, 'keys', 'create', 'x', '--org', organization.slug);
+    expect(await shown()).to.include({ status: 'deleting' });
+  });
+});

@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { isGiven, isGivenAll, operatorR2, parseR2Bucket, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
+
+const environment = { R2_ACCESS_KEY_ID: 'id', R2_SECRET_ACCESS_KEY: 'secret' };
+const given = operatorR2({ HOOKYARD_R2_BUCKETS: ['acme:events/hooks/', 'acme:spare', 'other:events'] }, environment);
+
+describe('the R2 keys of the operator', () => {
+  it('are listed as organization, bucket and prefix', () => {
+    expect(parseR2Bucket('acme:events')).to.deep.equal({ organization: 'acme', bucket: 'events', prefix: '' });
+    expect(parseR2Bucket('acme:events/a/b/')).to.deep.equal({ organization: 'acme', bucket: 'events', prefix: 'a/b' });
+    for (const entry of ['events', 'acme:', ':events', 'acme:Events', 'acme/events', 'acme:events:hooks']) {
+      expect(parseR2Bucket(entry), entry).to.equal(null);
+    }
+  });
+
+  it('are for whole folders, not for what begins like them', () => {
+    const may = (organization: string, bucket: string, key: string) => isGiven(given, { organization, bucket, key });
+    expect(may('acme', 'events', 'hooks/a.jsonl')).to.equal(true);
+    expect(may('acme', 'events', 'hooks-of-others/a.jsonl')).to.equal(false);
+    expect(may('acme', 'events', 'a.jsonl')).to.equal(false);
+    expect(may('acme', 'spare', 'a.jsonl')).to.equal(true);
+    expect(may('acme', 'spare2', 'a.jsonl')).to.equal(false);
+    expect(may('stranger', 'events', 'hooks/a.jsonl')).to.equal(false);
+    const all = (prefix: string | undefined) => isGivenAll(given, { organization: 'acme', bucket: 'events', prefix });
+    expect([all('hooks'), all('/hooks/eu/'), all('hook'), all(undefined)]).to.deep.equal([true, true, false, false]);
+  });
+
+  it('are used by a config that lacks one of its own', () => {
+    expect(usesOperatorsKeys({ accessKeyId: 'a', secretAccessKey: 'b' }, given)).to.equal(false);
+    expect(usesOperatorsKeys({ accessKeyId: 'a' }, given)).to.equal(true);
+    expect(usesOperatorsKeys({ secretAccessKey: 'b' }, given)).to.equal(true);
+    const nothing = operatorR2({ HOOKYARD_R2_BUCKETS: [] }, {});
+    expect(usesOperatorsKeys({}, nothing)).to.equal(false);
+  });
+});

@@ -1,0 +1,183 @@
+// A suspended organization: its webhooks and changes are refused and its deliveries wait, wherever they have come to. Nothing is lost
+// by it, and others do not notice.
+import { expect } from 'chai';
+import { storeMany } from '../../bench/support/many-events.ts';
+import { circuitWorkflowId, warehouseWorkflowId } from '../../core/workflow-names.ts';
+import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
+import { circuitStatus, progress, warehouseStatus } from '../../workflows/messages.ts';
+import { expectError } from '../support/api-client.ts';
+import { Circuits, switchedEndpoint } from '../support/circuits.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
+import { until } from '../support/until.ts';
+
+describe('a suspended organization @lanes', function () {
+  this.timeout(300_000);
+  let suspended: Hookyard;
+  let other: Hookyard;
+  let records: Records;
+  let others: Records;
+  let receiver: Receiver;
+  let store: TakingStore;
+  before(async () => {
+    [suspended, other, receiver, store] = await Promise.all([
+      sharedHookyard(),
+      sharedHookyard(),
+      startReceiver(),
+      startTakingStore(),
+    ]);
+    records = new Records(suspended);
+    others = new Records(other);
+  });
+  afterEach(() => resume());
+  after(() => Promise.all([suspended.close(), other.close(), receiver.close(), store.close()]));
+
+  /** Ends when the worker knows it too. */
+  async function change(act: typeof suspendOrganization | typeof resumeOrganization, words: string): Promise<void> {
+    const lines = () => suspended.logs().split('\n');
+    const told = () => lines().filter((line) => line.includes(suspended.organizationId) && line.includes(words)).length;
+    const before = told();
+    if (await act(suspended.pool, suspended.organizationId))
+      await until('the worker to know it', () => told() > before);
+  }
+  const suspend = () => change(suspendOrganization, 'organizations are suspended');
+  const resume = () => change(resumeOrganization, 'no longer suspended');
+
+  /** Deliveries of others go through all stages meanwhile, one after the other, so relays and workers had time for everything. */
+  async function othersDeliver(count = 10): Promise<void> {
+    const pipe = await others.pipe(receiver.endpoint().url);
+    for (let n = 0; n < count; n += 1) await others.deliveryWith('delivered', await others.accepted(pipe.source, '{}'));
+  }
+  const waiting = async (): Promise<{ id: string; resume: string | null }[]> => {
+    const { rows } = await suspended.pool.query<{ id: string; resume: string | null }>(
+      'select delivery_id as id, resume from outbox where organization_id = $1 order by 1',
+      [suspended.organizationId],
+    );
+    return rows;
+  };
+  const eventIds = ({ requests }: Endpoint) => requests.map(({ headers }) => headers['x-hookyard-event-id']);
+
+  it('gets no webhook in, reads everything and changes nothing, from the next request on', async () => {
+    const { source } = await records.pipe(receiver.endpoint().url);
+    await records.deliveryWith('delivered', await records.accepted(source, '{}'));
+    await suspend();
+    const refused = await records.post(source, '{}');
+    expect([refused.status, refused.body]).to.deep.include.members([403]);
+    expect(refused.body).to.include({ error: 'Forbidden', code: 'ORGANIZATION_SUSPENDED' });
+    expect(await records.storedEvents(source.id)).to.equal(1);
+    expect((await suspended.client.list(`${suspended.base}/events`)).pagination.total).to.be.at.least(1);
+    const change = await suspended.client.request('PATCH', `${suspended.base}/sources/${source.id}`, { name: 'New' });
+    expectError(change, 403, 'ORGANIZATION_SUSPENDED');
+    expectError(await suspended.client.request('POST', '/api/api-keys', { name: 'x' }), 403, 'ORGANIZATION_SUSPENDED');
+    await resume();
+    await records.deliveryWith('delivered', await records.accepted(source, '{}'));
+  });
+
+  it('lets new deliveries wait in order, and others pass', async () => {
+    const endpoint = receiver.endpoint();
+    const { source, route, destination } = await records.pipe(endpoint.url);
+    await records.deliveryWith('delivered', await records.accepted(source, '{}'));
+    await suspend();
+    await othersDeliver();
+    const ids = await storeMany(suspended.pool, {
+      organizationId: suspended.organizationId,
+      sourceId: source.id,
+      routeId: route.id,
+      destinationId: destination.id,
+      count: 20,
+      status: 'pending',
+    });
+    await othersDeliver(20);
+    expect(endpoint.requests).to.have.length(1);
+    expect(await waiting()).to.have.length(20);
+    await resume();
+    for (const id of ids) await records.deliveryWith('delivered', id);
+    expect(eventIds(endpoint).slice(1).toSorted()).to.deep.equal(ids);
+    expect(await waiting()).to.deep.equal([]);
+  });
+
+  it('lets a retry wait in its workflow, which costs neither an attempt nor a retry', async () => {
+    const endpoint = receiver.endpoint(500, 500, 200);
+    const { source } = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(2, 3000) } });
+    const eventId = await records.accepted(source, '{}');
+    const { id } = await records.deliveryWith('retrying', eventId);
+    await suspend();
+    await until('its workflow to wait for its turn', async () =>
+      (await waiting()).find((row) => row.id === id && row.resume === 'waiting'),
+    );
+    await othersDeliver();
+    expect(endpoint.requests).to.have.length(1);
+    expect(await records.delivery(id)).to.include({ status: 'retrying', attemptCount: 1 });
+    await resume();
+    // All of its retries are left.
+    expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 3 });
+    expect(endpoint.requests).to.have.length(3);
+  });
+
+  it('lets what a circuit holds wait, and releases it afterwards', async () => {
+    const circuits = new Circuits(suspended, records);
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
+    const held = [await records.accepted(source, '{}'), await records.accepted(source, '{}')];
+    for (const id of held) await records.deliveryWith('circuit_open', id);
+    answer({ status: 200 });
+    await suspend();
+    const before = endpoint.requests.length;
+    // Its cooldown ends now.
+    await suspended.pool.query('update routes set circuit_cooldown_seconds = 1 where id = $1', [route.id]);
+    const handle = suspended.temporal.workflow.getHandle(circuitWorkflowId(route.id));
+    await until('its circuit to be half-open and to wait', async () => {
+      const found = await handle.query(circuitStatus);
+      return found?.state === 'half_open' && found.suspended;
+    });
+    await othersDeliver();
+    expect(endpoint.requests).to.have.length(before);
+    await resume();
+    for (const id of held) await records.deliveryWith('delivered', id);
+  });
+
+  it('lets a replay of events wait, and goes on with it', async () => {
+    const source = await records.source();
+    const ids = [];
+    for (let n = 0; n < 6; n += 1) ids.push(await records.accepted(source, '{}'));
+    const endpoint = receiver.endpoint();
+    const destination = await records.destination(endpoint.url);
+    await records.route(source.id, [destination.id]);
+    const replay = await suspended.client.post<{ id: string }>(`${suspended.base}/events/replay`, {
+      sourceId: source.id,
+      ratePerSecond: 1,
+    });
+    await suspend();
+    const handle = suspended.temporal.workflow.getHandle(replay.id);
+    await until('it to wait', async () => (await handle.query(progress)).suspended);
+    await othersDeliver();
+    expect(endpoint.requests.length).to.be.below(6);
+    await resume();
+    for (const id of ids) await records.deliveryWith('delivered', id);
+    expect(new Set(eventIds(endpoint))).to.deep.equal(new Set(ids));
+  });
+
+  it('writes no file, and does not count the time against the file', async () => {
+    const destination = await suspended.client.create('/api/destinations', {
+      name: 'Lake',
+      type: 's3',
+      config: {
+        ...{ bucket: 'events', region: 'eu-central-1', accessKeyId: 'key', secretAccessKey: 'secret-of-the-lake' },
+        ...{ endpoint: store.url, forcePathStyle: true, batchWindowSeconds: 4 },
+      },
+    });
+    const source = await records.source();
+    await records.route(source.id, [destination.id]);
+    const eventId = await records.accepted(source, '{"in":"the lake"}');
+    await suspend();
+    const handle = suspended.temporal.workflow.getHandle(warehouseWorkflowId(destination.id));
+    await until('its files to wait', async () => (await handle.query(warehouseStatus))?.state === 'suspended');
+    await othersDeliver();
+    expect(store.objects).to.have.length(0);
+    await resume();
+    await records.deliveryWith('delivered', eventId);
+    expect(store.objects.join()).to.include(eventId);
+  });
+});

@@ -1,0 +1,231 @@
+// Deleting an organization: everything of it goes in the background, also when a worker is killed on the way, in PostgreSQL and in
+// Temporal; and nothing of others.
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { expect } from 'chai';
+import { storeMany } from '../../bench/support/many-events.ts';
+import { newId } from '../../core/ids.ts';
+import { TASK_QUEUE } from '../../core/workflow-names.ts';
+import { pauseHousekeeping } from '../support/aged-events.ts';
+import { commandLine } from '../support/cli.ts';
+import { Circuits, switchedEndpoint } from '../support/circuits.ts';
+import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { keepHouse } from '../support/housekeeping.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { holdEvent } from '../support/row-lock.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { makeTenantRecords, type TenantRecords } from '../support/tenant-records.ts';
+import { until } from '../support/until.ts';
+import { wholeDatabase } from '../support/whole-database.ts';
+
+const EVENTS = 3000;
+const WORD = 'kestrelworks';
+
+describe('deleting an organization @lanes', function () {
+  this.timeout(600_000);
+  let testInstance: OwnHookyard;
+  let receiver: Receiver;
+  let deleted: TestOrganization;
+  let kept: TestOrganization;
+  let marks: string[];
+  let keptRows: string[];
+  let workflowIds: string[];
+  before(async function () {
+    this.timeout(600_000);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    const on = { service: testInstance.api, pool: testInstance.pool };
+    [deleted, kept] = await Promise.all([createOrganization(on), createOrganization(on)]);
+    await testInstance.startWorker();
+    await pauseHousekeeping(testInstance);
+  });
+  after(async () => {
+    await testInstance?.close();
+    await receiver?.close();
+  });
+
+  const recordsOf = ({ api, id, base }: TestOrganization): [Hookyard, Records] => {
+    const { pool, temporal } = testInstance;
+    const hookyard: Hookyard = {
+      ...{ client: api, organizationId: id, base, pool, temporal },
+      logs: testInstance.logs,
+      close: () => Promise.resolve(),
+    };
+    return [hookyard, new Records(hookyard)];
+  };
+
+  /** Rows with one of these texts, as table and text. */
+  async function rowsWith(texts: string[]): Promise<string[]> {
+    const rows = await wholeDatabase(testInstance.pool);
+    return rows
+      .map(({ table, columns: { last_used_at: _, ...columns } }) => `${table} ${JSON.stringify(columns)}`)
+      .filter((row) => texts.some((text) => row.includes(text)))
+      .toSorted();
+  }
+  const tablesOf = (rows: string[]) => new Set(rows.map((row) => row.split(' ')[0]));
+
+  async function workflows(organizationId: string): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const { workflowId } of testInstance.temporal.workflow.list({
+      query: `OrganizationId = "${organizationId}"`,
+    }))
+      ids.push(workflowId);
+    return ids;
+  }
+
+  /** Deliveries that were made, have failed and wait for a replay, wait for a retry, and are held; a replay; every kind of record. */
+  async function fill(organization: TestOrganization, word: string): Promise<TenantRecords> {
+    const [hookyard, records] = recordsOf(organization);
+    const retry = { destination: { retryPolicy: onceMore(1, 3_600_000) } };
+    const retrying = await records.pipe(receiver.endpoint(500).url, retry);
+    await records.deliveryWith('retrying', await records.accepted(retrying.source, '{}'));
+    const notify = { route: { notifyOnFailure: true, notifyEmails: `${word}@${word}.example` } };
+    const failing = await records.pipe(receiver.endpoint(500).url, notify);
+    await records.deliveryWith('failed', await records.accepted(failing.source, '{}'));
+    const keyed = { source: { idempotencyKey: { header: 'x-key', windowSeconds: 3600 } } };
+    const fine = await records.pipe(receiver.endpoint().url, keyed);
+    await records.deliveryWith('delivered', await records.accepted(fine.source, '{}', { 'x-key': word }));
+    const held = await new Circuits(hookyard, records).opened(switchedEndpoint(receiver, 500).endpoint);
+    await records.deliveryWith('circuit_open', await records.accepted(held.source, '{}'));
+    await organization.api.post('/api/leases', { ids: [fine.route.id], seconds: 86_400 });
+    await organization.api.request(
+      'POST',
+      '/api/filters',
+      { name: word, conditions: [{ field: 'a', operator: 'exists' }] },
+      { headers: { 'Idempotency-Key': word } },
+    );
+    const slow = await organization.api.post(`${organization.base}/events/replay`, { sourceId: fine.source.id });
+    expect(slow).to.have.property('id');
+    return makeTenantRecords(organization, word);
+  }
+
+  it('begins with rows in every table that has any, and workflows that run and that have ended', async () => {
+    const made = await fill(deleted, WORD);
+    await fill(kept, 'ownbakery');
+    marks = [deleted.id, deleted.slug, WORD, ...Object.values({ ...made, words: [] }).flat()];
+    const { rows } = await testInstance.pool.query<{ id: string; route: string; destination: string }>(
+      `select r.source_id as id, r.id as route, r.destination_ids[1] as destination from routes r
+       where r.organization_id = $1 and not notify_on_failure order by r.id limit 1`,
+      [deleted.id],
+    );
+    const [way] = rows;
+    if (!way) throw new Error('a route was made');
+    await storeMany(testInstance.pool, {
+      organizationId: deleted.id,
+      sourceId: way.id,
+      routeId: way.route,
+      destinationId: way.destination,
+      count: EVENTS,
+      status: 'delivered',
+    });
+    // A source that was deleted before, and is not removed yet.
+    const [, records] = recordsOf(deleted);
+    const gone = await records.pipe(receiver.endpoint().url);
+    await records.deliveryWith('delivered', await records.accepted(gone.source, '{}'));
+    await deleted.api.delete(`${deleted.base}/sources/${gone.source.id}`);
+    const tables = tablesOf(await rowsWith([deleted.id]));
+    for (const table of [
+      'organizations',
+      'api_keys',
+      'sources',
+      'destinations',
+      'routes',
+      'filters',
+      'schemas',
+      'transforms',
+    ])
+      expect(tables, table).to.include(table);
+    for (const table of [
+      'events',
+      'deliveries',
+      'held_deliveries',
+      'circuits',
+      'event_replays',
+      'leases',
+      'source_purges',
+    ])
+      expect(tables, table).to.include(table);
+    for (const table of ['idempotent_requests', 'route_notifications']) expect(tables, table).to.include(table);
+    workflowIds = await until('workflows of each kind to be listed', async () => {
+      const ids = await workflows(deleted.id);
+      const statuses = await Promise.all(
+        ids.map(async (id) => (await testInstance.temporal.workflow.getHandle(id).describe()).status.name),
+      );
+      return statuses.includes('RUNNING') && statuses.some((name) => name !== 'RUNNING') && ids;
+    });
+    keptRows = await rowsWith([kept.id]);
+  });
+
+  it('goes on after a worker was killed, and shows how far it is', async () => {
+    const operator = commandLine({ ...deleted, token: '' });
+    const onIts = { env: { DATABASE_URL: testInstance.databaseUrl } };
+    const { rows } = await testInstance.pool.query<{ id: string }>(
+      'select id from events where organization_id = $1 order by id offset 1500 limit 1',
+      [deleted.id],
+    );
+    const lock = await holdEvent(testInstance.pool, rows[0]?.id ?? '');
+    const asked = await operator.run(['orgs', 'delete', deleted.slug, '--confirm', deleted.slug], onIts);
+    expect(asked.code, asked.stderr).to.equal(0);
+    const shown = async () => {
+      const { stdout } = await operator.run(['orgs', 'list', '--json'], onIts);
+      const all = JSON.parse(stdout) as { id: string; status: string; eventsRemoved: number }[];
+      return all.find(({ id }) => id === deleted.id);
+    };
+    await testInstance.temporal.workflow.start('maintenance', {
+      workflowId: newId('req'),
+      taskQueue: TASK_QUEUE,
+      args: [],
+    });
+    await until('its first thousand events to be gone', async () => (await shown())?.eventsRemoved === 1000);
+    await testInstance.workers[0]?.kill();
+    await lock.release();
+    expect(await shown()).to.include({ status: 'deleting', eventsRemoved: 1000 });
+    await testInstance.startWorker();
+    await keepHouse(testInstance);
+    const progress = await shown();
+    expect(progress).to.include({ status: 'deleting' });
+    expect(progress?.eventsRemoved).to.be.above(EVENTS);
+  });
+
+  it('is looked for once more, and then nothing of it is left in any table or in Temporal', async () => {
+    const { rows } = await testInstance.pool.query<{ emptied: boolean }>(
+      'select emptied_at is not null as emptied from organizations where id = $1',
+      [deleted.id],
+    );
+    expect(rows).to.deep.equal([{ emptied: true }]);
+    // What was under way comes late.
+    await testInstance.pool.query(
+      `insert into history_counts (organization_id, kind, span, start, source_id, status, total)
+       values ($1, 'event', 'hour', now(), 'src_gone', 'delivered', 1)`,
+      [deleted.id],
+    );
+    const passTime = () =>
+      testInstance.pool.query(`update organizations set emptied_at = emptied_at - interval '1 hour'`);
+    await passTime();
+    await keepHouse(testInstance);
+    expect(tablesOf(await rowsWith([deleted.id])), 'after something was found').to.deep.equal(
+      new Set(['organizations']),
+    );
+    await passTime();
+    await keepHouse(testInstance);
+    expect(await rowsWith(marks)).to.deep.equal([]);
+    expect(await until('Temporal to list none', async () => (await workflows(deleted.id)).length === 0)).to.equal(true);
+    for (const id of workflowIds) {
+      const found = await testInstance.temporal.workflow
+        .getHandle(id)
+        .describe()
+        .then(
+          ({ status }) => status.name,
+          (error: unknown) => error,
+        );
+      expect(found, id).to.be.instanceOf(WorkflowNotFoundError);
+    }
+  });
+
+  it('has touched nothing of the other organization, which goes on', async () => {
+    expect((await rowsWith([kept.id])).length).to.be.at.least(keptRows.length);
+    const [, records] = recordsOf(kept);
+    const { source } = await records.pipe(receiver.endpoint().url);
+    await records.deliveryWith('delivered', await records.accepted(source, '{}'));
+    expect((await workflows(kept.id)).length).to.be.above(0);
+  });
+});

@@ -1,0 +1,107 @@
+import { networkInterfaces } from 'node:os';
+import { expect } from 'chai';
+import { hostAndPort } from '../../core/host-and-port.ts';
+import { ownServices } from '../../core/own-services.ts';
+import { createOwnServices } from '../../outbound/http/own-services.ts';
+import type { Resolve } from '../../outbound/http/guarded-connect.ts';
+
+const settings = {
+  HOOKYARD_PORT: 3000,
+  HOOKYARD_HOST: '127.0.0.1',
+  DATABASE_URL: undefined,
+  TEMPORAL_UI_URL: undefined,
+  SMTP_URL: undefined,
+  HOOKYARD_DELIVERY_DENY: [],
+};
+const table: Record<string, string[]> = {
+  'db.internal': ['10.0.0.5', 'fd12::5'],
+  'ui.example': ['93.184.216.34'],
+  'db.example': ['93.184.216.35'],
+  localhost: ['127.0.0.1', '::1'],
+};
+const resolve: Resolve = (hostname, callback) => {
+  const addresses = table[hostname]?.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  if (addresses) process.nextTick(callback, null, addresses);
+  else process.nextTick(callback, Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }), []);
+};
+const own = async (host: string, port: number) => {
+  const services = createOwnServices([{ host, port }], resolve);
+  await services.prepare(port);
+  return services;
+};
+
+describe('own services', () => {
+  it('are what the settings name, with the ports that go without saying', () => {
+    const found = ownServices(
+      {
+        ...settings,
+        HOOKYARD_HOST: '0.0.0.0',
+        DATABASE_URL: 'postgres://a:b@db.internal/hookyard',
+        TEMPORAL_UI_URL: 'https://ui.example/temporal',
+        SMTP_URL: 'smtp://a:b@[fd12::9]:2525',
+        HOOKYARD_DELIVERY_DENY: ['metrics.internal:9090', '[fd12::7]:80'],
+      },
+      'temporal.internal:7233',
+    );
+    expect(found.map(({ host, port }) => `${host} ${port}`)).to.deep.equal([
+      'localhost 3000',
+      '0.0.0.0 3000',
+      'db.internal 5432',
+      'temporal.internal 7233',
+      'ui.example 443',
+      'fd12::9 25',
+      'fd12::9 465',
+      'fd12::9 587',
+      'fd12::9 2525',
+      'metrics.internal 9090',
+      'fd12::7 80',
+    ]);
+  });
+
+  it('are on this machine when PostgreSQL is reached through a folder, and nowhere for a port that is not known yet', () => {
+    const found = ownServices(
+      { ...settings, HOOKYARD_PORT: 0, DATABASE_URL: 'postgres:///hookyard?host=/run/postgresql&port=5433' },
+      'temporal',
+    );
+    expect(found).to.deep.equal([
+      { host: 'localhost', port: 5433 },
+      { host: 'temporal', port: 7233 },
+    ]);
+  });
+
+  it('are at every address of this machine, when they are on it', async () => {
+    const services = await own('localhost', 8233);
+    const addresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+    for (const address of [...addresses, '127.0.0.1', '127.9.9.9', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1']) {
+      expect(services.include('receiver.example', address, 8233), address).to.equal(true);
+      expect(services.include('receiver.example', address, 8234), address).to.equal(false);
+    }
+    expect(services.include('receiver.example', '10.99.99.99', 8233)).to.equal(false);
+  });
+
+  it('are at every address of their name, and have that name', async () => {
+    const services = await own('db.internal', 5432);
+    for (const address of ['10.0.0.5', '::ffff:10.0.0.5', 'fd12::5', 'fd12:0:0::5']) {
+      expect(services.include('other.example', address, 5432), address).to.equal(true);
+    }
+    expect(services.include('other.example', '10.0.0.6', 5432)).to.equal(false);
+    expect(services.include('other.example', '127.0.0.1', 5432)).to.equal(false);
+    expect(services.isNamed('DB.Internal.', 5432)).to.equal(true);
+    expect((await own('gone.internal', 5432)).isNamed('gone.internal', 5432)).to.equal(true);
+  });
+
+  it('share a public address with others on the ports of the web, where only the name counts', async () => {
+    const ui = await own('ui.example', 443);
+    expect(ui.include('other.example', '93.184.216.34', 443)).to.equal(false);
+    expect(ui.include('UI.example', '93.184.216.34', 443)).to.equal(true);
+    expect((await own('db.example', 5432)).include('other.example', '93.184.216.35', 5432)).to.equal(true);
+  });
+
+  it('are read as host and port', () => {
+    expect(hostAndPort('Temporal-UI:8080')).to.deep.equal({ host: 'temporal-ui', port: 8080 });
+    expect(hostAndPort('[::1]:80')).to.deep.equal({ host: '::1', port: 80 });
+    for (const text of ['a', 'a:0', 'a:65536', 'a:b', '::1:80', 'http://a:1', 'a b:1', ':1']) {
+      expect(hostAndPort(text), text).to.equal(null);
+    }
+  });
+});

@@ -1,0 +1,104 @@
+// The roles of the embedded PostgreSQL, in a data folder in which an earlier release had one superuser own everything.
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pg from 'pg';
+import { migrate } from '../../db/migrate.ts';
+import { createPool } from '../../db/pool.ts';
+import { prepareDatabase } from '../../db/prepare.ts';
+import { grantRuntime } from '../../db/rights.ts';
+import { ConfigError, readSettings } from '../../core/config.ts';
+import { lockDataDir } from '../../local/lock.ts';
+import { freePorts } from '../../local/ports.ts';
+import { type Postgres, startPostgres } from '../../local/postgres.ts';
+import { START_DEADLINE_MS } from '../support/npm-start.ts';
+
+const testData = join(import.meta.dirname, '..', '..', '.test-data');
+
+describe('the roles of the embedded PostgreSQL', function () {
+  this.timeout(3 * START_DEADLINE_MS);
+  let dataDir: string;
+  let unlock: () => void;
+  let postgres: Postgres;
+  const settings = () => readSettings({ HOOKYARD_DATA_DIR: dataDir });
+  const query = async (url: string, statement: string) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const codeOf = (url: string, statement: string) =>
+    query(url, statement).then(
+      () => 'done',
+      (error: { code?: string }) => error.code,
+    );
+
+  before(async () => {
+    dataDir = mkdtempSync(join(testData, 'roles-'));
+    for (const folder of ['run', 'logs']) mkdirSync(join(dataDir, folder), { mode: 0o711 });
+    unlock = await lockDataDir(dataDir);
+    const [port = 0] = await freePorts(1);
+    postgres = await startPostgres({ dataDir, port, log: () => {} });
+    // As the earlier release left it.
+    await postgres.createDatabases(['hookyard', 'temporal', 'temporal_visibility']);
+    await migrate(postgres.url('hookyard'));
+    await query(
+      postgres.url('temporal_visibility'),
+      'create extension btree_gin; create table visibility (a int); create sequence apart; create index on visibility using gin (a)',
+    );
+    await postgres.setUpRoles();
+    await postgres.setUpRoles();
+  });
+  after(async () => {
+    await postgres?.service.stop();
+    unlock?.();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('own what was there, and keep their passwords to themselves', async () => {
+    const owners = (database: string) =>
+      query(
+        postgres.url(database),
+        `select distinct relowner::regrole::text as owner from pg_class where relnamespace = 'public'::regnamespace
+         union select proowner::regrole::text from pg_proc p where pronamespace = 'public'::regnamespace
+           and not exists (select from pg_depend where objid = p.oid and deptype = 'e')`,
+      );
+    expect(await owners('hookyard')).to.deep.equal([{ owner: 'hookyard_owner' }]);
+    expect(await owners('temporal_visibility')).to.deep.equal([{ owner: 'hookyard_temporal' }]);
+    expect(statSync(join(dataDir, 'postgres-roles.json')).mode & 0o777).to.equal(0o600);
+  });
+
+  it('keep to their databases', async () => {
+    for (const [database, role, expected] of [
+      ['hookyard', 'hookyard_temporal', '42501'],
+      ['temporal', 'hookyard_runtime', '42501'],
+      ['temporal_visibility', 'hookyard_owner', '42501'],
+      ['hookyard', 'hookyard_runtime', 'done'],
+      ['temporal', 'hookyard_temporal', 'done'],
+    ] as const)
+      expect(await codeOf(postgres.url(database, role), 'select 1'), `${role} in ${database}`).to.equal(expected);
+    expect(await codeOf(postgres.url('temporal', 'hookyard_temporal'), 'create table mine (a int)')).to.equal('done');
+  });
+
+  it('the owner migrates, and the services start with a role that cannot', async () => {
+    const [ownerUrl, runtimeUrl] = [
+      postgres.url('hookyard', 'hookyard_owner'),
+      postgres.url('hookyard', 'hookyard_runtime'),
+    ];
+    await query(ownerUrl, `delete from schema_migrations where name = '0028-organization-limits'`);
+    await query(ownerUrl, 'alter table organizations drop column limits, drop column suspended_at');
+    const owner = createPool(ownerUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
+    await grantRuntime(owner, 'hookyard_runtime').finally(() => owner.end());
+    const refused = await prepareDatabase(settings(), runtimeUrl).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(ConfigError);
+    expect(String(refused)).to.match(/lacks migrations \(1, 0028-organization-limits first\)/);
+    await prepareDatabase(settings(), ownerUrl);
+    const { organization } = await prepareDatabase(settings(), runtimeUrl);
+    expect(organization.slug).to.equal('default');
+    expect(await codeOf(runtimeUrl, 'create table mine (a int)')).to.equal('42501');
+    expect(await codeOf(runtimeUrl, 'drop table organizations')).to.equal('42501');
+  });
+});

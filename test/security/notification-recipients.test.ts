@@ -1,0 +1,213 @@
+// A tenant writes addresses of strangers into its routes, and links into the names that mails show.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { sealConfirmation } from '../../db/encryption/confirmation-token.ts';
+import { SecretBox } from '../../db/encryption/secret-box.ts';
+import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
+import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const key = randomBytes(32);
+const box = new SecretBox([{ id: 'k1', key }]);
+const BAIT = 'Confirm your account at https://evil.example/login';
+const WITHHELD = /notification withheld/g;
+
+interface RouteAnswer {
+  id: string;
+  withheldEmails: string[];
+}
+
+describe('Recipients of notifications, with several organizations', () => {
+  let testInstance: OwnHookyard;
+  let server: MailServer;
+  let receiver: Receiver;
+  let attacker: TestOrganization;
+  let workerSettings: Record<string, string>;
+
+  before(async () => {
+    [server, receiver] = await Promise.all([startMailServer(), startReceiver()]);
+    testInstance = await startHookyard(undefined, { HOOKYARD_ENCRYPTION_KEYS: `k1:${key.toString('base64')}` });
+    attacker = await organization();
+    workerSettings = {
+      SMTP_URL: server.url,
+      HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
+      HOOKYARD_PUBLIC_URL: testInstance.api.url,
+    };
+    await testInstance.startWorker(workerSettings);
+  });
+  after(async () => {
+    await testInstance?.close();
+    await Promise.all([server?.close(), receiver?.close()]);
+  });
+
+  const organization = () => createOrganization({ service: testInstance.api, pool: testInstance.pool });
+  const recordsOf = (owner: TestOrganization) => new Records(asHookyard(testInstance, owner));
+  const mailsTo = (address: string): ReceivedMail[] => server.mails.filter(({ to }) => to.includes(address));
+  const questionTo = (address: string) => until(`a question to ${address}`, () => mailsTo(address)[0]);
+  const routeOf = (client: ApiClient, id: string) => client.get<RouteAnswer>(`/api/routes/${id}`);
+
+  /** A route that fails and tells an address of it. */
+  async function failing(owner: TestOrganization, notifyEmails: string, name = 'Orders') {
+    const records = recordsOf(owner);
+    const { source, route } = await records.pipe(receiver.endpoint(500).url, {
+      route: { name, notifyEmails, notifyOnFailure: true },
+    });
+    const fail = async () => records.eventWith('failed', await records.accepted(source, '{}'));
+    return { route, fail };
+  }
+
+  it('get one question without a word of the tenant, and no notification', async () => {
+    const victim = 'victim@strangers.example';
+    const routes = [await failing(attacker, victim, BAIT), await failing(attacker, `Victim@Strangers.example`, BAIT)];
+    const before = (testInstance.logs().match(WITHHELD) ?? []).length;
+    for (const { fail } of routes) await fail();
+    await until('both notifications to be withheld', () => {
+      return (testInstance.logs().match(WITHHELD) ?? []).length >= before + 2;
+    });
+    const question = await questionTo(victim);
+    expect(question.headers.subject).to.equal(`[Hookyard] Do you want notifications of ${attacker.slug}?`);
+    for (const part of Object.values(question.parts)) {
+      expect(part).to.contain(attacker.slug).and.not.contain('evil').and.not.contain('account');
+    }
+    for (const { route } of routes) {
+      expect((await routeOf(attacker.api, route.id)).withheldEmails.map((each) => each.toLowerCase())).to.deep.equal([
+        victim,
+      ]);
+    }
+    expect(mailsTo(victim)).to.have.length(1);
+    const { data } = await attacker.api.list('/api/notification-recipients');
+    expect(data.find(({ address }) => address === victim)).to.include({ confirmedAt: null });
+  });
+
+  it('agree by a button, not by a scanner that follows the link, and for one organization only', async () => {
+    const address = 'team@friends.example';
+    const { route, fail } = await failing(attacker, address, BAIT);
+    const link = linkIn(await questionTo(address));
+    for (let looks = 0; looks < 3; looks++) {
+      const page = await fetch(link);
+      expect(page.status).to.equal(200);
+      expect(page.headers.get('content-security-policy')).to.contain("default-src 'none'");
+      expect(await page.text())
+        .to.contain('<form method="post">')
+        .and.contain(address);
+    }
+    expect((await routeOf(attacker.api, route.id)).withheldEmails).to.deep.equal([address]);
+    for (let presses = 0; presses < 2; presses++) {
+      const agreed = await fetch(link, { method: 'POST' });
+      expect(agreed.status).to.equal(200);
+    }
+    expect((await routeOf(attacker.api, route.id)).withheldEmails).to.deep.equal([]);
+
+    await fail();
+    const mail = await until('the notification', () => mailsTo(address)[1]);
+    expect(mail.headers.subject)
+      .to.contain('https[:]//evil[.]example/login')
+      .and.not.match(/evil\.|:\/\//);
+
+    const other = await organization();
+    const theirs = await failing(other, address);
+    expect((await routeOf(other.api, theirs.route.id)).withheldEmails).to.deep.equal([address]);
+    await until('a question of the other organization', () =>
+      mailsTo(address).some(({ headers }) => headers.subject?.includes(other.slug)),
+    );
+  });
+
+  it('are not confirmed by a link that is broken, of another kind, or too old', async () => {
+    const { api, id: organizationId, slug } = attacker;
+    const address = 'late@friends.example';
+    const { route } = await failing(attacker, address);
+    const link = linkIn(await questionTo(address));
+    const confirmation = { organizationId, organization: slug, address, expiresAt: Date.now() - 1000 };
+    const base = `${testInstance.api.url}/notifications/confirm`;
+    const foreign = new SecretBox([{ id: 'k1', key: randomBytes(32) }]);
+    const answers: [string, number][] = [
+      [`${link.slice(0, -3)}AAA`, 404],
+      [`${base}/x`, 404],
+      [`${base}/${box.encrypt(JSON.stringify({ ...confirmation, expiresAt: Date.now() + 1000 }), 'dst_1')}`, 404],
+      [`${base}/${sealConfirmation(foreign, { ...confirmation, expiresAt: Date.now() + 1000 })}`, 404],
+      [`${base}/${sealConfirmation(box, confirmation)}`, 410],
+    ];
+    for (const [url, status] of answers) {
+      for (const method of ['GET', 'POST']) expect((await fetch(url, { method })).status, url).to.equal(status);
+    }
+    expect((await routeOf(api, route.id)).withheldEmails).to.deep.equal([address]);
+  });
+
+  it('are asked again on request, seldom', async () => {
+    const address = 'slow@friends.example';
+    await failing(attacker, address);
+    await questionTo(address);
+    await until('the question to be noted', async () => {
+      const { rows } = await testInstance.pool.query<{ asked_count: number }>(
+        'select asked_count from notification_recipients where address = $1',
+        [address],
+      );
+      return rows[0]?.asked_count === 1;
+    });
+    const again = () => attacker.api.request('POST', '/api/notification-recipients/resend', { address });
+    const refused = await again();
+    expectError(refused, 429, 'RATE_LIMITED');
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(3000, 3600);
+    await testInstance.pool.query(
+      `update notification_recipients set asked_at = asked_at - interval '61 minutes' where address = $1`,
+      [address],
+    );
+    expect((await again()).status).to.equal(200);
+    await until('another question', () => mailsTo(address).length === 2);
+    expectError(
+      await attacker.api.request('POST', '/api/notification-recipients/resend', { address: 'no@one.example' }),
+      404,
+      'RESOURCE_NOT_FOUND',
+    );
+  });
+
+  it('are asked for one organization about thirty times an hour, and for all together a few times a day', async () => {
+    const flooding = await organization();
+    const list = (group: string) =>
+      Array.from({ length: 50 }, (_, index) => `n${index}-${group}@flooded.example`).join(',');
+    await failing(flooding, list('a'));
+    await failing(flooding, list('b'));
+    const asked = () => server.mails.filter(({ to }) => to[0]?.endsWith('@flooded.example'));
+    await until('thirty questions', () => asked().length >= 30);
+    const shared = 'everybodys@friends.example';
+    for (let count = 0; count < 8; count++) await failing(await organization(), shared);
+    await until('five questions', () => mailsTo(shared).length >= 5);
+    // Another address, asked after all of these were claimed or passed over.
+    await failing(await organization(), 'last@friends.example');
+    await questionTo('last@friends.example');
+    expect(mailsTo(shared)).to.have.length.within(5, 8);
+    expect(asked()).to.have.length.within(30, 39);
+  });
+
+  it('are those of some domains, where the operator says so', async () => {
+    const addresses = { accepted: 'first@ops.example', other: 'nobody@elsewhere.example' };
+    const { route, fail } = await failing(attacker, `${addresses.other}, ${addresses.accepted}`);
+    const setting = { HOOKYARD_NOTIFY_RECIPIENTS: 'ops.example,corp.example' };
+    const { url } = await testInstance.startApi(setting);
+    await testInstance.onlyWorker({ ...workerSettings, ...setting });
+    const client = createClient(url, attacker.token);
+    const patch = { notifyEmails: 'second@ops.example, eve@ops.example.evil.example' };
+    expectInvalid(await client.request('PATCH', `/api/routes/${route.id}`, patch), 'notifyEmails');
+    expect((await routeOf(client, route.id)).withheldEmails).to.deep.equal([addresses.other]);
+    await fail();
+    const isNotification = ({ headers }: ReceivedMail) => headers.subject?.includes('Orders');
+    await until('the notification', () => mailsTo(addresses.accepted).some(isNotification));
+    expect(mailsTo(addresses.other).filter(isNotification)).to.deep.equal([]);
+  });
+});
+
+/** The link in a confirmation mail, as a mail program shows it. */
+function linkIn({ parts }: ReceivedMail): string {
+  const link = /https?:\/\/\S+/.exec(parts['text/plain'] ?? '')?.[0];
+  if (link === undefined) throw new Error('the mail has no link');
+  return link;
+}
+
+/** The same processes, seen by another organization. */
+function asHookyard(testInstance: OwnHookyard, { id, api, base }: TestOrganization): Hookyard {
+  return { ...testInstance, client: api, organizationId: id, base };
+}

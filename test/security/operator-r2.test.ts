@@ -1,0 +1,131 @@
+// Destinations of several organizations in an instance whose operator has R2 keys in its environment.
+import type { IncomingMessage } from 'node:http';
+import { expect } from 'chai';
+import { closeAll, httpServer } from '../http/servers.ts';
+import { createClient, expectError, type Json } from '../support/api-client.ts';
+import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { Records } from '../support/records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const NOT_GIVEN = /HOOKYARD_R2_BUCKETS/;
+
+describe("The operator's R2 keys", () => {
+  let testInstance: OwnHookyard;
+  let other: TestOrganization;
+  let environment: Record<string, string>;
+  const written: { path: string; key: string | undefined }[] = [];
+  const given = { HOOKYARD_R2_BUCKETS: 'default:events/hooks,default:spare' };
+
+  before(async () => {
+    // It stands for Cloudflare: it takes whatever is signed with any key, and keeps what it was asked.
+    const port = await httpServer((request: IncomingMessage, response) => {
+      const signer = /Credential=([^/]+)/.exec(request.headers.authorization ?? '')?.[1];
+      request.resume().on('end', () => {
+        written.push({ path: request.url?.replace(/\?.*/, '') ?? '', key: signer });
+        response.end();
+      });
+    });
+    environment = {
+      R2_ENDPOINT: `http://127.0.0.1:${port}`,
+      R2_ACCESS_KEY_ID: 'operator',
+      R2_SECRET_ACCESS_KEY: 'operators-secret',
+    };
+    testInstance = await startHookyard(undefined, { ...environment, HOOKYARD_WAREHOUSE_RETRY_SECONDS: '0' });
+    other = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+  });
+  after(async () => {
+    await testInstance?.close();
+    await closeAll();
+  });
+
+  const lake = (config: Json) => ({ name: 'Lake', type: 'r2', config: { batchSize: 1, ...config } });
+  const clientOf = (owner: TestOrganization) => createClient(testInstance.api.url, owner.token);
+  const byOperator = () => written.filter(({ key }) => key === 'operator').map(({ path }) => path);
+
+  it('are for nobody unless the operator says so, in creates, updates and tests', async () => {
+    const { client } = testInstance;
+    expectError(
+      await client.request('POST', '/api/destinations', lake({ bucket: 'events' })),
+      400,
+      undefined,
+      NOT_GIVEN,
+    );
+    const own = { accessKeyId: 'tenant', secretAccessKey: 'tenants-secret' };
+    const { id } = await client.create('/api/destinations', lake({ bucket: 'events', ...own }));
+    expect(await client.post(`/api/destinations/${id}/test`)).to.include({ success: true });
+    for (const member of ['accessKeyId', 'secretAccessKey']) {
+      const patch = { config: { [member]: null } };
+      const refused = await client.request('PATCH', `/api/destinations/${id}`, patch);
+      expectError(refused, 400, undefined, new RegExp(`^config\\.${member} .*HOOKYARD_R2_BUCKETS`));
+    }
+    expect(byOperator()).to.deep.equal([]);
+  });
+
+  it('write to the buckets and folders that the operator gives an organization, and nowhere else', async () => {
+    await testInstance.startApi(given);
+    const { client } = testInstance;
+    const { id } = await client.create('/api/destinations', lake({ bucket: 'events', prefix: 'hooks/eu' }));
+    expect(await client.post(`/api/destinations/${id}/test`)).to.include({ success: true });
+    await client.create('/api/destinations', lake({ bucket: 'spare' }));
+    expect(byOperator()).to.have.length(1);
+    expect(byOperator()[0]).to.match(/^\/events\/hooks\/eu\/_test\//);
+    for (const config of [{ bucket: 'events' }, { bucket: 'events', prefix: 'hooks-of-others' }, { bucket: 'logs' }]) {
+      expectError(await client.request('POST', '/api/destinations', lake(config)), 400, undefined, NOT_GIVEN);
+    }
+    const stranger = clientOf(other);
+    for (const config of [{ bucket: 'events', prefix: 'hooks' }, { bucket: 'spare' }]) {
+      expectError(await stranger.request('POST', '/api/destinations', lake(config)), 400, undefined, NOT_GIVEN);
+    }
+    const elsewhere = { bucket: 'spare', endpoint: 'https://elsewhere.example' };
+    const foreign = await client.create('/api/destinations', lake(elsewhere));
+    expect((await client.post(`/api/destinations/${foreign.id}/test`)).error).to.match(/not used for another endpoint/);
+  });
+
+  it('write nothing for destinations that were stored before, in tests and in uploads of workers', async () => {
+    await testInstance.startApi(given);
+    const records = new Records(testInstance);
+    const { id } = await testInstance.client.create('/api/destinations', lake({ bucket: 'spare' }));
+    // An import does not look at the operator's list.
+    const imported = {
+      conflictStrategy: 'skip',
+      destinations: [{ slug: 'stolen', ...lake({ bucket: 'spare' }), name: 'Stolen' }],
+    };
+    expect((await clientOf(other).post('/api/destinations/import', imported)).errors).to.deep.equal([]);
+    const { data } = await clientOf(other).list('/api/destinations?pageSize=100');
+    const stolen = data.find(({ name }) => name === 'Stolen');
+    const before = byOperator().length;
+    expect((await clientOf(other).post(`/api/destinations/${stolen?.id}/test`)).error).to.match(NOT_GIVEN);
+    await testInstance.startWorker(given);
+    await expectNotWritten(new Records(asHookyard(other)), clientOf(other), String(stolen?.id));
+    expect(byOperator()).to.have.length(before);
+
+    const source = await records.source();
+    await records.route(source.id, [id]);
+    await records.deliveryWith('delivered', await records.accepted(source, '{}'));
+    expect(byOperator()).to.have.length(before + 1);
+
+    // The operator takes it away again.
+    await testInstance.startApi();
+    await testInstance.onlyWorker();
+    expect((await testInstance.client.post(`/api/destinations/${id}/test`)).error).to.match(NOT_GIVEN);
+    await expectNotWritten(new Records(testInstance), testInstance.client, id);
+    expect(byOperator()).to.have.length(before + 1);
+  });
+
+  /** Sends an event to a destination and waits for its upload to fail. */
+  async function expectNotWritten(records: Records, client: OwnHookyard['client'], id: string): Promise<void> {
+    const source = await records.source();
+    await records.route(source.id, [id]);
+    await records.accepted(source, '{}');
+    const batch = await until('an upload to fail', async () => {
+      const { data } = await client.list(`/api/destinations/${id}/batches`);
+      return data.find(({ lastError }) => lastError !== null);
+    });
+    expect(batch.lastError).to.match(NOT_GIVEN);
+  }
+
+  function asHookyard(owner: TestOrganization): Hookyard {
+    return { ...testInstance, client: clientOf(owner), organizationId: owner.id, base: owner.base };
+  }
+});

@@ -1,0 +1,191 @@
+// A tenant names Hookyard's own services as destinations, where the operator has opened the addresses they listen on.
+import dns from 'node:dns/promises';
+import { hostname, networkInterfaces } from 'node:os';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/loopback-default.ts';
+import { closeAll, socketServer } from '../http/servers.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { createOrganization } from '../support/service.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const OWN = /belongs to Hookyard itself/;
+const HOOK = JSON.stringify({ attack: true });
+
+describe('Own services as destinations', () => {
+  let testInstance: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  let mail: MailServer;
+  let targets: Record<string, number>;
+  let hosts: string[];
+  let connections = 0;
+
+  const count = (socket: Socket) => {
+    connections += 1;
+    socket.destroy();
+  };
+
+  before(async () => {
+    // On every address of the machine, as a service may be.
+    const [ui, denied] = await Promise.all([socketServer(count, '::'), socketServer(count, '::')]);
+    [receiver, mail] = await Promise.all([startReceiver(), startMailServer()]);
+    hosts = await namesOfThisMachine();
+    const settings = {
+      HOOKYARD_DELIVERY_ALLOW: hosts.map((host) => host.replace(/^\[|\]$/g, '')).join(','),
+      TEMPORAL_UI_URL: `http://localhost:${ui}`,
+      HOOKYARD_DELIVERY_DENY: `localhost:${denied}`,
+      SMTP_URL: mail.url,
+      HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
+    };
+    testInstance = await startHookyard(undefined, settings);
+    const { databaseUrl, temporalAddress } = stackAddresses();
+    targets = {
+      'the Temporal UI': ui,
+      'what the operator denies': denied,
+      Temporal: Number(temporalAddress.split(':').at(-1)),
+      PostgreSQL: Number(new URL(databaseUrl).port),
+      'the mail server': mail.port,
+      'the API': Number(new URL(testInstance.api.url).port),
+    };
+    await testInstance.startWorker({ HOOKYARD_PORT: String(targets['the API']) });
+    records = new Records(testInstance);
+  });
+  after(async () => {
+    await testInstance?.close();
+    await Promise.all([receiver?.close(), mail?.close(), closeAll()]);
+  });
+
+  it('are refused in test sends, by every address and name of this machine', async () => {
+    const { id } = await records.destination('http://127.0.0.1:1/');
+    for (const [what, port] of Object.entries(targets)) {
+      for (const host of [...hosts, ...OTHER_SPELLINGS]) {
+        await testInstance.client.patch(`/api/destinations/${id}`, { url: `http://${host}:${port}/` });
+        const result = await testInstance.client.post(`/api/destinations/${id}/test`);
+        expect(result.error, `${what} at ${host}`).to.match(OWN);
+      }
+    }
+    expect(connections).to.equal(0);
+  });
+
+  it('are refused in test uploads', async () => {
+    for (const [what, port] of Object.entries(targets)) {
+      const { id } = await testInstance.client.create('/api/destinations', warehouse(port));
+      const result = await testInstance.client.post(`/api/destinations/${id}/test`);
+      expect(result.error, what).to.match(OWN);
+    }
+    expect(connections).to.equal(0);
+  });
+
+  it('are refused in deliveries', async () => {
+    for (const [what, port] of Object.entries(targets)) {
+      const { delivery } = await records.deliver(`http://localhost:${port}/`, HOOK, 'failed');
+      expect(delivery.error, what).to.match(OWN);
+    }
+    for (const host of hosts) {
+      const { delivery } = await records.deliver(`http://${host}:${targets['the Temporal UI']}/`, HOOK, 'failed');
+      expect(delivery.error, host).to.match(OWN);
+    }
+    expect(connections).to.equal(0);
+  });
+
+  it('are refused in uploads of workers', async () => {
+    const { id } = await testInstance.client.create('/api/destinations', warehouse(targets['the Temporal UI'] ?? 0));
+    const source = await records.source();
+    await records.route(source.id, [id]);
+    await records.accepted(source, HOOK);
+    const batch = await until('a failed upload', async () => {
+      const { data } = await testInstance.client.list(`/api/destinations/${id}/batches`);
+      return data.find(({ lastError }) => lastError !== null);
+    });
+    expect(batch.lastError).to.match(OWN);
+    expect(connections).to.equal(0);
+  });
+
+  it('are not reached by a redirect', async () => {
+    const location = `http://127.0.0.1:${targets['the Temporal UI']}/`;
+    const redirecting = receiver.endpoint({ status: 307, headers: { Location: location } });
+    await records.deliver(redirecting.url, HOOK, 'failed');
+    expect(redirecting.requests).to.have.length(1);
+    expect(connections).to.equal(0);
+  });
+
+  it('leave every other port of the same addresses open', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { destination } = await records.deliver(endpoint.url, HOOK, 'delivered');
+    expect(await testInstance.client.post(`/api/destinations/${destination.id}/test`)).to.include({ success: true });
+    expect(endpoint.requests).to.have.length(2);
+  });
+});
+
+describe('Loopback that is open for one organization', () => {
+  let testInstance: OwnHookyard;
+  let receiver: Receiver;
+  before(async () => {
+    receiver = await startReceiver();
+    testInstance = await startHookyard(undefined, { HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE });
+    await testInstance.startWorker();
+  });
+  after(async () => {
+    await testInstance?.close();
+    await receiver?.close();
+  });
+
+  it('closes with the second one, in both processes and on open connections, and opens again with its end', async () => {
+    const records = new Records(testInstance);
+    const endpoint = receiver.endpoint(200);
+    const { source, destination } = await records.pipe(endpoint.url);
+    const test = () => testInstance.client.post(`/api/destinations/${destination.id}/test`);
+    const ends = async (status: string) => records.deliveryWith(status, await records.accepted(source, HOOK));
+    await ends('delivered');
+    expect(await test()).to.include({ success: true });
+
+    const { id } = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+    await until('test sends to be refused', async () => !(await test()).success);
+    expect((await test()).error).to.match(/is a loopback address; see HOOKYARD_DELIVERY_ALLOW/);
+    const closed = await until('deliveries to be refused', async () => {
+      const eventId = await records.accepted(source, HOOK);
+      await until('its end', async () => ['delivered', 'failed'].includes((await records.event(eventId)).status));
+      const [delivery] = await records.deliveries(eventId);
+      return delivery?.status === 'failed' && delivery;
+    });
+    expect(closed.error).to.match(/is a loopback address; see HOOKYARD_DELIVERY_ALLOW/);
+    for (const service of [testInstance.api, ...testInstance.workers]) {
+      expect(service.output()).to.include(LOOPBACK_ENDED);
+    }
+
+    const requests = endpoint.requests.length;
+    await ends('failed');
+    expect(endpoint.requests).to.have.length(requests);
+    await testInstance.pool.query('delete from organizations where id = $1', [id]);
+    await until('test sends to be taken', async () => (await test()).success);
+  });
+});
+
+/** Ways to write these addresses that are no entries of the allow list themselves. */
+const OTHER_SPELLINGS = ['127.1', '2130706433', '[::ffff:127.0.0.1]', 'LOCALHOST', '0'];
+
+/** Its addresses, and the names that lead to them. */
+async function namesOfThisMachine(): Promise<string[]> {
+  const addresses = Object.values(networkInterfaces())
+    .flatMap((all) => all ?? [])
+    .filter(({ address }) => !address.startsWith('fe80'))
+    .map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address));
+  const own = hostname().toLowerCase();
+  const isKnown = await dns.lookup(own).then(
+    () => true,
+    () => false,
+  );
+  return [...new Set(['127.0.0.1', '[::1]', '0.0.0.0', '[::]', 'localhost', ...addresses, ...(isKnown ? [own] : [])])];
+}
+
+function warehouse(port: number) {
+  const secrets = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const endpoint = `http://127.0.0.1:${port}`;
+  const config = { bucket: 'events', region: 'eu-central-1', ...secrets, endpoint, batchSize: 1 };
+  return { name: 'Lake', type: 's3', config };
+}
