@@ -72,8 +72,9 @@ select (select coalesce(sum(waiting), 0)::bigint from destination) as total,
  */
 export function countWaiting(pool: Pool): Promise<Omit<Waiting, 'alone'>> {
   return inSnapshot(pool, async (db) => {
-    // It may be slow, but must not take more than one core.
-    await db.query('set local max_parallel_workers_per_gather = 0');
+    // It may be slow, but must not take more than one core; and it must not sort millions of rows where PostgreSQL's estimate lags
+    // behind a backlog that has just grown.
+    await db.query('set local max_parallel_workers_per_gather = 0; set local enable_sort = off');
     const { rows } = await db.query<Omit<Waiting, 'alone'>>(WAITING);
     return rows[0] ?? { total: 0, organizations: [], destinations: [] };
   });
