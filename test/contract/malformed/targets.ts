@@ -92,7 +92,6 @@ const bodies: Record<string, Record<string, unknown>> = {
   'POST /api/routes': route,
   'PATCH /api/routes/:id': routePatch,
   'PATCH /api/routes/:id/circuit-config': circuitConfig,
-  'POST /api/notification-recipients/resend': { address: 'ops@example.com' },
   'POST /api/filters': filter,
   'PATCH /api/filters/:id': filter,
   'POST /api/filters/test': { ...sample, conditions, logic: 'AND' },
