@@ -84,7 +84,8 @@ describe('Own services as destinations', () => {
   it('are refused in deliveries', async () => {
     for (const [what, port] of Object.entries(targets)) {
       const { delivery } = await records.deliver(`http://localhost:${port}/`, HOOK, 'failed');
-      expect(delivery.error, what).to.match(OWN);
+      // The API's own address is refused before a connection is made.
+      expect(delivery.error, what).to.match(what === 'the API' ? /under HOOKYARD_PUBLIC_URL/ : OWN);
     }
     for (const host of hosts) {
       const { delivery } = await records.deliver(`http://${host}:${targets['the Temporal UI']}/`, HOOK, 'failed');
