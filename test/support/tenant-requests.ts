@@ -129,8 +129,9 @@ function referenceOf(name: string, path: string): keyof TenantRecords {
 }
 
 function fill(path: string, own: TenantRecords, others: Partial<Record<string, string>> = {}): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
-    NO_RECORD[name] ?? others[name] ?? own[referenceOf(name, path)][0] ?? '',
+  return path.replaceAll(
+    /\{(\w+)\}/g,
+    (_all, name: string) => NO_RECORD[name] ?? others[name] ?? own[referenceOf(name, path)][0] ?? '',
   );
 }
 
