@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { changesAt } from '../core/circuit.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import type { Places } from '../core/places.ts';
 import {
   changeCircuits,
   electProbe,
@@ -26,12 +27,15 @@ import {
 import { loadSuspension } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/pool.ts';
 import { sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
+import { inTurn } from './in-turn.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';
 
 export interface CircuitDeps {
   pool: Pool;
   client: Client;
   settings: Pick<Settings, 'HOOKYARD_CIRCUIT_RELEASE_PER_SECOND'>;
+  /** Of circuits that release. */
+  releases: Places;
   log: Log;
 }
 
@@ -58,7 +62,9 @@ export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest)
   const current = changed.get(routeId);
   const suspended = current && (await waitForResumption(deps, current));
   if (suspended) return suspended;
-  if (!current || current.circuit.state === 'closed') return releaseHeld(deps, request, current);
+  if (!current || current.circuit.state === 'closed') {
+    return inTurn(deps.releases, current?.organizationId ?? '', () => releaseHeld(deps, request, current));
+  }
   if (current.circuit.state === 'half_open') await probe(deps, current);
   await failOverHeld(deps, current);
   return advise(deps, routeId);

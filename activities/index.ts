@@ -11,6 +11,8 @@ import { inTime } from '../outbound/http/in-time.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import type { Parking } from './parking.ts';
 import { recordAttempt } from './attempt/record-later.ts';
+import { QUEUED } from './attempt/rate-limit.ts';
+import type { Turns } from './attempt/turn.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
 import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
 import { orEnd } from './attempt/or-end.ts';
@@ -20,6 +22,7 @@ export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps,
   settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
   parking: Parking;
   compute: Pick<Compute, 'validate'>;
+  turns: Turns;
   /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;
 }
@@ -41,9 +44,11 @@ export function createActivities(deps: ActivityDeps): Activities {
         const sender = inTime(deps.sender, startToCloseTimeoutMs - RECORDING_MS);
         const ending = cancellationSignal();
         const own = { ...deps, sender, ending };
-        const attempt = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
-        // Local activities have no heartbeat.
-        const outcome = await (isLocal ? attempt() : withHeartbeat(attempt));
+        const make = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
+        // Local activities have no heartbeat, and are first attempts only.
+        const outcome = await (isLocal ? make() : withHeartbeat(() => deps.turns.inTurn(request, make)));
+        // It keeps its place at the relay, if it has one, so that it is not signalled again at once.
+        if (outcome === null) return QUEUED;
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return parkedOrNot(outcome, request.organizationId);
       } catch (error) {

@@ -6,14 +6,16 @@ import { makePage, readProgress } from '../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/pool.ts';
+import { actingFor } from '../db/pool-turns.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import { replayedSignals, sendAll } from '../temporal-config/workflow-signals.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { ReplayActivities } from './types.ts';
 
-// How long one activity searches while no event matches; then the workflow can handle a cancel.
-const LOOKING_MS = 5000;
+// How long one activity searches while no event matches; then the workflow can handle a cancel, and it is another
+// organization's turn.
+const LOOKING_MS = 2000;
 const CONCURRENT_SIGNALS = 5;
 
 export interface ReplayDeps {
@@ -27,7 +29,7 @@ export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
   return {
     async replayPage({ page, ...key }) {
       try {
-        return await withHeartbeat(() => replayPage(deps, key, page));
+        return await actingFor(key.organizationId, () => withHeartbeat(() => replayPage(deps, key, page)));
       } catch (error) {
         deps.log.error({ ...key, page, error: String(error) }, 'page of a replay not made');
         throw error;

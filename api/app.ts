@@ -1,10 +1,11 @@
 // The Koa app: middleware for every request, then ingest, probes and the management API.
 // Rules: HTTP-03.
 import Koa from 'koa';
+import { actingFor } from '../db/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyRooms } from './body-memory-budget.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';
-import { type ApiDeps, type ApiRouter, type ApiState, newRouter } from './context.ts';
+import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from './context.ts';
 import { mountConfirmPage } from './confirm-page.ts';
 import { cors } from './cors.ts';
 import { recordDeeds } from './deeds.ts';
@@ -72,6 +73,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
   router.use(authenticate(deps));
   router.use(organizationRateLimit(deps.requests));
+  router.use((ctx, next) => actingFor(organizationId(ctx), next));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
   if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
   router.use('/api/organizations/:orgId', requireOwnOrganization);

@@ -24,6 +24,7 @@ import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/pool.ts';
+import { shareConnections } from '../db/pool-turns.ts';
 import { prepareDatabase } from '../db/prepare.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
@@ -77,11 +78,13 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError,
   });
-  const orm = await createOrm(databaseUrl, RECORD_CONNECTIONS);
+  const organizations = await watchOrganizations(pool, settings, log);
+  const alone = () => !organizations.areSeveral();
+  shareConnections(pool, { max: MANAGEMENT_CONNECTIONS, alone });
+  const orm = createOrm(databaseUrl, RECORD_CONNECTIONS, alone);
   const temporalSettings = temporalConnectionOptions(env);
   const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
   const signals = createSignals(temporal, pool, log);
-  const organizations = await watchOrganizations(pool, settings, log);
   const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
   let baseUrl = publicUrl(settings);

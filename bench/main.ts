@@ -11,6 +11,7 @@ import { measureGrowth } from './growth.ts';
 import { measureHistory } from './history.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureLanes } from './lanes/index.ts';
+import { measureNeighbours } from './neighbours/index.ts';
 import { measureOutage } from './outage/index.ts';
 import { measureOverload } from './overload.ts';
 import { measureParked } from './parked.ts';
@@ -29,6 +30,7 @@ type Bench = (stack: Stack, receiver: Receiver, options: BenchOptions) => Promis
 const benches: Record<string, Bench> = {
   lanes: measureLanes,
   isolation: measureIsolation,
+  neighbours: measureNeighbours,
   outage: measureOutage,
   overload: measureOverload,
   parked: measureParked,

@@ -163,14 +163,18 @@ function idsOf(event: NewEvent): { deliveryId: string; eventId: string } {
 // The first of the backlog every time, as nothing that was claimed leaves it.
 function claimOf(size: number) {
   return {
-    afterDestination: '',
+    afterOrganization: '',
+    skippedOrganizations: [],
+    maxOrganizations: 50,
+    turns: [],
+    // A destination gets half of what its organization may have.
+    mostOfOthers: 2 * size,
     fullDestinations: [],
     maxDestinations: 200,
     owner: OWNER,
     inFlight: [],
     perDestination: size,
     most: size,
-    suspended: [],
   };
 }
 

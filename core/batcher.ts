@@ -1,4 +1,7 @@
-// Collects calls that arrive close together into groups, so that they share one statement and one commit.
+// Collects calls that arrive close together into groups, so that they share one statement and one commit. Calls of several owners
+// take turns.
+import { leftFor } from './fair-share.ts';
+import { TurnQueue } from './turn-queue.ts';
 
 /** The queue is full; the caller should refuse work and say when to retry. */
 export class BatcherFullError extends Error {
@@ -22,6 +25,10 @@ export interface BatcherOptions<Item, Result> {
   /** Maximum queued items and weight; more are refused with BatcherFullError. */
   maxQueued: number;
   maxQueuedWeight?: number;
+  /** Whose item it is: owners take turns in the groups, and share what may be queued (fair-share.ts). */
+  ownerOf?: (item: Item) => string;
+  /** Whether there is only one owner. */
+  alone?: () => boolean;
 }
 
 export interface Batcher<Item, Result> {
@@ -32,6 +39,7 @@ export interface Batcher<Item, Result> {
 
 interface Entry<Item, Result> {
   item: Item;
+  owner: string;
   weight: number;
   resolve: (result: Result) => void;
   reject: (reason: unknown) => void;
@@ -42,15 +50,15 @@ interface Entry<Item, Result> {
  * while a group runs, or right after its start, form the next one. So the group grows with the load.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
-  const queue: Entry<Item, Result>[] = [];
-  let queuedWeight = 0;
+  const queue = new TurnQueue<Entry<Item, Result>>();
+  const { maxQueued, maxQueuedWeight = Number.POSITIVE_INFINITY } = options;
   let running = 0;
   let scheduled = false;
   let startedAt = Number.NEGATIVE_INFINITY;
   let idleWaiters: (() => void)[] = [];
 
   function schedule(): void {
-    if (scheduled || running >= options.concurrency || queue.length === 0) return;
+    if (scheduled || running >= options.concurrency || queue.size === 0) return;
     scheduled = true;
     const start = () => {
       scheduled = false;
@@ -64,16 +72,26 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   }
 
   function takeGroup(): Entry<Item, Result>[] {
-    let count = 0;
+    const group: Entry<Item, Result>[] = [];
     let weight = 0;
-    while (count < queue.length && count < options.maxItems) {
-      const next = weight + (queue[count]?.weight ?? 0);
-      if (count > 0 && next > (options.maxWeight ?? Number.POSITIVE_INFINITY)) break;
-      weight = next;
-      count += 1;
+    for (let next = queue.first(); next && group.length < options.maxItems; next = queue.first()) {
+      weight += next.weight;
+      if (group.length > 0 && weight > (options.maxWeight ?? Number.POSITIVE_INFINITY)) break;
+      group.push(next);
+      queue.shift();
     }
-    queuedWeight -= weight;
-    return queue.splice(0, count);
+    return group;
+  }
+
+  function isFull(owner: string, weight: number): boolean {
+    if (queue.size >= maxQueued || (queue.size > 0 && queue.weight + weight > maxQueuedWeight)) return true;
+    if (options.ownerOf === undefined || options.alone?.()) return false;
+    const own = queue.of(owner);
+    const left = (limit: number, taken: number, its: number) => leftFor({ limit, taken, alone: false }, its);
+    return (
+      left(maxQueued, queue.size, own.size) <= 0 ||
+      (own.size > 0 && left(maxQueuedWeight, queue.weight, own.weight) <= 0)
+    );
   }
 
   async function runGroup(group: Entry<Item, Result>[]): Promise<void> {
@@ -86,7 +104,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     } finally {
       running -= 1;
       schedule();
-      if (running === 0 && queue.length === 0) {
+      if (running === 0 && queue.size === 0) {
         for (const wake of idleWaiters.splice(0)) wake();
       }
     }
@@ -95,19 +113,17 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   return {
     submit(item) {
       const weight = options.weigh?.(item) ?? 0;
-      const tooHeavy =
-        queue.length > 0 && queuedWeight + weight > (options.maxQueuedWeight ?? Number.POSITIVE_INFINITY);
-      if (queue.length >= options.maxQueued || tooHeavy) {
-        return Promise.reject(new BatcherFullError(`${queue.length} items are waiting already`));
+      const owner = options.ownerOf?.(item) ?? '';
+      if (isFull(owner, weight)) {
+        return Promise.reject(new BatcherFullError(`${queue.size} items are waiting already`));
       }
       return new Promise<Result>((resolve, reject) => {
-        queue.push({ item, weight, resolve, reject });
-        queuedWeight += weight;
+        queue.push({ item, owner, weight, resolve, reject });
         schedule();
       });
     },
     idle() {
-      if (running === 0 && queue.length === 0) return Promise.resolve();
+      if (running === 0 && queue.size === 0) return Promise.resolve();
       return new Promise<void>((resolve) => {
         idleWaiters = [...idleWaiters, resolve];
       });

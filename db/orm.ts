@@ -6,6 +6,7 @@ import './column-types.ts';
 import { entities } from './entities.ts';
 import { lastStepSubscriber } from './last-step.ts';
 import { dropReadOnlyConnections } from './pool.ts';
+import { shareConnections } from './pool-turns.ts';
 import { hideQuotedValues } from './quoted-values.ts';
 
 export type { EntityManager, MikroORM };
@@ -14,8 +15,9 @@ export type { EntityManager, MikroORM };
  * Prepares the object mapper; connections are opened on first use.
  * Failure policy: nothing is connected here, so the API starts while PostgreSQL is away and answers 503 until it is back.
  * @param poolSize most connections it may hold
+ * @param alone whether there is only one organization, for which all of them are
  */
-export function createOrm(databaseUrl: string, poolSize: number): MikroORM {
+export function createOrm(databaseUrl: string, poolSize: number, alone: () => boolean = () => true): MikroORM {
   return new MikroORM({
     clientUrl: databaseUrl,
     entities,
@@ -28,6 +30,7 @@ export function createOrm(databaseUrl: string, poolSize: number): MikroORM {
       onPoolCreated: (pool: pg.Pool) => {
         dropReadOnlyConnections(pool);
         hideQuotedValues(pool);
+        shareConnections(pool, { max: poolSize, alone });
       },
     },
     forceUtcTimezone: true,

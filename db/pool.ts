@@ -17,6 +17,7 @@ export type Queryable = Pick<pg.Pool, 'query'>;
  * Opens a pool; connections are made on demand and replaced when they break.
  * @param options.max most connections
  * @param options.statementTimeoutMs deadline of every statement in ms
+ * @param options.lockTimeoutMs how long a statement waits for a lock; as long as its deadline by default
  * @param options.onError called when an idle connection breaks (PostgreSQL restarted, for example)
  * @param options.hotPath for the statements of hot-path/ only: each is planned once per connection. Planning them for every call,
  * as PostgreSQL prefers for arrays, costs three times as much as running them. Statements whose best
@@ -26,7 +27,13 @@ export type Queryable = Pick<pg.Pool, 'query'>;
  */
 export function createPool(
   databaseUrl: string,
-  options: { max: number; statementTimeoutMs: number; onError: (error: Error) => void; hotPath?: boolean },
+  options: {
+    max: number;
+    statementTimeoutMs: number;
+    lockTimeoutMs?: number;
+    onError: (error: Error) => void;
+    hotPath?: boolean;
+  },
 ): Pool {
   const pool = new pg.Pool({
     Client: CleanClient,
@@ -38,6 +45,7 @@ export function createPool(
     query_timeout: options.statementTimeoutMs + 2000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
+    ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
     ...(options.hotPath && { options: HOT_PATH_OPTIONS }),
   });
   pool.on('error', options.onError);

@@ -116,6 +116,18 @@ export const noLongerWaiting = (ended: string): string => `unqueued as (
 )`;
 
 /**
+ * The keys of the rows of a table that are due, for a claim: organizations take turns, each with its longest overdue row. The
+ * claim locks the rows and checks again that they are due: another one may have taken them.
+ * @param key the columns of its primary key
+ * @param at the column that says when a row is due
+ * @param limit an expression
+ */
+export const dueInTurn = (table: string, key: string, at: string, limit: string): string => `
+  select ${key} from (
+    select ${key}, ${at}, row_number() over (partition by organization_id order by ${at}) as turn from ${table} where ${at} <= now()
+  ) waiting order by turn, ${at} limit ${limit}`;
+
+/**
  * A recursive CTE with a column `id`: the values of a column in order, and a null at the end. It hops through the index that
  * begins with the column, one probe for each value, so its cost does not follow the number of rows.
  * @param range expressions: only values above the one and below the other

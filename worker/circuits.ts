@@ -8,6 +8,7 @@ import { PollLoop, type Rest } from '../core/poll-loop.ts';
 import { settleAll } from '../core/settle-all.ts';
 import { claimDueCircuits, type DueCircuit } from '../db/circuits/circuits.ts';
 import type { Pool } from '../db/pool.ts';
+import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { circuit } from '../workflows/circuit.ts';
 import { circuitChanged } from '../workflows/messages.ts';
 import { circuitWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
@@ -43,6 +44,7 @@ async function wakeCircuit(client: Client, { routeId, organizationId, routeName 
     workflowId: circuitWorkflowId(routeId),
     taskQueue: TASK_QUEUE,
     args: [{ routeId }],
+    ...inTurnOf(organizationId),
     signal: circuitChanged,
     staticSummary: summaryLine(`Circuit breaker of ${routeName ?? 'a deleted route'}`),
     typedSearchAttributes: new TypedSearchAttributes([

@@ -2,6 +2,7 @@
 // separate Temporal worker with few slots, so that replays never take resources that deliveries need.
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { inTurnOf } from '../temporal-config/fairness.ts';
 import { lookUp } from '../temporal-config/workflow-state.ts';
 import { createReplayActivities } from '../activities/replay.ts';
 import { settleAll } from '../core/settle-all.ts';
@@ -65,6 +66,7 @@ async function start(client: Client, due: DueReplay, reuse: 'REJECT_DUPLICATE' |
       workflowId: replayId,
       taskQueue: TASK_QUEUE,
       workflowIdReusePolicy: reuse,
+      ...inTurnOf(organizationId),
       args: [{ organizationId, replayId, ratePerSecond }],
       staticSummary: `Replay of ${eventsTotal ?? 'many'} events, ${ratePerSecond} per second`,
       typedSearchAttributes: new TypedSearchAttributes([

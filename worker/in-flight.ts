@@ -1,12 +1,14 @@
 // Deliveries that the relay has started and whose first result is not recorded yet. This feedback limits starts to the free
 // slots.
 //
-// A destination's unanswered attempts may not exceed half of the free places, nor its own limit. Answered attempts that are being
-// recorded count only for the total, else a quick destination would wait for commits. With them a destination has at most twice
-// its limit in flight; this is how many a killed relay may have to send again. So slow destinations leave room for others,
-// however many there are: the more places are taken, the fewer each may take, and the last ones go to destinations that have
-// none. With a fixed limit alone, total / perDestination slow destinations would block all others. (A. K. Choudhury, E. L. Hahne,
-// "Dynamic queue length thresholds for shared-memory packet switches", 1998.)
+// Organizations share the places first (core/fair-share.ts): unanswered attempts count there, and an organization with those that
+// are being recorded never takes the last quarter. A destination's unanswered attempts may then not exceed half of what its
+// organization may still take, nor its own limit. Answered attempts that are being recorded count only for the total, else a quick
+// destination would wait for commits. With them a destination has at most twice its limit in flight; this is how many a killed
+// relay may have to send again. So slow destinations leave room for others, however many there are: the more places are taken, the
+// fewer each may take, and the last ones go to organizations and destinations that have none. With a fixed limit alone, total /
+// perDestination slow destinations would block all others.
+import { leftFor } from '../core/fair-share.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 
 interface Entry {
@@ -26,6 +28,16 @@ const CHECK_AGAIN_MS = 30_000;
 const RECENT_MS = 1000;
 // Limit of a destination in total, as a multiple of its limit of unanswered attempts.
 const UNRECORDED_FACTOR = 2;
+// The part of all places that one of several organizations may have, answered or not.
+const MOST_OF_ALL = 3 / 4;
+
+interface Limits {
+  total: number;
+  perDestination: number;
+}
+
+/** What the rules need to know of a delivery. */
+type Belongings = Pick<OutboxRow, 'destinationId' | 'organizationId'>;
 
 export class InFlight {
   readonly #entries = new Map<string, Entry>();
@@ -33,13 +45,22 @@ export class InFlight {
   readonly #perDestination = new Map<string, number>();
   /** Unrecorded, answered or not. */
   readonly #unrecorded = new Map<string, number>();
-  readonly #limits: { total: number; perDestination: number };
+  /** The same by organization. */
+  readonly #perOrganization = new Map<string, number>();
+  readonly #unrecordedOf = new Map<string, number>();
+  readonly #limits: Limits;
   readonly #now: () => number;
+  readonly #alone: () => boolean;
 
-  /** @param now a monotonic clock in ms */
-  constructor(limits: { total: number; perDestination: number }, now = () => performance.now()) {
+  /**
+   * @param options.now a monotonic clock in ms
+   * @param options.alone whether there is only one organization, for which all places are
+   */
+  constructor(limits: Limits, options: { now?: () => number; alone?: () => boolean } = {}) {
+    const { now = () => performance.now(), alone = () => true } = options;
     this.#limits = limits;
     this.#now = now;
+    this.#alone = alone;
   }
 
   get size(): number {
@@ -50,9 +71,28 @@ export class InFlight {
     return this.#limits.total - this.#entries.size;
   }
 
-  /** The current limit of unanswered attempts per destination. */
+  /** The limit of unanswered attempts per destination, however much is free. */
   get perDestination(): number {
-    return Math.min(this.#limits.perDestination, Math.ceil(this.free / 2));
+    return this.#limits.perDestination;
+  }
+
+  /** How many more places an organization may take; without one: an organization that has none. */
+  leftFor(organizationId?: string): number {
+    const { total: limit } = this.#limits;
+    const alone = this.#alone();
+    const count = (counts: Map<string, number>) => (organizationId && counts.get(organizationId)) || 0;
+    const left = leftFor({ limit, taken: this.size, alone }, count(this.#perOrganization));
+    const most = alone ? limit : Math.ceil(limit * MOST_OF_ALL);
+    return Math.max(0, Math.min(Math.ceil(left), most - count(this.#unrecordedOf)));
+  }
+
+  /** Organizations with places, and how many more each may take. */
+  organizations(): { id: string; left: number }[] {
+    return [...this.#unrecordedOf.keys()].map((id) => ({ id, left: this.leftFor(id) }));
+  }
+
+  #mostOf({ organizationId }: Belongings): number {
+    return Math.min(this.#limits.perDestination, Math.ceil(this.leftFor(organizationId) / 2));
   }
 
   /** How many were started recently, without those that wait for a slow destination. */
@@ -64,14 +104,19 @@ export class InFlight {
   }
 
   /** Whether one more of this destination may start. */
-  hasRoom(destinationId: string): boolean {
-    return (this.#perDestination.get(destinationId) ?? 0) < this.perDestination && !this.#awaitsRecords(destinationId);
+  hasRoom(row: Belongings): boolean {
+    const { destinationId } = row;
+    return (this.#perDestination.get(destinationId) ?? 0) < this.#mostOf(row) && !this.#awaitsRecords(destinationId);
   }
 
-  /** Whether others wait for this delivery to be recorded: all places, or all of its destination's, are taken. */
+  /**
+   * Whether others wait for this delivery to be recorded: all places, or all of its organization's or its destination's, are
+   * taken.
+   */
   isAwaited(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
-    return entry !== undefined && (this.free <= 0 || this.#awaitsRecords(entry.row.destinationId));
+    if (entry === undefined) return false;
+    return this.leftFor(entry.row.organizationId) === 0 || this.#awaitsRecords(entry.row.destinationId);
   }
 
   #awaitsRecords(destinationId: string): boolean {
@@ -80,12 +125,12 @@ export class InFlight {
 
   /** Destinations at their limit of unanswered or unrecorded attempts. */
   fullDestinations(): string[] {
-    const most = this.perDestination;
-    const full: string[] = [];
-    for (const id of this.#unrecorded.keys()) {
-      if ((this.#perDestination.get(id) ?? 0) >= most || this.#awaitsRecords(id)) full.push(id);
+    // Whether it is full, by destination.
+    const seen = new Map<string, boolean>();
+    for (const { row } of this.#entries.values()) {
+      if (!seen.has(row.destinationId)) seen.set(row.destinationId, !this.hasRoom(row));
     }
-    return full;
+    return [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
   }
 
   deliveryIds(): string[] {
@@ -97,7 +142,9 @@ export class InFlight {
     const now = this.#now();
     this.#entries.set(row.deliveryId, { row, startedAt: now, answered: false, checkAt: now + FIRST_CHECK_MS });
     change(this.#perDestination, row.destinationId, 1);
+    change(this.#perOrganization, row.organizationId, 1);
     change(this.#unrecorded, row.destinationId, 1);
+    change(this.#unrecordedOf, row.organizationId, 1);
   }
 
   /** Its destination has answered, or never will. */
@@ -106,6 +153,7 @@ export class InFlight {
     if (!entry || entry.answered) return;
     entry.answered = true;
     change(this.#perDestination, entry.row.destinationId, -1);
+    change(this.#perOrganization, entry.row.organizationId, -1);
   }
 
   delete(deliveryId: string): boolean {
@@ -113,6 +161,7 @@ export class InFlight {
     if (!entry) return false;
     this.answered(deliveryId);
     change(this.#unrecorded, entry.row.destinationId, -1);
+    change(this.#unrecordedOf, entry.row.organizationId, -1);
     return this.#entries.delete(deliveryId);
   }
 

@@ -12,6 +12,7 @@ import { claimNotifications, type NotificationKey } from '../db/delivery/notific
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import type { Pool } from '../db/pool.ts';
 import { mailTaskQueue, notifyWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
+import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { notify } from '../workflows/notify.ts';
 import { organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 import { startConfirmations } from './confirmations.ts';
@@ -78,6 +79,7 @@ async function startNotify(client: Client, due: NotificationKey & { organization
       workflowId: notifyWorkflowId(routeId, kind),
       taskQueue: TASK_QUEUE,
       args: [{ routeId, kind }],
+      ...inTurnOf(organizationId),
       staticSummary: `Notification: ${kind}`,
       typedSearchAttributes: new TypedSearchAttributes([
         { key: organizationIdAttribute, value: organizationId },

@@ -13,7 +13,7 @@ export interface OverdueDeps {
   pool: Pool;
   client: Client;
   inFlight: InFlight;
-  /** Whether this process makes the first attempt of a delivery itself at the moment. */
+  /** Whether this process makes an attempt of a delivery at the moment. */
   isRunning: (deliveryId: string) => boolean;
   log: Log;
 }

@@ -29,6 +29,10 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace'> {
   hotPool: Pool;
   shards: Shards;
   limits: { total: number; perDestination: number };
+  /** Whether there is only one organization. */
+  alone: () => boolean;
+  /** Whether an activity of this process makes an attempt of this delivery at the moment. */
+  makesAttempt: (deliveryId: string) => boolean;
   /** Organizations whose deliveries wait. */
   suspended: () => string[];
 }
@@ -48,12 +52,13 @@ export interface Relay {
 
 export function startRelay(deps: RelayDeps): Relay {
   const { hotPool, pool, shards, suspended, log } = deps;
-  const inFlight = new InFlight(deps.limits);
+  const inFlight = new InFlight(deps.limits, { alone: deps.alone });
   const pacing = createPacing(pool);
   const vacuum = createOutboxVacuum(pool, log);
   const background = new BackgroundTasks();
   const starts = createStarts({ ...deps, inFlight, freePlace });
-  const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning: starts.isRunning }));
+  const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
+  const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning }));
   const rests = new AdaptiveRest(MIN_REST_MS, MAX_REST_MS);
   const isBusy = () => inFlight.recentlyStarted >= BUSY_IN_FLIGHT;
   const claims = createClaims({ hotPool, owner: shards.owner, inFlight, waiting: () => pacing.waiting(), suspended });

@@ -2,6 +2,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { summaryLine, workflowReference } from '../core/operator-markdown.ts';
+import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { delivery } from '../workflows/delivery.ts';
 import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
@@ -36,6 +37,7 @@ export async function startDelivery(
     // (db/reconciliation/reconciliation.ts).
     workflowIdReusePolicy: row.resume === 'ended' ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
     requestEagerStart: true,
+    ...inTurnOf(row.organizationId),
     args: [
       {
         organizationId: row.organizationId,

@@ -6,12 +6,14 @@ import { createWarehouseActivities, type FlushDeps } from '../activities/warehou
 import type { Reach } from '../outbound/http/guarded-connect.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import type { Settings } from '../core/config.ts';
+import { Places } from '../core/places.ts';
 import { operatorR2 } from '../core/warehouse/r2-operator.ts';
 import { warehouseWorkflowId } from '../core/workflow-names.ts';
 import { summaryLine } from '../core/operator-markdown.ts';
 import { settleAll } from '../core/settle-all.ts';
 import type { Pool } from '../db/pool.ts';
 import { claimFlushes, countGains, type DueFlush } from '../db/warehouse/flushes.ts';
+import { inTurnOf } from '../temporal-config/fairness.ts';
 import { warehouseChanged } from '../workflows/messages.ts';
 import { TASK_QUEUE, warehouseTaskQueue } from '../core/workflow-names.ts';
 import { destinationIdAttribute, organizationIdAttribute } from '../core/search-attributes.ts';
@@ -22,8 +24,10 @@ const MAX_PER_LOOK = 50;
 // Batches in memory at the same time; a destination has one at a time.
 const SLOTS = 8;
 
-export interface WarehouseFlushDeps extends WorkerDeps, Omit<FlushDeps, 'warehouses'> {
+export interface WarehouseFlushDeps extends WorkerDeps, Omit<FlushDeps, 'warehouses' | 'places'> {
   client: Client;
+  /** Whether there is only one organization. */
+  alone: () => boolean;
   /** For the polls. */
   commandPool: Pool;
   /** Where uploads may go. */
@@ -35,7 +39,7 @@ export function startWarehouseFlushes(deps: WarehouseFlushDeps): Promise<Running
   const warehouses = createWarehouses({ ...deps.reach, r2: operatorR2(deps.settings, process.env) });
   return startSideWorker(deps, {
     taskQueue: warehouseTaskQueue(TASK_QUEUE),
-    activities: createWarehouseActivities({ ...deps, warehouses }),
+    activities: createWarehouseActivities({ ...deps, warehouses, places: new Places(SLOTS, deps.alone) }),
     slots: SLOTS,
     // A workflow gets at most one signal a second.
     startDue: () => lookAfterDue(deps),
@@ -59,6 +63,7 @@ async function wake(client: Client, settings: WarehouseFlushDeps['settings'], du
   const options = {
     workflowId: warehouseWorkflowId(destinationId),
     taskQueue: TASK_QUEUE,
+    ...inTurnOf(organizationId),
     args: [{ organizationId, destinationId, retryMs }] as Parameters<typeof warehouseFlush>,
     staticSummary: summaryLine(`Files of ${destinationName ?? 'a deleted destination'}`),
     typedSearchAttributes: new TypedSearchAttributes([

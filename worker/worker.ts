@@ -14,12 +14,14 @@ import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
 import { orEnd } from '../activities/attempt/or-end.ts';
 import { startParking } from '../activities/parking.ts';
 import { createContextLoader, createResultRecorder } from '../activities/attempt/results.ts';
+import { createTurns } from '../activities/attempt/turn.ts';
 import { createCompute } from '../outbound/compute/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { watchLoop } from '../core/loop-delay.ts';
 import { addressesUnder } from '../core/own-address.ts';
+import { Places } from '../core/places.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
@@ -28,6 +30,7 @@ import { recipientRule } from '../core/notify-recipients.ts';
 import { ownServices } from '../core/own-services.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { createPool, type Pool } from '../db/pool.ts';
+import { shareConnections } from '../db/pool-turns.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';
@@ -49,8 +52,13 @@ import { bundleWorkflows } from './workflow-bundle.ts';
 // Slots are fixed, and well above what the relay keeps in flight: an eager start without a free slot would silently
 // become an ordinary one. The cache holds every workflow that waits for a retry in the common case.
 const WORKFLOW_TASK_SLOTS = 500;
+const ACTIVITY_SLOTS = WORKFLOW_TASK_SLOTS;
 const CACHED_WORKFLOWS = 5000;
+// Circuits that release what they hold at a time: each asks the database many times a second.
+const CIRCUIT_RELEASES = 32;
 const STATEMENT_TIMEOUT_MS = 10_000;
+// Results of several organizations are recorded together: one that keeps a row locked must not hold up the others for long.
+const HOT_LOCK_TIMEOUT_MS = 1000;
 // How long an activity waits for its result to be recorded. Less than the margin the workflow leaves for it.
 const AWAIT_RECORD_MS = 30_000;
 
@@ -84,6 +92,9 @@ export async function runWorker(
   const latencies = createLatencies();
   const results = createResultRecorder(hotPool, log);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
+  const alone = () => !organizations.areSeveral();
+  shareConnections(pool, { max: COMMAND_CONNECTIONS, alone });
+  const turns = createTurns(pool, ACTIVITY_SLOTS, alone);
   const parking = await startParking(
     { client, log },
     { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
@@ -100,6 +111,8 @@ export async function runWorker(
     compute,
     results,
     parking,
+    turns,
+    releases: new Places(CIRCUIT_RELEASES, alone),
     awaitRecordMs: AWAIT_RECORD_MS,
     pendingOpenings: new PendingOpenings(),
     isSuspended: suspensions.has,
@@ -125,6 +138,8 @@ export async function runWorker(
     latencies,
     parking,
     limits: { total: settings.HOOKYARD_MAX_IN_FLIGHT, perDestination: settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION },
+    alone,
+    makesAttempt: turns.isRunning,
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
     lane: settings.HOOKYARD_LANE,
     suspended: suspensions.ids,
@@ -142,7 +157,7 @@ export async function runWorker(
   const workflowLink = workflowLinks(settings, temporal);
   const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
   const flushPools = { hotPool, pool: warehousePool, commandPool: pool };
-  const warehouseDeps = { client, ...flushPools, secretBox, configs, transforms, compute };
+  const warehouseDeps = { alone, client, ...flushPools, secretBox, configs, transforms, compute };
   const others = [
     await startNotifications({ ...common, client, pool, secretBox, settings, workflowLink, recipientRule: rule }),
     await startEventReplays({ ...common, client, pool, compute }),
@@ -184,7 +199,7 @@ async function startMainWorker(
       activities,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
       maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
-      maxConcurrentActivityTaskExecutions: WORKFLOW_TASK_SLOTS,
+      maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
       maxCachedWorkflows: CACHED_WORKFLOWS,
     });
   return run(await (HOOKYARD_LEAN_SANDBOX ? withLeanSandbox(create) : create()));
@@ -218,7 +233,12 @@ function openPools(
     onError: (error: Error) => log.warn({ error: error.message }, 'an idle database connection broke'),
   };
   return {
-    hotPool: createPool(databaseUrl, { ...common, max: settings.HOOKYARD_DATABASE_POOL, hotPath: true }),
+    hotPool: createPool(databaseUrl, {
+      ...common,
+      max: settings.HOOKYARD_DATABASE_POOL,
+      lockTimeoutMs: HOT_LOCK_TIMEOUT_MS,
+      hotPath: true,
+    }),
     pool: createPool(databaseUrl, { ...common, max: COMMAND_CONNECTIONS }),
     warehousePool: createPool(databaseUrl, { ...common, max: WAREHOUSE_CONNECTIONS }),
   };

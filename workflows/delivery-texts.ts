@@ -82,9 +82,9 @@ function waitingForTransforms({ view }: Facts): string {
 
 function waitingForTurn(facts: Facts): string {
   return paragraphs(
-    'The rate limit of the destination has no place for the next attempt yet: older and more urgent deliveries go first. It is made by itself when its turn comes.',
+    'There is no place for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts of this organization are under way. It is made by itself when its turn comes.',
     signalChoices(CANCEL),
-    'No signal passes the limit. A higher `rateLimitPerMinute` of the destination counts at once.',
+    'No signal passes a limit. A higher `rateLimitPerMinute` of the destination counts at once.',
     seeAlso(facts),
   );
 }

@@ -18,6 +18,8 @@ export const LOOK_AGAIN_MS = 30_000;
 // The relay signals a workflow when its turn has come, and the reconciliation signals one that lost its place in the queue. If
 // both miss one, it checks again after this time.
 export const FORGOTTEN_MS = 6 * 3_600_000;
+/** The outcome of an attempt that is queued for its turn. */
+export const QUEUED: AttemptOutcome = { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true };
 
 /**
  * Waits for the destination's slot.
@@ -38,7 +40,7 @@ export async function awaitSlot(
   deps.onSlot(destination.id, context.deliveryId);
   if (slot === null && request.waitsForTurn) {
     await queueForTurn(deps.pool, context.deliveryId);
-    return { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true };
+    return QUEUED;
   }
   if (slot === null) {
     await postponeDelivery(deps.pool, context.deliveryId, LOOK_AGAIN_MS);

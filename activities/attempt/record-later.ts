@@ -41,7 +41,7 @@ export async function recordAttempt(
       ? null
       : offerFailover(route, context, { attempt: made.attempt, exhausted: deliveryStatus === 'failed', error });
   if (deps.results.isFull()) throw new Error('The database takes no results at the moment');
-  const { recorded } = deps.results.record({
+  const { recorded } = deps.results.record(organizationId, {
     deliveryId,
     eventId,
     attemptNumber: made.attempt,

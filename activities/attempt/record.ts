@@ -78,7 +78,7 @@ function submit(
   lane: Lane,
   { context, route, outbound, sent, startedAt, completedAt, verdict, failover }: Judged,
 ): Recording {
-  const recording = deps.results.record({
+  const recording = deps.results.record(context.organizationId, {
     deliveryId: context.deliveryId,
     eventId: context.eventId,
     attemptNumber: attempt,

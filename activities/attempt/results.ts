@@ -1,9 +1,11 @@
 // The two groups every attempt shares with others that run at the same time: loading deliveries and recording results.
 import { setTimeout as pause } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { type Batcher, createBatcher } from '../../core/batcher.ts';
 import type { Log } from '../../core/log.ts';
 import { countAttempts } from '../../db/circuits/circuits.ts';
 import {
+  isLockTimeout,
   isRefusedValue,
   isStatementTimeout,
   isTransientDatabaseError,
@@ -23,6 +25,8 @@ const RETRY_PAUSE_MS = 250;
 const MAX_KEPT = 100;
 // How long a shutdown waits for unrecorded results.
 const LAST_TRIES_MS = 2000;
+// Organizations whose results are recorded apart from others; the least recently used ones are dropped, and made again.
+const MAX_SEPARATE = 1000;
 
 /** No attempt is made, because too many results are unrecorded. */
 export class ResultsFullError extends Error {
@@ -45,6 +49,9 @@ export function createContextLoader(pool: Pool): ContextLoader {
       maxItems,
       concurrency: 4,
       maxQueued: MAX_QUEUED,
+      ownerOf: ({ organizationId }) => organizationId ?? '',
+      // No share of the queue: what is in flight is limited.
+      alone: () => true,
     });
   const [together, alone] = [loader(MAX_GROUP), loader(1)];
   return {
@@ -78,7 +85,7 @@ export interface ResultRecorder {
    * and tried again, for as long as this process lives: the destination has the event.
    * The recording is rejected when the database refuses this one result for what it holds.
    */
-  record(result: AttemptResult): Recording;
+  record(organizationId: string, result: AttemptResult): Recording;
   /** The unrecorded result of a delivery. */
   underWay(deliveryId: string): Recording | undefined;
   /** Whether new attempts must stop, because too many results are unrecorded. */
@@ -90,13 +97,26 @@ export interface ResultRecorder {
 export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
   const common = { spacingMs: RECORD_SPACING_MS, concurrency: 2, maxQueued: Number.POSITIVE_INFINITY };
   const together = createBatcher({
-    run: (results: AttemptResult[]) => recordGroup(pool, results, log),
+    run: (results: OwnedResult[]) => recordGroup(pool, resultsOf(results), log),
     maxItems: MAX_GROUP,
     ...common,
+    ownerOf: ({ organizationId }) => organizationId,
+    // No share of the queue: what is in flight is limited.
+    alone: () => true,
   });
-  // Isolates a failed group: neither an unusual response nor a locked row may block the recording of others.
+  // Isolates organizations: a row that one keeps locked (a replay of many events, for example) holds up its own results only.
+  const separate = new LRUCache<string, typeof together>({ max: MAX_SEPARATE });
+  function separated(organizationId: string): typeof together {
+    const known = separate.get(organizationId);
+    if (known) return known;
+    const run = (results: OwnedResult[]) => recordGroup(pool, resultsOf(results), log);
+    const made = createBatcher({ run, maxItems: MAX_GROUP, ...common, concurrency: 1 });
+    separate.set(organizationId, made);
+    return made;
+  }
+  // Isolates a failed group: neither an unusual response nor a slow row may block the recording of others.
   const alone = createBatcher({
-    run: (results: AttemptResult[]) => recordSomehow(pool, results, log),
+    run: (results: OwnedResult[]) => recordSomehow(pool, resultsOf(results), log),
     maxItems: 1,
     ...common,
     spacingMs: 0,
@@ -104,18 +124,20 @@ export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
   const underWay = new Map<string, Recording>();
   let kept = 0;
 
-  async function untilRecorded(result: AttemptResult): Promise<RecordedResult> {
+  async function untilRecorded(owned: OwnedResult): Promise<RecordedResult> {
     let recorder = together;
     let isKept = false;
     try {
       for (;;) {
         try {
-          return await recorder.submit(result);
+          return await recorder.submit(owned);
         } catch (error) {
           const passing = isTransientDatabaseError(error);
           if (!passing && recorder === alone) throw error;
           if (!passing || isStatementTimeout(error)) recorder = alone;
-          if (passing && !isWriteConflict(error) && !isKept) {
+          else if (isLockTimeout(error) && recorder === together) recorder = separated(owned.organizationId);
+          // A lock is not the database's trouble: others are recorded, and go on.
+          if (passing && !isWriteConflict(error) && !isLockTimeout(error) && !isKept) {
             isKept = true;
             kept += 1;
           }
@@ -128,9 +150,9 @@ export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
   }
 
   return {
-    record(result) {
+    record(organizationId, result) {
       const { deliveryId } = result;
-      const recorded = untilRecorded(result).finally(() => {
+      const recorded = untilRecorded({ organizationId, result }).finally(() => {
         if (underWay.get(deliveryId) === recording) underWay.delete(deliveryId);
       });
       // A waiting caller gets the error; there may be none left.
@@ -151,6 +173,13 @@ export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
     },
   };
 }
+
+interface OwnedResult {
+  organizationId: string;
+  result: AttemptResult;
+}
+
+const resultsOf = (owned: OwnedResult[]): AttemptResult[] => owned.map(({ result }) => result);
 
 async function recordGroup(pool: Pool, results: AttemptResult[], log: Log): Promise<RecordedResult[]> {
   const distinct = new Map(results.map((result) => [result.deliveryId, result]));

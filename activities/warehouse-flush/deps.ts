@@ -2,6 +2,7 @@
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { Log } from '../../core/log.ts';
+import type { Places } from '../../core/places.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { StoredDestination } from '../../db/warehouse/batches.ts';
@@ -21,6 +22,8 @@ export interface FlushDeps {
   transforms: Transforms;
   compute: Pick<Compute, 'rows'>;
   warehouses: Pick<Warehouses, 'put'>;
+  /** Of batches in memory. */
+  places: Places;
   log: Log;
 }
 

@@ -1,5 +1,6 @@
 // The activities of the workflow `warehouseFlush`.
 import { withHeartbeat } from '../heartbeat.ts';
+import { inTurn, isTurnOfOthers } from '../in-turn.ts';
 import type { WarehouseActivities, WarehouseReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 import { finishBatch } from './finish.ts';
@@ -15,8 +16,9 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
     work: (deps: FlushDeps, request: Request) => Promise<Result>,
   ): Promise<Result> {
     try {
-      return await withHeartbeat(() => work(deps, request));
+      return await inTurn(deps.places, request.organizationId, () => withHeartbeat(() => work(deps, request)));
     } catch (error) {
+      if (isTurnOfOthers(error)) throw error;
       const { organizationId, destinationId } = request;
       deps.log.error(
         { organizationId, destinationId, what, error: String(error) },

@@ -1,27 +1,38 @@
 // Backpressure of ingest: webhooks are refused while the backlog is too large, or the database is too large. Requests only check
-// memory; the state in memory was read from PostgreSQL a moment ago.
-import { type Admission, ALL_OPEN, admit } from '../../core/backlog-limit.ts';
+// memory: what was read from PostgreSQL a moment ago, and what this process has let in since.
+import { type Admission, ALL_OPEN, admit, mayBeFullFrom, type Waiting } from '../../core/backlog-limit.ts';
 import type { Settings } from '../../core/config.ts';
+import { leftFor } from '../../core/fair-share.ts';
+import type { Limits } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
-import { countWaiting, databaseBytes, waitingAtMost } from '../../db/delivery/backlog.ts';
+import { backlogBounds, countWaiting, databaseBytes } from '../../db/delivery/backlog.ts';
 import type { NewDelivery } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { ApiError } from '../errors.ts';
+import { limitExceeded } from '../limits.ts';
 import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';
+import { tellBacklog, tellDatabase } from './backlog-log.ts';
+import { LetIn } from './let-in.ts';
+import type { Place } from './organization-use.ts';
 
 // About how long it takes until a poll finds free capacity.
-const RETRY_AFTER_SECONDS = '10';
+const RETRY_AFTER_SECONDS = 10;
 // Ingest reopens when the database falls below this part of its limit; it shrinks by whole days (retention).
 const DATABASE_REOPENS_AT = 0.98;
-const NAMED_IN_LOG = 10;
 
-/** `partly_full`: webhooks to destinations whose backlog is too large are refused. */
+/** `partly_full`: webhooks of some organizations, or to some destinations, are refused, because their backlog is too large. */
 export type DoorState = 'open' | 'partly_full' | 'full';
 
 export interface BacklogDeps {
   pool: Pool;
   settings: Pick<Settings, 'HOOKYARD_MAX_BACKLOG' | 'HOOKYARD_MAX_DATABASE_BYTES'>;
   log: Log;
+}
+
+/** An organization that sends a webhook. */
+interface Sender {
+  organizationId: string;
+  standing: { limits: Pick<Limits, 'waitingDeliveries'> };
 }
 
 /**
@@ -37,9 +48,10 @@ export async function watchBacklog(deps: BacklogDeps): Promise<Backlog> {
 export class Backlog {
   readonly #deps: BacklogDeps;
   #admission: Admission = ALL_OPEN;
+  /** The last count. */
+  #counted = { total: 0, organizations: new Map<string, number>(), alone: false };
+  readonly #letIn = new LetIn();
   #databaseFull = false;
-  /** Deliveries that this process has accepted since the last poll began. */
-  #accepted = 0;
   #failing = false;
   #schedule: AdaptivePoll | undefined;
 
@@ -48,8 +60,6 @@ export class Backlog {
   }
 
   async watch(): Promise<void> {
-    const { HOOKYARD_MAX_BACKLOG, HOOKYARD_MAX_DATABASE_BYTES } = this.#deps.settings;
-    if (HOOKYARD_MAX_BACKLOG === 0 && HOOKYARD_MAX_DATABASE_BYTES === undefined) return;
     this.#schedule = await startAdaptivePoll(() => this.#look());
   }
 
@@ -59,22 +69,43 @@ export class Backlog {
     if (this.#admission.full) throw refused('As many deliveries are waiting as may');
   }
 
-  /** Counts deliveries that are about to be stored. @throws ApiError 503 when one goes to a destination that is full */
-  requireRoomFor(deliveries: NewDelivery[]): void {
-    const { fullDestinations, margin } = this.#admission;
+  /**
+   * Lets the deliveries of a webhook in, which are about to be stored.
+   * @throws ApiError 503 when its organization has its share, or one goes to a destination that is full; 429 when the organization
+   * is at its own limit
+   */
+  takeRoomFor({ organizationId, standing }: Sender, deliveries: NewDelivery[]): Place {
+    const { fullOrganizations, fullDestinations, margin } = this.#admission;
+    let count = 0;
     for (const { status, destinationId } of deliveries) {
       if (status !== 'pending') continue;
       if (fullDestinations.has(destinationId))
         throw refused(`Too many deliveries to the destination ${destinationId} are waiting`);
-      this.#accepted += 1;
+      count += 1;
     }
-    // An open destination may be full by now.
-    if (this.#accepted >= margin) this.#schedule?.hurry();
+    if (count > 0) {
+      const own = (this.#counted.organizations.get(organizationId) ?? 0) + this.#letIn.of(organizationId);
+      this.#requireOwnLimit(own, standing.limits.waitingDeliveries);
+      if (fullOrganizations.has(organizationId) || !this.#hasShareLeft(own)) {
+        this.#schedule?.hurry();
+        throw refused('Too many deliveries of this organization are waiting');
+      }
+    }
+    const place = this.#letIn.add(organizationId, count);
+    // Something that is open may be full by now.
+    if (this.#letIn.total >= margin) this.#schedule?.hurry();
+    return place;
+  }
+
+  /** Whether there is only one organization. */
+  get alone(): boolean {
+    return this.#counted.alone;
   }
 
   state(): DoorState {
-    if (this.#databaseFull || this.#admission.full) return 'full';
-    return this.#admission.fullDestinations.size > 0 ? 'partly_full' : 'open';
+    const { full, fullOrganizations, fullDestinations } = this.#admission;
+    if (this.#databaseFull || full) return 'full';
+    return fullOrganizations.size + fullDestinations.size > 0 ? 'partly_full' : 'open';
   }
 
   /** Resolves when no query is running. */
@@ -82,72 +113,68 @@ export class Backlog {
     await this.#schedule?.close();
   }
 
+  #requireOwnLimit(own: number, limit: number): void {
+    if (own < limit) return;
+    this.#schedule?.hurry();
+    const what = `${limit} deliveries of this organization may wait, and ${own} do; nothing was stored, send it again later`;
+    throw limitExceeded('waitingDeliveries', what, RETRY_AFTER_SECONDS);
+  }
+
+  #hasShareLeft(own: number): boolean {
+    const limit = this.#deps.settings.HOOKYARD_MAX_BACKLOG;
+    const { total, alone } = this.#counted;
+    return limit === 0 || alone || leftFor({ limit, taken: total + this.#letIn.total, alone }, own) > 0;
+  }
+
   // Failure policy: while PostgreSQL does not answer, the last state stays valid; storing fails anyway then.
   async #look(): Promise<void> {
     const { settings, log } = this.#deps;
-    this.#accepted = 0;
+    this.#letIn.countBegins();
+    let counted = false;
     try {
-      if (settings.HOOKYARD_MAX_BACKLOG > 0) await this.#lookAtBacklog(settings.HOOKYARD_MAX_BACKLOG);
+      const waiting = await this.#waiting();
+      counted = true;
+      this.#admit(waiting);
       if (settings.HOOKYARD_MAX_DATABASE_BYTES !== undefined)
         await this.#lookAtDatabase(settings.HOOKYARD_MAX_DATABASE_BYTES);
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) log.warn({ error: String(error) }, 'the backlog cannot be read; ingest stays as it is');
       this.#failing = true;
+    } finally {
+      this.#letIn.countEnds(counted);
     }
   }
 
-  async #lookAtBacklog(limit: number): Promise<void> {
-    const atMost = await waitingAtMost(this.#deps.pool);
-    // While the backlog is below half of the limit, no destination can exceed the free capacity.
-    const counted = atMost * 2 >= limit;
-    const before = this.#admission;
-    const waiting = counted
-      ? await countWaiting(this.#deps.pool)
-      : { total: atMost, destinations: [{ id: '', waiting: atMost }] };
-    this.#admission = admit(limit, waiting, before);
-    this.#tell(before, { limit, ...(counted && { waiting: waiting.total }) });
+  /** Counts only when somebody could be full; otherwise all that waits counts for nobody. */
+  async #waiting(): Promise<Waiting> {
+    const { pool, settings } = this.#deps;
+    const { atMost, smallestLimit, alone } = await backlogBounds(pool);
+    const limit = settings.HOOKYARD_MAX_BACKLOG || Number.POSITIVE_INFINITY;
+    if (atMost >= Math.min(mayBeFullFrom(limit, alone), smallestLimit)) return { ...(await countWaiting(pool)), alone };
+    return { total: atMost, organizations: [], destinations: [], alone };
   }
 
-  #tell(before: Admission, facts: object): void {
-    const { log } = this.#deps;
-    const { full, fullDestinations } = this.#admission;
-    if (full && !before.full)
-      log.error(facts, 'ingest answers 503: as many deliveries wait as may (HOOKYARD_MAX_BACKLOG)');
-    if (!full && before.full) log.info(facts, 'ingest accepts webhooks again: the backlog has room');
-    const closing = without(fullDestinations, before.fullDestinations);
-    const opening = without(before.fullDestinations, fullDestinations);
-    if (closing.length > 0)
-      log.warn(
-        { ...facts, ...named(closing) },
-        'ingest answers 503 to what goes to these destinations: too much waits',
-      );
-    if (opening.length > 0)
-      log.info({ ...facts, ...named(opening) }, 'ingest accepts webhooks for these destinations again');
+  #admit(waiting: Waiting): void {
+    const { total, organizations, alone } = waiting;
+    this.#counted = { total, organizations: new Map(organizations.map(({ id, waiting }) => [id, waiting])), alone };
+    const limit = this.#deps.settings.HOOKYARD_MAX_BACKLOG;
+    if (limit === 0) return;
+    const before = this.#admission;
+    this.#admission = admit(limit, waiting, before);
+    tellBacklog(this.#deps.log, before, this.#admission, { limit, waiting: total });
   }
 
   async #lookAtDatabase(limit: number): Promise<void> {
     const bytes = await databaseBytes(this.#deps.pool);
     const wasFull = this.#databaseFull;
     this.#databaseFull = bytes >= (wasFull ? limit * DATABASE_REOPENS_AT : limit);
-    const { log } = this.#deps;
-    if (this.#databaseFull && !wasFull)
-      log.error({ bytes, limit }, 'ingest answers 503: the database is full (HOOKYARD_MAX_DATABASE_BYTES)');
-    if (!this.#databaseFull && wasFull)
-      log.info({ bytes, limit }, 'ingest accepts webhooks again: the database has room');
+    tellDatabase(this.#deps.log, { wasFull, isFull: this.#databaseFull }, { bytes, limit });
   }
-}
-
-function without(all: ReadonlySet<string>, others: ReadonlySet<string>): string[] {
-  return [...all].filter((id) => !others.has(id));
-}
-
-function named(destinations: string[]): { destinations: string[]; count: number } {
-  return { destinations: destinations.slice(0, NAMED_IN_LOG), count: destinations.length };
 }
 
 function refused(reason: string): ApiError {
   return new ApiError(503, 'UNAVAILABLE', `${reason}; nothing was stored, send it again later`, undefined, {
-    'Retry-After': RETRY_AFTER_SECONDS,
+    'Retry-After': String(RETRY_AFTER_SECONDS),
   });
 }

@@ -20,10 +20,13 @@ export interface EventWriter {
   idle(): Promise<void>;
 }
 
-export function createEventWriter(pool: Pool): EventWriter {
+/** @param alone whether there is only one organization, for which the whole queue is */
+export function createEventWriter(pool: Pool, alone: () => boolean = () => true): EventWriter {
   const batcher: Batcher<NewEvent, GroupOutcome> = createBatcher({
     run: (events) => writeGroup(pool, events),
     weigh: (event) => event.body.length,
+    ownerOf: (event) => event.organizationId,
+    alone,
     spacingMs: SPACING_MS,
     concurrency: CONCURRENT_GROUPS,
     ...GROUP,

@@ -22,7 +22,7 @@ import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { createGatekeeper, type Decision, type Gatekeeper } from './gatekeeper.ts';
 import { newEvent } from './new-event.ts';
-import type { OrganizationUse } from './organization-use.ts';
+import type { OrganizationUse, Place } from './organization-use.ts';
 import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
@@ -54,7 +54,7 @@ export interface Ingest {
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
 export function createIngest({ pool, settings, secretBox, backlog, quotas, compute }: IngestDeps): Ingest {
   const routing = createRoutingCache(pool, secretBox);
-  const writer = createEventWriter(pool);
+  const writer = createEventWriter(pool, () => backlog.alone);
   const gatekeeper = createGatekeeper(compute);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
@@ -134,8 +134,7 @@ async function accept(
     const verified = { at: new Date(), mac };
     const event = newEvent(source, received, verified, await decisionOf(gatekeeper, source, received));
     await requireFewDeliveries(quotas, use, event.deliveries.length);
-    backlog.requireRoomFor(event.deliveries);
-    const outcome = await store(writer, use, event);
+    const outcome = await store(writer, use, backlog.takeRoomFor(source, event.deliveries), event);
     if (outcome.kind === 'stored') return { success: true, eventId: event.id };
     if (outcome.kind === 'duplicate') return { success: true, eventId: outcome.eventId, duplicate: true };
     routing.forget(received.organizationSlug, received.sourceSlug);
@@ -154,15 +153,23 @@ function refuseLoop(headers: Record<string, string>): void {
 }
 
 /** Stores an event and counts it in the use of its organization. @throws ApiError 429, 503 */
-async function store(writer: EventWriter, use: OrganizationUse, event: NewEvent): Promise<WriteOutcome> {
-  const place = use.take(event.receivedAt, event.body.length);
+async function store(
+  writer: EventWriter,
+  use: OrganizationUse,
+  waiting: Place,
+  event: NewEvent,
+): Promise<WriteOutcome> {
+  const places = [waiting];
   try {
+    places.push(use.take(event.receivedAt, event.body.length));
     const outcome = await writer.write(event);
-    if (outcome.kind === 'stored') place.keep();
-    else place.release(outcome.kind === 'stale');
+    for (const place of places) {
+      if (outcome.kind === 'stored') place.keep();
+      else place.release(outcome.kind === 'stale');
+    }
     return outcome;
   } catch (error) {
-    place.release(false);
+    for (const place of places) place.release(false);
     if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
     throw error;
   }

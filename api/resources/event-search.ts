@@ -1,25 +1,26 @@
 // Payload searches: limits how many run at once, and answers when one cannot be finished.
 // Rules: ERR-16.
+import { Places } from '../../core/places.ts';
 import { SEARCH_MS, SearchTooBroadError } from '../../db/history/search.ts';
 import { invalid, unavailable } from '../errors.ts';
 
-// They hold connections for seconds that other requests need too.
-const MAX_AT_ONCE = 2;
+// They hold connections for seconds that other requests need too. Of an organization two run at a time, whether it is alone or not.
+const MAX_AT_ONCE = 4;
 
-/** Runs a search. @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process */
-export type RunSearch = <T>(search: () => Promise<T>) => Promise<T>;
+/** Runs a search of an organization. @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process */
+export type RunSearch = <T>(organizationId: string, search: () => Promise<T>) => Promise<T>;
 
 export function boundedSearches(): RunSearch {
-  let running = 0;
-  return async (search) => {
-    if (running >= MAX_AT_ONCE) throw unavailable('Other searches are running');
-    running += 1;
+  const places = new Places(MAX_AT_ONCE, () => false);
+  return async (organizationId, search) => {
+    const leave = places.take(organizationId);
+    if (leave === null) throw unavailable('Other searches are running');
     try {
       return await search();
     } catch (error) {
       throw error instanceof SearchTooBroadError ? tooBroad(error) : error;
     } finally {
-      running -= 1;
+      leave();
     }
   };
 }

@@ -173,7 +173,8 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   // What it finds tells what payloads hold.
   if (query.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
   const read = () => listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
-  const search = () => deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(read));
+  const id = organizationId(ctx);
+  const search = () => deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, read));
   const { events, total } = await (query.search === undefined ? read() : search());
   ctx.body = listAnswer(events.map(show), total, query);
 }

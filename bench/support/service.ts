@@ -4,8 +4,9 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { readSettings } from '../../core/config.ts';
+import { newId } from '../../core/ids.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
-import { prepareDatabase } from '../../db/prepare.ts';
+import { hashToken, newToken, prepareDatabase } from '../../db/prepare.ts';
 import type { Stack } from '../../local/stack.ts';
 import { managementCaller } from './call.ts';
 import { type Cost, readCounters } from './cost.ts';
@@ -23,20 +24,25 @@ export interface Memory {
   api: number;
 }
 
-export interface Service {
-  api: RunningChild;
-  worker: RunningChild;
+/** An organization on a service. */
+export interface Organization {
   /** Where the API listens. */
   url: string;
   organizationId: string;
+  organizationSlug: string;
+  /** A request to the management API. @throws when the answer is an error */
+  call(method: string, path: string, body?: object): Promise<unknown>;
+}
+
+export interface Service extends Organization {
+  api: RunningChild;
+  worker: RunningChild;
   /** Connections of the bench itself. */
   pool: Pool;
   temporal: Client;
   /** What its processes and the servers have used so far. */
   counters(): Promise<Cost>;
   memoryMiB(): Memory;
-  /** A request to the management API. @throws when the answer is an error */
-  call(method: string, path: string, body?: object): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -67,6 +73,7 @@ export async function startService(stack: Stack, settings: Record<string, string
     worker,
     url,
     organizationId: organization.id,
+    organizationSlug: organization.slug,
     pool,
     counters: () => readCounters(stack, pool, pids),
     memoryMiB: () => ({ worker: residentMiB(pids.worker), api: residentMiB(pids.api) }),
@@ -79,6 +86,31 @@ export async function startService(stack: Stack, settings: Record<string, string
       await connection.close();
     },
   };
+}
+
+/** One more organization. `leave` deletes its destinations, so that what is left to do for them ends. */
+export async function addOrganization(service: Service): Promise<Organization & { leave: () => Promise<void> }> {
+  const id = newId('org');
+  const slug = `bench-${id.slice(-12)}`;
+  const token = newToken();
+  await service.pool.query(
+    `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $2, 'business') returning id)
+     insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
+     select $3, id, 'bench', $4, $5, '{read,write}' from organization`,
+    [id, slug, newId('key'), hashToken(token), token.slice(-4)],
+  );
+  const call = managementCaller(service.url, token);
+  async function leave(): Promise<void> {
+    for (;;) {
+      const { rows } = await service.pool.query<{ id: string }>(
+        'select id from destinations where organization_id = $1 limit 100',
+        [id],
+      );
+      if (rows.length === 0) return;
+      await call('DELETE', '/api/destinations/bulk', { ids: rows.map((row) => row.id) });
+    }
+  }
+  return { url: service.url, organizationId: id, organizationSlug: slug, call, leave };
 }
 
 export interface Pipe {
@@ -94,7 +126,7 @@ export interface Pipe {
  * @param options members of the destinations and of the route besides names and addresses
  */
 export async function createPipe(
-  service: Service,
+  service: Organization,
   urls: string | string[],
   options: { destination?: object; route?: object } = {},
 ): Promise<Pipe> {
@@ -105,7 +137,7 @@ export async function createPipe(
 }
 
 /** @param members besides its name and address @returns its id */
-export async function createDestination(service: Service, url: string, members: object = {}): Promise<string> {
+export async function createDestination(service: Organization, url: string, members: object = {}): Promise<string> {
   const { id } = (await service.call('POST', '/api/destinations', { name: 'bench', url, ...members })) as {
     id: string;
   };
@@ -115,13 +147,13 @@ export async function createDestination(service: Service, url: string, members: 
 /**
  * A source that verifies GitHub's signature, with one route.
  * @param members of the route besides source and destinations
- * @returns the path of its webhooks
+ * @returns the path of its webhooks, and the ids
  */
 export async function createRoute(
-  service: Service,
+  service: Organization,
   destinationIds: string[],
   members: object = {},
-): Promise<{ path: string; routeId: string }> {
+): Promise<{ path: string; sourceId: string; routeId: string }> {
   const slug = `bench-${randomBytes(6).toString('hex')}`;
   const source = (await service.call('POST', `/api/organizations/${service.organizationId}/sources`, {
     name: slug,
@@ -130,7 +162,7 @@ export async function createRoute(
   })) as { id: string };
   const route = { name: slug, sourceId: source.id, destinationIds, ...members };
   const { id } = (await service.call('POST', '/api/routes', route)) as { id: string };
-  return { path: `/ingest/default/${slug}`, routeId: id };
+  return { path: `/ingest/${service.organizationSlug}/${slug}`, sourceId: source.id, routeId: id };
 }
 
 const DRAIN_DEADLINE_MS = 120_000;

@@ -12,7 +12,7 @@ import {
 import { NOW_MS } from '../clock.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
-import { WAKE_CIRCUITS } from '../sql-rules.ts';
+import { dueInTurn, WAKE_CIRCUITS } from '../sql-rules.ts';
 
 /** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */
 export interface StoredCircuit {
@@ -259,14 +259,15 @@ export interface DueCircuit {
 // A claim moves the time ahead, like a lease: if this worker dies before it has woken the workflow, another worker does.
 const CLAIM_DUE = `
 with due as (
-  select route_id from circuits where wake_at <= now() order by wake_at limit $1 for update skip locked
+  select c.route_id from circuits c join (${dueInTurn('circuits', 'route_id', 'wake_at', '$1')}) w on w.route_id = c.route_id
+  where c.wake_at <= now() for update of c skip locked
 )
 update circuits c set wake_at = now() + interval '1 minute'
 from due d where c.route_id = d.route_id
 returning c.route_id as "routeId", c.organization_id as "organizationId",
   (select name from routes r where r.id = c.route_id) as "routeName"`;
 
-/** Claims circuits whose workflow is to be woken, the longest overdue first. */
+/** Claims circuits whose workflow is to be woken, organization by organization, the longest overdue first. */
 export async function claimDueCircuits(db: Queryable, limit: number): Promise<DueCircuit[]> {
   const { rows } = await db.query<DueCircuit>(CLAIM_DUE, [limit]);
   return rows;

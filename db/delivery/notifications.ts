@@ -2,6 +2,7 @@
 // Rules: NOTE-01 to NOTE-04.
 import { type ErrorSummary, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import type { Queryable } from '../pool.ts';
+import { dueInTurn } from '../sql-rules.ts';
 
 export type NotificationKind = 'failure' | 'recovery' | 'success';
 
@@ -65,13 +66,15 @@ export function noteOutcomes(ended: string): string {
 // that worker dies before it has started the workflow.
 const CLAIM = `
 with due as (
-  select route_id, kind from route_notifications where due_at <= now() order by due_at limit $1 for update skip locked
+  select n.route_id, n.kind from route_notifications n
+  join (${dueInTurn('route_notifications', 'route_id, kind', 'due_at', '$1')}) w on w.route_id = n.route_id and w.kind = n.kind
+  where n.due_at <= now() for update of n skip locked
 )
 update route_notifications n set due_at = now() + interval '1 minute'
 from due d where n.route_id = d.route_id and n.kind = d.kind
 returning n.route_id, n.kind, n.organization_id`;
 
-/** Claims notifications that are due, the longest overdue first. */
+/** Claims notifications that are due, organization by organization, the longest overdue first. */
 export async function claimNotifications(
   db: Queryable,
   limit: number,

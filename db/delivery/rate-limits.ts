@@ -73,9 +73,11 @@ on conflict (destination_id, priority, delivery_id) do update set resume = 'wait
  * Puts a delivery, whose workflow waits, into the outbox, among the new deliveries of its destination. A relay signals the
  * workflow when its turn has come; the row leaves the outbox when the attempt has its slot. So waiting is free, the order is
  * kept, a new limit applies at once, and a cancelled delivery takes no slot.
+ * @returns false when the delivery has ended
  */
-export async function queueForTurn(db: Queryable, deliveryId: string): Promise<void> {
-  await db.query(QUEUE, [deliveryId, shardOf(deliveryId)]);
+export async function queueForTurn(db: Queryable, deliveryId: string): Promise<boolean> {
+  const { rowCount } = await db.query(QUEUE, [deliveryId, shardOf(deliveryId)]);
+  return rowCount === 1;
 }
 
 /** Time until a slot that was reserved before, maybe by another process. @param at as it was reserved */

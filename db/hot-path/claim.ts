@@ -28,100 +28,148 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // attempt. Two relays never read the same row, because a shard has one leaseholder, and the claim itself checks the lease: a
 // relay that was paused for longer than its lease reads nothing. If a lease changes its owner after a claim, both start the same
 // workflow id and the second start is refused; or, in the express lane, both make the attempt and one of them is recorded.
-// The recursive part hops from destination to destination through the index (one probe each), so the cost follows the number of
-// destinations with work, not the length of the backlog; and no destination can starve another. Callers go round-robin: each
-// claim starts behind the last destination that the one before has examined, whether that had something to start or not. It ends
-// when enough is found, so nothing is fetched needlessly and the next destination gets its turn.
+// The recursive parts hop from organization to organization, and inside each from destination to destination (one probe each), so
+// the cost follows the number of destinations with work that are examined, not the length of the backlog; and neither can starve
+// another. Callers go round-robin: each claim starts behind the last organization that the one before has examined, and inside an
+// organization behind its last destination, whether that had something to start or not. A claim ends when enough is found, so
+// nothing is fetched needlessly and the next one gets its turn.
 // It ends before the warehouses, whose ids come after all others: their deliveries are written in files
 // (db/warehouse/batches.ts).
 // Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than the
 // rest of the statement.
 // The circuits are few rows, looked up by key for each claimed row; only primary deliveries are subject to one.
-// The destinations of suspended organizations are passed over, each by a look at one of its rows.
-// A claim that found less than its limit has a row without a delivery, which says where it stopped: null when no destination is
-// left. PostgreSQL reads a CTE only as far as needed, so a full claim has not gone further.
+// An organization whose limit of rows was not reached has a last row without a delivery, which says where it was left: null when
+// no destination is left in it. PostgreSQL reads a CTE only as far as needed, so a full claim has not gone further.
+const NEXT_DESTINATION = (after: string) => `(
+        select n.destination_id from outbox n
+        where n.organization_id = v.id and n.destination_id > ${after} and n.destination_id < ${FIRST_WAREHOUSE}
+        order by n.organization_id, n.destination_id limit 1)`;
+
 const CLAIM = `
-with recursive ${hops('destination', 'outbox', 'destination_id', { above: '$1', below: FIRST_WAREHOUSE })}, examined as materialized (
-  select id from destination where id is not null limit $3
-), found as materialized (
-  select o.* from examined d
-  cross join lateral (
-    select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
-           event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
-           failover_of as "failoverOf", resume,
-           case when failover_of is null then
-             (select c.state from circuits c
-              where c.route_id = outbox.route_id and ${circuitBlocks('c', 'outbox.delivery_id')})
-           end as "blockedBy"
-    from outbox
-    where destination_id = d.id and delivery_id not in (select unnest($5::text[]))
-      and shard in (select shard from relay_shards where owner = $4 and expires_at > now())
-    order by priority desc, delivery_id
-    limit $6
-  ) o
-  where d.id <> all($2::text[])
-    and (cardinality($8::text[]) = 0 or (select x.organization_id from outbox x where x.destination_id = d.id limit 1) <> all($8::text[]))
-  limit $7
+with recursive ${hops('organization', 'outbox', 'organization_id', { above: '$1' })}, visited as materialized (
+  select id from organization where id is not null and id <> all($2::text[]) limit $3
 )
-select * from found
-union all
-select null, case when count(*) = $3 then max(id) end, null, null, null, null, null, null, null, null
-from examined having (select count(*) from found) < $7`;
+select o.* from visited v
+left join lateral (
+  select k.after, k.most from unnest($4::text[], $5::text[], $6::int[]) as k(id, after, most) where k.id = v.id limit 1
+) known on true
+cross join lateral (
+  with recursive destination(id, number) as (
+    select ${NEXT_DESTINATION("coalesce(known.after, '')")}, 1
+    union all
+    select ${NEXT_DESTINATION('last.id')}, last.number + 1
+    from destination last where last.id is not null and last.number < $9
+  )
+  select found.* from destination d cross join lateral (
+    (select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
+            event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
+            failover_of as "failoverOf", resume,
+            case when failover_of is null then
+              (select c.state from circuits c
+               where c.route_id = outbox.route_id and ${circuitBlocks('c', 'outbox.delivery_id')})
+            end as "blockedBy"
+     from outbox
+     where destination_id = d.id and d.id <> all($8::text[]) and delivery_id not in (select unnest($11::text[]))
+       and shard in (select shard from relay_shards where owner = $10 and expires_at > now())
+     order by priority desc, delivery_id
+     limit least($12, (coalesce(known.most, $7) + 1) / 2))
+    union all
+    select null, d.id, v.id, null, null, null, null, null, null, null where d.id is null or d.number = $9
+  ) found
+  limit coalesce(known.most, $7)
+) o
+limit $13`;
+
+/** Where claims of an organization go on, and how much it may have. */
+export interface OrganizationTurn {
+  id: string;
+  /** Destinations sort after this id ('' = from the first). */
+  after: string;
+  /** Most rows, at least one. */
+  most: number;
+}
 
 /** Result of a claim. */
 export interface Claimed {
+  /** By organization, and in each by destination, the most urgent and oldest first. */
   rows: OutboxRow[];
-  /** The last examined destination, behind which the next claim continues; '' when none is left behind it. */
-  examinedTo: string;
+  /** Of each examined organization: the last examined destination; '' when none is left behind it. In their order. */
+  examinedTo: Map<string, string>;
+  /** Whether it ended because it had enough. */
+  isFull: boolean;
 }
 
 /**
- * Reads deliveries to start, per destination the most urgent and oldest first.
- * @param claim.afterDestination destinations sort after this id ('' = from the first)
+ * Reads deliveries to start.
+ * @param claim.afterOrganization organizations sort after this id ('' = from the first)
+ * @param claim.skippedOrganizations those at their limit, and suspended ones
+ * @param claim.maxOrganizations how many to examine, without skipped ones
+ * @param claim.turns what is known of organizations
+ * @param claim.mostOfOthers most rows of each other organization, at least one
  * @param claim.fullDestinations destinations at their in-flight limit
- * @param claim.maxDestinations how many destinations to examine, full ones included
+ * @param claim.maxDestinations how many destinations of an organization to examine, full ones included
  * @param claim.owner the relay, whose shards are claimed from
  * @param claim.inFlight deliveries this relay has started and whose result is not recorded yet
- * @param claim.perDestination most rows of one destination
+ * @param claim.perDestination most rows of one destination; it gets at most half of its organization's
  * @param claim.most most rows in all, at least one
- * @param claim.suspended organizations whose deliveries wait
  */
 export async function claimDeliveries(
   db: Queryable,
   claim: {
-    afterDestination: string;
+    afterOrganization: string;
+    skippedOrganizations: string[];
+    maxOrganizations: number;
+    turns: OrganizationTurn[];
+    mostOfOthers: number;
     fullDestinations: string[];
     maxDestinations: number;
     owner: string;
     inFlight: string[];
     perDestination: number;
     most: number;
-    suspended: string[];
   },
 ): Promise<Claimed> {
   const { rows: found } = await db.query<OutboxRow | Stopped>({
     name: 'claim',
     text: CLAIM,
     values: [
-      claim.afterDestination,
+      claim.afterOrganization,
+      claim.skippedOrganizations,
+      claim.maxOrganizations,
+      claim.turns.map(({ id }) => id),
+      claim.turns.map(({ after }) => after),
+      claim.turns.map(({ most }) => most),
+      claim.mostOfOthers,
       claim.fullDestinations,
       claim.maxDestinations,
       claim.owner,
       claim.inFlight,
       claim.perDestination,
-      claim.most,
-      claim.suspended,
+      // Each organization may have a row that says where it was left.
+      claim.most + claim.maxOrganizations,
     ],
   });
-  const stopped = found.find(isStopped);
-  const rows = found.filter((row) => !isStopped(row));
-  if (stopped) return { rows, examinedTo: stopped.destinationId ?? '' };
-  return { rows, examinedTo: rows.reduce((last, { destinationId: id }) => (id > last ? id : last), '') };
+  return upTo(found, claim.most);
 }
 
-/** Where a claim stopped looking. */
+function upTo(found: (OutboxRow | Stopped)[], most: number): Claimed {
+  const rows: OutboxRow[] = [];
+  const examinedTo = new Map<string, string>();
+  for (const row of found) {
+    if (isStopped(row)) examinedTo.set(row.organizationId, row.destinationId ?? '');
+    else if (rows.length === most) break;
+    else {
+      rows.push(row);
+      examinedTo.set(row.organizationId, row.destinationId);
+    }
+  }
+  return { rows, examinedTo, isFull: rows.length === most };
+}
+
+/** Where a claim stopped looking in an organization. */
 interface Stopped {
   deliveryId: null;
+  organizationId: string;
   destinationId: string | null;
 }
 

@@ -7,6 +7,7 @@ import { isStatementTimeout } from '../database-errors.ts';
 import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { forgetEnded } from '../ranges.ts';
+import { dueInTurn } from '../sql-rules.ts';
 
 /** Counting took longer than a statement may. */
 export class FilterTooBroadError extends Error {
@@ -192,7 +193,8 @@ export const REPLAY_LEASE_SECONDS = 60;
 // worker dies before it has started the workflow. A row that is locked by its page is alive.
 const CLAIM = `
 with due as (
-  select id from event_replays where due_at <= now() order by due_at limit $1 for update skip locked
+  select r.id from event_replays r join (${dueInTurn('event_replays', 'id', 'due_at', '$1')}) w on w.id = r.id
+  where r.due_at <= now() for update of r skip locked
 )
 update event_replays r set due_at = now() + make_interval(secs => $2)
 from due d where r.id = d.id

@@ -35,11 +35,19 @@ with recursive ${hops('waiting', 'outbox', 'destination_id', { above: FIRST_WARE
   order by w.id
   on conflict do nothing
   returning destination_id, organization_id
+), waiting_in_turn as (
+  select destination_id, version, changed from (
+    select f.destination_id, f.due_at, d.version, d.version is distinct from f.seen_version as changed,
+           row_number() over (partition by f.organization_id order by f.due_at) as turn
+    from warehouse_flushes f left join destinations d on d.id = f.destination_id
+    where f.due_at <= now() or d.version is distinct from f.seen_version
+  ) w order by turn, due_at limit $1
 ), found as (
-  select f.destination_id, d.version, d.version is distinct from f.seen_version as changed
-  from warehouse_flushes f left join destinations d on d.id = f.destination_id
-  where f.due_at <= now() or d.version is distinct from f.seen_version
-  order by f.due_at limit $1 for update of f skip locked
+  -- what another worker has claimed meanwhile is not due any more
+  select f.destination_id, w.version, w.changed
+  from waiting_in_turn w join warehouse_flushes f on f.destination_id = w.destination_id
+  where f.due_at <= now() or w.version is distinct from f.seen_version
+  for update of f skip locked
 ), due as (
   update warehouse_flushes f
   set due_at = now() + make_interval(secs => $2), seen_version = found.version
@@ -52,7 +60,7 @@ from (select destination_id, organization_id, true as changed from begun union a
 
 /**
  * Claims destinations whose workflow must be started or signalled: new ones, those whose record has changed, and those that were
- * not checked for a while.
+ * not checked for a while. Organizations take turns.
  */
 export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlush[]> {
   const { rows } = await db.query<DueFlush>(CLAIM, [limit, LEASE_SECONDS]);

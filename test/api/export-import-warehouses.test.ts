@@ -58,6 +58,7 @@ describe('Export and import of warehouses', () => {
         authType: 'none',
         authConfig: {},
         signingSecret: null,
+        forwardHeaders: null,
         timeoutMs: 30_000,
         rateLimitPerMinute: null,
         retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },

@@ -3,13 +3,36 @@ import { ALL_OPEN, type Admission, admit } from '../../core/backlog-limit.ts';
 
 const LIMIT = 1000;
 
-/** What is decided when destinations a, b, c, ... have so many waiting. */
+const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
+
+/** What is decided when destinations a, b, c, ... of the only organization have so many waiting. */
 function decided(waiting: number[], before: Admission = ALL_OPEN): Admission {
-  const destinations = waiting.map((count, at) => ({ id: String.fromCharCode(97 + at), waiting: count }));
-  return admit(LIMIT, { total: waiting.reduce((sum, count) => sum + count, 0), destinations }, before);
+  return decidedFor([waiting], before);
+}
+
+/** The same for several organizations A, B, C, ..., each with its destinations. */
+function decidedFor(organizations: number[][], before: Admission = ALL_OPEN): Admission {
+  const named = organizations.map((waiting, at) => ({ id: String.fromCharCode(65 + at), waiting: sum(waiting) }));
+  const destinations = organizations.flatMap((waiting, at) =>
+    waiting.map((count) => ({ organizationId: named[at]?.id ?? '', waiting: count })),
+  );
+  return admit(
+    LIMIT,
+    {
+      total: sum(named.map(({ waiting }) => waiting)),
+      organizations: named,
+      destinations: destinations.map((each, at) => ({ ...each, id: String.fromCharCode(97 + at) })),
+      alone: organizations.length === 1,
+    },
+    before,
+  );
 }
 
 const full = (...waiting: Parameters<typeof decided>) => [...decided(...waiting).fullDestinations].join('');
+const fullOf = (...organizations: Parameters<typeof decidedFor>) => {
+  const { fullOrganizations, fullDestinations } = decidedFor(...organizations);
+  return [...fullOrganizations, ...fullDestinations].join('');
+};
 
 describe('the backlog limit', () => {
   it('stops a destination when it has as many waiting as there is room left', () => {
@@ -55,5 +78,36 @@ describe('the backlog limit', () => {
       }
     }
     expect(decided([0]).margin).to.equal(500);
+  });
+
+  it('stops an organization when it has as many waiting as are left for others, however many destinations it has', () => {
+    const many = (count: number, each: number) => Array.from({ length: count }, () => each);
+    expect([...decidedFor([many(5, 99), [1]]).fullOrganizations]).to.deep.equal([]);
+    expect([...decidedFor([many(5, 100), [1]]).fullOrganizations]).to.deep.equal(['A']);
+    const { full: isFull, fullOrganizations, fullDestinations } = decidedFor([many(200, 5), []]);
+    expect([isFull, fullOrganizations.has('A')]).to.deep.equal([true, true]);
+    expect(fullDestinations.size).to.equal(200);
+  });
+
+  it('leaves room for the next organization, however many are greedy', () => {
+    expect([...decidedFor([[200, 134], [200, 134], [10]]).fullOrganizations]).to.deep.equal(['A', 'B']);
+    const greedy = Array.from({ length: 20 }, () => [24, 24]);
+    const crowd = decidedFor([...greedy, [1]]);
+    expect(crowd.full).to.equal(false);
+    expect(crowd.fullOrganizations.size).to.equal(20);
+    expect(crowd.fullOrganizations.has('U'), 'the last one').to.equal(false);
+  });
+
+  it('leaves room for the other destinations of an organization', () => {
+    expect(fullOf([[249], []])).to.equal('');
+    expect(fullOf([[250], []])).to.equal('a');
+    expect(fullOf([[250, 10], []])).to.equal('a');
+  });
+
+  it('opens an organization at nine tenths of what closed it', () => {
+    const closed = decidedFor([[250, 250], []]);
+    expect([...closed.fullOrganizations]).to.deep.equal(['A']);
+    expect([...decidedFor([[230, 230], []], closed).fullOrganizations]).to.deep.equal(['A']);
+    expect([...decidedFor([[220, 220], []], closed).fullOrganizations]).to.deep.equal([]);
   });
 });

@@ -34,18 +34,19 @@ describe('relays that claim', () => {
   const makeDestinations = (count: number) => Array.from({ length: count }, () => newId('dst')).toSorted();
 
   /** So many deliveries of each destination. */
-  async function enqueue(destinationIds: string[], each: number): Promise<void> {
+  async function enqueue(destinationIds: string[], each: number, organizationId = 'org_1'): Promise<void> {
     const ids = destinationIds.flatMap((destinationId) =>
       Array.from({ length: each }, () => ({ destinationId, deliveryId: newId('dlv') })),
     );
     await database.pool.query(
       `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
-       select delivery, destination, 'org_1', 'evt_1', 'src_1', 'rte_1', 0, shard
+       select delivery, destination, $4, 'evt_1', 'src_1', 'rte_1', 0, shard
        from unnest($1::text[], $2::text[], $3::int[]) as o(delivery, destination, shard)`,
       [
         ids.map(({ deliveryId }) => deliveryId),
         ids.map(({ destinationId }) => destinationId),
         ids.map(({ deliveryId }) => shardOf(deliveryId)),
+        organizationId,
       ],
     );
   }
@@ -56,13 +57,13 @@ describe('relays that claim', () => {
   }
 
   /** Relays that share the shards. */
-  async function startRelays(count: number, limits = LIMITS): Promise<Relay[]> {
+  async function startRelays(count: number, limits = LIMITS, alone = true): Promise<Relay[]> {
     const owners = Array.from({ length: count }, () => newId('req'));
     // Twice: the first of them takes all shards, and gives up what is too much when it has seen the others.
     for (const owner of [...owners, ...owners, ...owners]) await renewShards(database.pool, owner);
     await database.pool.query(`update relay_shards set expires_at = now() + interval '1 hour'`);
     return owners.map((owner) => {
-      const inFlight = new InFlight(limits);
+      const inFlight = new InFlight(limits, { alone: () => alone });
       return { inFlight, claims: createClaims({ hotPool, owner, inFlight, waiting: () => [], suspended: () => [] }) };
     });
   }
@@ -118,6 +119,40 @@ describe('relays that claim', () => {
     expect(Math.max(...served.values())).to.equal(2);
   });
 
+  it('give an organization its turn at once, however many destinations of another are busy', async () => {
+    const busy = makeDestinations(500);
+    const [quick = ''] = makeDestinations(1);
+    const [relay] = await startRelays(1, LIMITS, false);
+    if (!relay) throw new Error('there is no relay');
+    await enqueue(busy, 20, 'org_a');
+    const served = new Map<string, number>();
+    const serve = async (rows: OutboxRow[]) => {
+      for (const { destinationId } of rows) served.set(destinationId, (served.get(destinationId) ?? 0) + 1);
+      await deliver(relay, rows);
+    };
+    for (let claim = 0; claim < 5; claim += 1) await serve(await relay.claims.next());
+    await enqueue([quick], 3, 'org_b');
+    // A claim may be in the middle of the organizations: the one after it begins with the first again.
+    await serve(await relay.claims.next());
+    await serve(await relay.claims.next());
+    expect(served.get(quick)).to.equal(3);
+    for (let claim = 0; claim < 200 && served.size <= 500; claim += 1) await serve(await relay.claims.next());
+    expect(served.size, 'every busy one has had its turn, too').to.equal(501);
+  });
+
+  it('start what another organization sends while all that one may have hangs', async () => {
+    const hanging = makeDestinations(500);
+    const [quick = ''] = makeDestinations(1);
+    const [relay] = await startRelays(1, LIMITS, false);
+    if (!relay) throw new Error('there is no relay');
+    await enqueue(hanging, 3, 'org_a');
+    for (let claim = 0; claim < 20; claim += 1) await relay.claims.next();
+    expect(relay.inFlight.size).to.equal(100);
+    expect(relay.claims.midRound, 'nothing is left to look for').to.equal(false);
+    await enqueue([quick], 20, 'org_b');
+    expect(await relay.claims.next()).to.have.length.greaterThan(10);
+  });
+
   it('fetch no more than may be started, and go on behind what they examined', async () => {
     const destinations = makeDestinations(6);
     const owner = newId('req');
@@ -125,28 +160,75 @@ describe('relays that claim', () => {
     await enqueue(destinations, 3);
     const claim = (given: Partial<Parameters<typeof claimDeliveries>[1]>) =>
       claimDeliveries(hotPool, {
-        afterDestination: '',
+        afterOrganization: '',
+        skippedOrganizations: [],
+        maxOrganizations: 4,
+        turns: [],
+        mostOfOthers: 100,
         fullDestinations: [],
         maxDestinations: 4,
         owner,
         inFlight: [],
         perDestination: 3,
         most: 100,
-        suspended: [],
         ...given,
       });
+    const from = (after: string | undefined) => ({ turns: [{ id: 'org_1', after: after ?? '', most: 100 }] });
+    const at = (destinationId: string | undefined) => new Map([['org_1', destinationId ?? '']]);
     const full = await claim({ most: 5 });
     expect(full.rows.map(({ destinationId }) => destinations.indexOf(destinationId))).to.deep.equal([0, 0, 0, 1, 1]);
-    expect(full.examinedTo).to.equal(destinations[1]);
+    expect(full).to.deep.include({ examinedTo: at(destinations[1]), isFull: true });
     // Nothing to start at the last ones: they count as examined all the same.
     const busy = await claim({ fullDestinations: destinations.slice(1, 4) });
     expect(busy.rows).to.have.length(3);
-    expect(busy.examinedTo).to.equal(destinations[3]);
+    expect(busy.examinedTo).to.deep.equal(at(destinations[3]));
     const none = await claim({ fullDestinations: destinations });
-    expect(none).to.deep.equal({ rows: [], examinedTo: destinations[3] });
-    const end = await claim({ afterDestination: destinations[3] ?? '' });
+    expect(none).to.deep.equal({ rows: [], examinedTo: at(destinations[3]), isFull: false });
+    const end = await claim(from(destinations[3]));
     expect(end.rows).to.have.length(6);
-    expect(end.examinedTo).to.equal('');
-    expect(await claim({ afterDestination: destinations[5] ?? '' })).to.deep.equal({ rows: [], examinedTo: '' });
+    expect(end.examinedTo).to.deep.equal(at(''));
+    expect(await claim(from(destinations[5]))).to.deep.equal({ rows: [], examinedTo: at(''), isFull: false });
+    expect(await claim({ skippedOrganizations: ['org_1'] })).to.deep.equal({
+      rows: [],
+      examinedTo: new Map(),
+      isFull: false,
+    });
+  });
+
+  it('fetch no more of an organization than it may have, and go on behind the last organization', async () => {
+    const owner = newId('req');
+    await renewShards(database.pool, owner);
+    const [first, second] = [makeDestinations(3), makeDestinations(3)];
+    await enqueue(first, 3, 'org_a');
+    await enqueue(second, 3, 'org_b');
+    const claim = (given: Partial<Parameters<typeof claimDeliveries>[1]>) =>
+      claimDeliveries(hotPool, {
+        afterOrganization: '',
+        skippedOrganizations: [],
+        maxOrganizations: 50,
+        turns: [{ id: 'org_a', after: '', most: 2 }],
+        mostOfOthers: 4,
+        fullDestinations: [],
+        maxDestinations: 10,
+        owner,
+        inFlight: [],
+        perDestination: 50,
+        most: 100,
+        ...given,
+      });
+    const shared = await claim({});
+    // A destination gets at most half of its organization's.
+    expect(shared.rows.map(({ destinationId }) => destinationId)).to.deep.equal([
+      first[0],
+      first[1],
+      second[0],
+      second[0],
+      second[1],
+      second[1],
+    ]);
+    expect([...shared.examinedTo.keys()]).to.deep.equal(['org_a', 'org_b']);
+    const behind = await claim({ afterOrganization: 'org_a' });
+    expect([...behind.examinedTo.keys()]).to.deep.equal(['org_b']);
+    expect([...(await claim({ maxOrganizations: 1 })).examinedTo.keys()]).to.deep.equal(['org_a']);
   });
 });

@@ -44,14 +44,17 @@ describe('a claim', () => {
     inTransaction(pool, async (db) => {
       const before = await rowsRead(db);
       const { rows } = await claimDeliveries(db, {
-        afterDestination: '',
+        afterOrganization: '',
+        skippedOrganizations: [],
+        maxOrganizations: 50,
+        turns: [],
+        mostOfOthers: 100,
         fullDestinations: [],
         maxDestinations: 100,
         owner,
         inFlight,
         perDestination: CLAIMED,
         most: 100,
-        suspended: [],
       });
       return { rows, read: (await rowsRead(db)) - before };
     });

@@ -5,6 +5,7 @@ import { advanceCircuit } from '../../activities/circuit.ts';
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
+import { Places } from '../../core/places.ts';
 import {
   changeCircuits,
   claimDueCircuits,
@@ -103,7 +104,7 @@ describe('held deliveries', () => {
       await blocker.query('lock table destinations in access exclusive mode');
       const client = new Client({ connection });
       const looking = advanceCircuit(
-        { pool, client, settings, log: createLog(settings, 'worker') },
+        { pool, client, settings, releases: new Places(1, () => true), log: createLog(settings, 'worker') },
         { routeId, reset: false },
       );
       await until('the first to be released', async () => (await findHeld(pool, routeId, first)) === undefined);

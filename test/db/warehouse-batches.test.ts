@@ -119,14 +119,17 @@ describe('warehouse batches in PostgreSQL', () => {
     await store(warehouse, 2);
     await pool.query(`update relay_shards set owner = 'test', expires_at = now() + interval '1 minute'`);
     const claim = {
-      afterDestination: '',
+      afterOrganization: '',
+      skippedOrganizations: [],
+      maxOrganizations: 50,
+      turns: [],
+      mostOfOthers: 100,
       fullDestinations: [],
       maxDestinations: 100,
       owner: 'test',
       inFlight: [],
       perDestination: 100,
       most: 100,
-      suspended: [],
     };
     expect((await claimDeliveries(hotPool, claim)).rows).to.deep.equal([]);
     expect(await waitingDeliveries(pool, warehouse.key.destinationId, 10)).to.have.lengthOf(2);

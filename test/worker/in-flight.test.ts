@@ -4,12 +4,12 @@ import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/in-flight.ts';
 
 let count = 0;
-function row(destinationId: string): OutboxRow {
+function row(destinationId: string, organizationId = 'org_1'): OutboxRow {
   count += 1;
   return {
     deliveryId: `dlv_${count}`,
     destinationId,
-    organizationId: 'org_1',
+    organizationId,
     eventId: 'evt_1',
     sourceId: 'src_1',
     routeId: null,
@@ -21,21 +21,28 @@ function row(destinationId: string): OutboxRow {
 }
 
 /** Takes as many of a destination as there is room for. @returns how many */
-function fill(inFlight: InFlight, destinationId: string): number {
+function fill(inFlight: InFlight, destinationId: string, organizationId?: string): number {
   let taken = 0;
-  while (inFlight.hasRoom(destinationId)) {
-    inFlight.add(row(destinationId));
+  for (
+    let next = row(destinationId, organizationId);
+    inFlight.hasRoom(next);
+    next = row(destinationId, organizationId)
+  ) {
+    inFlight.add(next);
     taken += 1;
   }
   return taken;
 }
+
+const hasRoom = (inFlight: InFlight, destinationId: string, organizationId?: string) =>
+  inFlight.hasRoom(row(destinationId, organizationId));
 
 describe('what the relay has in flight', () => {
   it('gives a destination no more than its own limit', () => {
     const inFlight = new InFlight({ total: 200, perDestination: 50 });
     expect(fill(inFlight, 'dst_1')).to.equal(50);
     expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
-    expect(inFlight.hasRoom('dst_2')).to.equal(true);
+    expect(hasRoom(inFlight, 'dst_2')).to.equal(true);
   });
 
   it('leaves room for others, however many destinations do not answer', () => {
@@ -43,7 +50,7 @@ describe('what the relay has in flight', () => {
     const taken = Array.from({ length: 12 }, (_, number) => fill(inFlight, `dst_${number}`));
     expect(taken.slice(0, 5)).to.deep.equal([50, 50, 34, 22, 15]);
     expect(taken.every((places) => places > 0)).to.equal(true);
-    expect(inFlight.hasRoom('dst_healthy')).to.equal(true);
+    expect(hasRoom(inFlight, 'dst_healthy')).to.equal(true);
     expect(inFlight.fullDestinations()).to.have.length(12);
   });
 
@@ -69,7 +76,7 @@ describe('what the relay has in flight', () => {
     expect(inFlight.size).to.equal(51);
     expect(inFlight.deliveryIds()).to.include(first.deliveryId);
     expect(inFlight.delete(first.deliveryId)).to.equal(true);
-    expect(inFlight.hasRoom('dst_1'), 'its place at the destination was given back once').to.equal(false);
+    expect(hasRoom(inFlight, 'dst_1'), 'its place at the destination was given back once').to.equal(false);
   });
 
   it('has no more of a destination than twice its limit that it answered and that is not recorded', () => {
@@ -82,7 +89,7 @@ describe('what the relay has in flight', () => {
     }
     expect(started).to.equal(40);
     expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
-    expect(inFlight.hasRoom('dst_2')).to.equal(true);
+    expect(hasRoom(inFlight, 'dst_2')).to.equal(true);
     const [recorded = ''] = inFlight.deliveryIds();
     expect(inFlight.isAwaited(recorded)).to.equal(true);
     inFlight.delete(recorded);
@@ -101,17 +108,68 @@ describe('what the relay has in flight', () => {
         for (const { destination, ends } of taken) {
           const [oldest] = inFlight.deliveryIds();
           if (ends && oldest) inFlight.delete(oldest);
-          else if (inFlight.hasRoom(`dst_${destination}`)) inFlight.add(row(`dst_${destination}`));
+          else if (hasRoom(inFlight, `dst_${destination}`)) inFlight.add(row(`dst_${destination}`));
           expect(inFlight.size).to.be.at.most(given.total);
-          expect(inFlight.hasRoom('dst_new')).to.equal(inFlight.size < given.total);
+          expect(hasRoom(inFlight, 'dst_new')).to.equal(inFlight.size < given.total);
         }
       }),
     );
   });
 
+  describe('of several organizations', () => {
+    const several = () => new InFlight({ total: 200, perDestination: 50 }, { alone: () => false });
+
+    it('leaves one as many places as another has, however many destinations that has', () => {
+      const inFlight = several();
+      const greedy = Array.from({ length: 500 }, (_, at) => fill(inFlight, `dst_${at}`, 'org_greedy'));
+      expect(greedy.reduce((sum, count) => sum + count, 0)).to.equal(100);
+      expect(inFlight.leftFor('org_greedy')).to.equal(0);
+      expect(fill(inFlight, 'dst_other', 'org_other'), 'a destination of the other').to.be.at.least(15);
+      expect(hasRoom(inFlight, 'dst_third', 'org_third')).to.equal(true);
+    });
+
+    it('leaves the other destinations of an organization room', () => {
+      const inFlight = several();
+      expect(fill(inFlight, 'dst_slow', 'org_1')).to.equal(34);
+      expect(fill(inFlight, 'dst_quick', 'org_1')).to.be.greaterThan(10);
+    });
+
+    it('keeps a quarter from one whose answered attempts are being recorded', () => {
+      const inFlight = several();
+      for (let at = 0; at < 500; at += 1) {
+        fill(inFlight, `dst_${at}`, 'org_1');
+        for (const id of inFlight.deliveryIds()) inFlight.answered(id);
+      }
+      expect(inFlight.size).to.equal(150);
+      expect(hasRoom(inFlight, 'dst_other', 'org_2')).to.equal(true);
+      const [recorded = ''] = inFlight.deliveryIds();
+      expect(inFlight.isAwaited(recorded)).to.equal(true);
+    });
+
+    it('has room for a new one until the last place', () => {
+      const limits = fc.record({
+        total: fc.integer({ min: 1, max: 40 }),
+        perDestination: fc.integer({ min: 1, max: 40 }),
+      });
+      const steps = fc.array(fc.record({ organization: fc.integer({ min: 0, max: 5 }), ends: fc.boolean() }));
+      fc.assert(
+        fc.property(limits, steps, (given, taken) => {
+          const inFlight = new InFlight(given, { alone: () => false });
+          for (const { organization, ends } of taken) {
+            const [oldest] = inFlight.deliveryIds();
+            const next = row(`dst_${organization}`, `org_${organization}`);
+            if (ends && oldest) inFlight.delete(oldest);
+            else if (inFlight.hasRoom(next)) inFlight.add(next);
+            expect(hasRoom(inFlight, 'dst_new', 'org_new')).to.equal(inFlight.size < given.total);
+          }
+        }),
+      );
+    });
+  });
+
   it('counts what was started a short while ago apart from what waits for its destination', () => {
     let now = 0;
-    const inFlight = new InFlight({ total: 200, perDestination: 50 }, () => now);
+    const inFlight = new InFlight({ total: 200, perDestination: 50 }, { now: () => now });
     inFlight.add(row('dst_slow'));
     now = 1000;
     inFlight.add(row('dst_quick'));
@@ -121,7 +179,7 @@ describe('what the relay has in flight', () => {
 
   it('has what stays looked up, and again after a while', () => {
     let now = 0;
-    const inFlight = new InFlight({ total: 200, perDestination: 50 }, () => now);
+    const inFlight = new InFlight({ total: 200, perDestination: 50 }, { now: () => now });
     const stays = row('dst_1');
     inFlight.add(stays);
     expect(inFlight.takeOverdue()).to.deep.equal([]);

@@ -18,7 +18,7 @@ describe('deliveries that a relay has not heard of', () => {
   let worker: ScriptedWorker;
   let sourceId: string;
   let now = 0;
-  const inFlight = new InFlight({ total: 10, perDestination: 5 }, () => now);
+  const inFlight = new InFlight({ total: 10, perDestination: 5 }, { now: () => now });
   before(async () => {
     [database, worker] = await Promise.all([ownDatabase('overdue'), startScriptedWorker('test-overdue')]);
     ({ sourceId } = await insertSource(database.pool));

@@ -1,0 +1,54 @@
+// Retries take turns by organization: those of one organization hold at most its share of the activity slots of a worker, however
+// slow its destinations are. What is too much waits in the outbox, holds nothing, and is signalled by the relay when its
+// organization has a place in flight (worker/in-flight.ts). First attempts come from there, so they have their turn already.
+import { type Leave, Places } from '../../core/places.ts';
+import { queueForTurn } from '../../db/delivery/rate-limits.ts';
+import type { Pool } from '../../db/pool.ts';
+import { actingFor } from '../../db/pool-turns.ts';
+import type { AttemptOutcome, AttemptRequest } from '../types.ts';
+
+// The part of the slots up to which the relays' signals count: theirs are several, and each knows only its own places.
+const SIGNALLED_UP_TO = 3 / 4;
+
+export interface Turns {
+  /** Makes an attempt. @returns null when it was not made: the delivery is queued for its turn */
+  inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome | null>;
+  /** Whether this process makes an attempt of this delivery at the moment. */
+  isRunning(deliveryId: string): boolean;
+}
+
+/**
+ * @param slots activities that the worker runs at a time
+ * @param alone whether there is only one organization
+ */
+export function createTurns(pool: Pool, slots: number, alone: () => boolean): Turns {
+  const places = new Places(slots, alone);
+  const running = new Set<string>();
+
+  function take(organizationId: string, { attempt, waitsForTurn, queued }: AttemptRequest): Leave | null {
+    if (attempt === 1 || !waitsForTurn) return places.enter(organizationId);
+    return queued ? places.takeUpTo(SIGNALLED_UP_TO, organizationId) : places.take(organizationId);
+  }
+
+  return {
+    async inTurn(request, attempt) {
+      const { organizationId, deliveryId } = request;
+      // Of an earlier release.
+      if (organizationId === undefined) return attempt();
+      let leave = take(organizationId, request);
+      if (leave === null) {
+        if (await actingFor(organizationId, () => queueForTurn(pool, deliveryId))) return null;
+        // It has ended: finding that out takes no time.
+        leave = places.enter(organizationId);
+      }
+      running.add(deliveryId);
+      try {
+        return await actingFor(organizationId, attempt);
+      } finally {
+        running.delete(deliveryId);
+        leave();
+      }
+    },
+    isRunning: (deliveryId) => running.has(deliveryId),
+  };
+}

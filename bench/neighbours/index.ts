@@ -1,0 +1,118 @@
+// npm run bench -- neighbours [--seconds 20 --rounds 3 --lane express]: what an organization notices of another that attacks the
+// service (attacks.ts), one attack after the other. It is measured alone first, in the same round, at the same rate.
+import type { Stack } from '../../local/stack.ts';
+import { type Bar, barLine } from '../support/bars.ts';
+import { median } from '../support/measure.ts';
+import type { BenchOptions } from '../support/options.ts';
+import { saveResults } from '../support/save.ts';
+import { addOrganization, createPipe, drained, SECRET, startService } from '../support/service.ts';
+import { createSender, measureLatency, type Percentiles, type Receiver, sendAtRate } from '../support/traffic.ts';
+import { delay } from '../support/wait.ts';
+import { ATTACKS, type Attack } from './attacks.ts';
+import { startTargets } from './targets.ts';
+
+/** The other organization's acknowledgements, ms, and how many times longer its webhooks may travel than alone. */
+const ACK_BAR_MS = 100;
+const END_TO_END_BAR = 2;
+const PER_SECOND = 20;
+const WARM_UP_SECONDS = 4;
+// Until what an attack holds and queues is as much as it gets.
+const LEAD_SECONDS = 8;
+// A limit that an attack on the backlog reaches within its time.
+const MAX_BACKLOG = 20_000;
+
+interface Latencies {
+  ack: Percentiles;
+  endToEnd: Percentiles;
+}
+
+interface Round {
+  alone: Latencies;
+  /** By attack. */
+  beside: Record<string, Latencies>;
+}
+
+/** Measures, and prints a row for each attack. */
+export async function measureNeighbours(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
+  const { body, lane, rounds: count, seconds, save } = options;
+  const service = await startService(stack, {
+    HOOKYARD_LANE: lane,
+    HOOKYARD_MAX_BACKLOG: String(MAX_BACKLOG),
+    HOOKYARD_REPLAY_WINDOW_HOURS: '0',
+  });
+  const targets = await startTargets();
+  const rounds: Round[] = [];
+  try {
+    const pipe = await createPipe(service, receiver.url);
+    const sender = createSender(pipe.webhookUrl, SECRET, body);
+    const measure = () => measureLatency(sender.send, receiver, PER_SECOND, seconds);
+    for (let number = 1; number <= count; number += 1) {
+      console.log(`round ${number} of ${count}`);
+      await sendAtRate(sender.send, PER_SECOND, WARM_UP_SECONDS);
+      const round: Round = { alone: await measure(), beside: {} };
+      for (const attack of ATTACKS) {
+        round.beside[attack.name] = await duringAttack(attack);
+        await drained(service, MAX_BACKLOG);
+      }
+      rounds.push(round);
+    }
+    await sender.close();
+
+    async function duringAttack(attack: Attack): Promise<Latencies> {
+      console.log(`  ${attack.name}`);
+      // A new one each time: nothing is left of the attack before.
+      const attacker = await addOrganization(service);
+      const stop = new AbortController();
+      const attacking = attack.run({ service: attacker, targets, stopped: stop.signal });
+      try {
+        await Promise.race([delay(LEAD_SECONDS * 1000), attacking]);
+        return await measure();
+      } finally {
+        stop.abort();
+        await attacking;
+        await attacker.leave();
+      }
+    }
+  } finally {
+    await service.stop();
+    targets.close();
+  }
+  const bars = ATTACKS.flatMap((attack) => barsOf(attack, rounds));
+  console.log(report(rounds, bars, options));
+  if (save) saveResults(`neighbours-${lane}`, { bars, rounds });
+}
+
+function barsOf({ name }: Attack, rounds: Round[]): Bar[] {
+  const pairs = rounds.flatMap(({ alone, beside }) => (beside[name] ? [{ alone, beside: beside[name] }] : []));
+  const acks = pairs.map(({ beside }) => beside.ack.p99);
+  const ratios = pairs.map(({ alone, beside }) => beside.endToEnd.p99 / alone.endToEnd.p99);
+  return [
+    { what: `${name}: ack p99`, value: median(acks), unit: ' ms', atMost: ACK_BAR_MS, rounds: acks },
+    {
+      what: `${name}: end to end p99, beside / alone`,
+      value: median(ratios),
+      unit: '',
+      atMost: END_TO_END_BAR,
+      rounds: ratios,
+    },
+  ];
+}
+
+function report(rounds: Round[], bars: Bar[], { lane, seconds }: BenchOptions): string {
+  const row = (what: string, pick: (round: Round) => Latencies | undefined) => {
+    const of = (which: keyof Latencies) => {
+      const p99s = rounds.flatMap((round) => pick(round)?.[which].p99 ?? []);
+      return `${median(p99s).toFixed(1)} ms`.padEnd(10);
+    };
+    return `  ${what.padEnd(44)} ack p99 ${of('ack')} end to end p99 ${of('endToEnd')}`;
+  };
+  return [
+    '',
+    `lane ${lane}, ${PER_SECOND} webhooks/s of the other organization; medians of ${rounds.length} rounds of ${seconds} s`,
+    row('alone', ({ alone }) => alone),
+    ...ATTACKS.map(({ name }) => row(name, ({ beside }) => beside[name])),
+    '',
+    ...bars.map(barLine),
+    '',
+  ].join('\n');
+}

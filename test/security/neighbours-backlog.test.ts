@@ -1,0 +1,146 @@
+// What waits for one organization does not close ingest for another.
+import { expect } from 'chai';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { addNeighbour, fanOut, type Neighbour } from '../support/neighbours.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const LIMIT = 1000;
+const DEAD = 200;
+const BROADCASTS = 7;
+const OTHERS = 25;
+const MOST = 2000;
+
+describe('an organization whose deliveries wait', function () {
+  this.timeout(300_000);
+  let testInstance: OwnHookyard;
+  let receiver: Receiver;
+  let other: Neighbour;
+  before(async () => {
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    await testInstance.api.stop();
+    await testInstance.startApi({ HOOKYARD_MAX_BACKLOG: String(LIMIT) });
+    other = await addNeighbour(testInstance);
+  });
+  after(async () => {
+    await testInstance.close();
+    await receiver.close();
+  });
+  beforeEach('nothing waits, and ingest has noticed that', async () => {
+    await testInstance.pool.query('truncate outbox, held_deliveries, retrying_deliveries');
+    await until('ingest to be open', async () => {
+      const { ingest } = await testInstance.client.get<{ ingest: string }>('/readyz');
+      return ingest === 'open';
+    });
+  });
+
+  async function attacker(): Promise<Neighbour> {
+    return addNeighbour(testInstance);
+  }
+
+  async function expectAllAccepted(neighbour: Neighbour, source: SourceView): Promise<void> {
+    for (let number = 0; number < OTHERS; number += 1) {
+      expect((await neighbour.records.post(source, '{}')).status, `webhook ${number}`).to.equal(200);
+    }
+  }
+
+  it(`cannot close ingest for others with ${DEAD} dead destinations and ${BROADCASTS} webhooks`, async () => {
+    const greedy = await attacker();
+    const dead = await fanOut(greedy, [receiver.endpoint(500).url], DEAD);
+    const { source } = await other.records.pipe(receiver.endpoint(200).url);
+    const answers = await Promise.all(
+      Array.from({ length: BROADCASTS }, () => greedy.records.post(dead.source, '{}').then(({ status }) => status)),
+    );
+    expect(
+      answers.filter((status) => status === 200),
+      'its share, and no more',
+    ).to.have.length(3);
+    await expectAllAccepted(other, source);
+    // The one that has its share is still refused.
+    const refused = await greedy.records.post(dead.source, '{}');
+    expect(refused.status).to.equal(503);
+    expect(refused.headers['retry-after']).to.match(/^\d+$/);
+    expect(refused.body)
+      .to.have.property('message')
+      .that.matches(/this organization|the destination/);
+    const { ingest } = await testInstance.client.get<{ ingest: string }>('/readyz');
+    expect(ingest).to.equal('partly_full');
+  });
+
+  it('is refused with the name of its own limit, which others do not notice', async () => {
+    const limited = await attacker();
+    await testInstance.pool.query('update organizations set limits = $2 where id = $1', [
+      limited.organizationId,
+      { waitingDeliveries: 10 },
+    ]);
+    const { source } = await limited.records.pipe(receiver.endpoint(200).url);
+    const free = await other.records.pipe(receiver.endpoint(200).url);
+    for (let number = 0; number < 10; number += 1) await limited.records.accepted(source, '{}');
+    // Ingest knows the limit with the routing of its source, and counts once it has looked.
+    const refused = await until('a refusal', async () => {
+      const answer = await limited.records.post(source, '{}');
+      return answer.status === 200 ? null : answer;
+    });
+    expect(refused.status).to.equal(429);
+    expect(refused.body).to.include({ code: 'LIMIT_EXCEEDED', limit: 'waitingDeliveries' });
+    expect(refused.headers['retry-after']).to.match(/^\d+$/);
+    await expectAllAccepted(other, free.source);
+    await testInstance.pool.query(`update organizations set limits = '{}' where id = $1`, [limited.organizationId]);
+    await until('the limit to be gone', async () => (await limited.records.post(source, '{}')).status === 200);
+  });
+
+  it('counts its retries, which wait in Temporal', async () => {
+    const greedy = await attacker();
+    const failing = await greedy.records.pipe(receiver.endpoint(500).url, {
+      destination: { retryPolicy: onceMore(5, 3_600_000) },
+      route: { circuitFailureThreshold: 10_000 },
+    });
+    const { source } = await other.records.pipe(receiver.endpoint(200).url);
+    const worker = await testInstance.startWorker();
+    try {
+      let accepted = 0;
+      const refused = await until('a refusal', async () => {
+        for (; accepted < MOST; accepted += 1) {
+          const answer = await greedy.records.post(failing.source, '{}');
+          if (answer.status !== 200) return answer;
+        }
+        throw new Error(`${MOST} were accepted`);
+      });
+      expect(refused.status).to.equal(503);
+      await until('all of them to wait for a retry', async () => {
+        const { rows } = await testInstance.pool.query<{ waiting: number; retrying: number }>(
+          `select (select count(*)::int from outbox where organization_id = $1) as waiting,
+                  (select count(*)::int from retrying_deliveries where organization_id = $1) as retrying`,
+          [greedy.organizationId],
+        );
+        expect(rows[0]?.retrying).to.equal(accepted);
+        return rows[0]?.waiting === 0;
+      });
+      // One destination stops at a quarter, its organization at half.
+      expect(accepted).to.be.within(LIMIT / 4, LIMIT / 2);
+      expect((await greedy.records.post(failing.source, '{}')).status, 'retries count').to.equal(503);
+      await expectAllAccepted(other, source);
+
+      // What is cancelled waits no longer.
+      const next = await greedy.records.pipe(receiver.endpoint(200).url);
+      await greedy.instance.client.delete(`/api/destinations/${failing.destination.id}`);
+      await until('room', async () => (await greedy.records.post(next.source, '{}')).status === 200);
+    } finally {
+      await worker.stop();
+    }
+  });
+
+  it('is alone before there is another, and then has everything', async () => {
+    const alone = await startHookyard();
+    try {
+      await alone.startApi({ HOOKYARD_MAX_BACKLOG: '100' });
+      const records = new Records(alone);
+      const { source } = await fanOut({ records }, [receiver.endpoint(500).url], 20);
+      for (let number = 0; number < 5; number += 1) await records.accepted(source, '{}');
+      await until('all to be taken', async () => (await records.post(source, '{}')).status === 503);
+    } finally {
+      await alone.close();
+    }
+  });
+});

@@ -1,0 +1,101 @@
+// An organization whose requests wait for a lock does not stop the management requests, nor the results, of another.
+import { expect } from 'chai';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { addNeighbour, fanOut, type Neighbour } from '../support/neighbours.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import type { SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const CHANGES = 100;
+const READS = 20;
+// Their results fit into one group, together with those of the other.
+const EVENTS = 10;
+const DESTINATIONS = 4;
+
+describe('an organization that waits for locks', function () {
+  this.timeout(180_000);
+  let testInstance: OwnHookyard;
+  let receiver: Receiver;
+  let greedy: Neighbour;
+  let other: Neighbour;
+  before(async () => {
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    await addNeighbour(testInstance);
+    // A process that starts now knows that there are several organizations.
+    await testInstance.api.stop();
+    await testInstance.startApi();
+    [greedy, other] = await Promise.all([addNeighbour(testInstance), addNeighbour(testInstance)]);
+  });
+  after(async () => {
+    await testInstance.close();
+    await receiver.close();
+  });
+
+  it(`leaves others connections, although ${CHANGES} changes of one route wait`, async () => {
+    const { route } = await greedy.records.pipe(receiver.endpoint(200).url);
+    const theirs = await other.records.pipe(receiver.endpoint(200).url);
+    const holder = await testInstance.pool.connect();
+    const changes: Promise<number>[] = [];
+    try {
+      await holder.query('begin');
+      await holder.query('select from routes where id = $1 for update', [route.id]);
+      for (let number = 0; number < CHANGES; number += 1) {
+        const change = greedy.instance.client.request('PATCH', `/api/routes/${route.id}`, { name: `Name ${number}` });
+        changes.push(change.then(({ status }) => status));
+      }
+      await until('changes to wait for the lock', async () => {
+        const { rows } = await testInstance.pool.query<{ waiting: number }>(
+          `select count(*)::int as waiting from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return (rows[0]?.waiting ?? 0) >= 2;
+      });
+      for (let number = 0; number < READS; number += 1) {
+        await other.instance.client.patch(`/api/routes/${theirs.route.id}`, { name: `Other ${number}` });
+        await other.instance.client.get(`/api/routes/${theirs.route.id}`);
+        await other.instance.client.list('/api/deliveries');
+      }
+      expect(await settled(changes), 'while every change waits or was refused').to.not.include(200);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    const statuses = await Promise.all(changes);
+    expect(statuses.filter((status) => ![200, 503].includes(status))).to.deep.equal([]);
+    await greedy.instance.client.patch(`/api/routes/${route.id}`, { name: 'Free again' });
+  });
+
+  it('leaves the results of others to be recorded, although they end at the same moment', async () => {
+    const gate = Promise.withResolvers<void>();
+    const hanging = receiver.endpoint({ after: gate.promise });
+    const slow = { destination: { timeoutMs: 60_000 } };
+    const stuck = await fanOut(greedy, [hanging.url], DESTINATIONS, slow);
+    const lively = await other.records.pipe(hanging.url, slow);
+    const worker = await testInstance.startWorker();
+    const accept = (neighbour: Neighbour, source: SourceView) =>
+      Promise.all(Array.from({ length: EVENTS }, () => neighbour.records.accepted(source, '{}')));
+    const [theirs, others] = await Promise.all([accept(greedy, stuck.source), accept(other, lively.source)]);
+    await until('all of them to be sent', () => hanging.requests.length === EVENTS * (DESTINATIONS + 1));
+    const holder = await testInstance.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from events where organization_id = $1 for update', [greedy.organizationId]);
+      gate.resolve();
+      for (const eventId of others) await other.records.eventWith('delivered', eventId);
+      for (const eventId of theirs) expect((await greedy.records.event(eventId)).status).to.equal('pending');
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+      gate.resolve();
+    }
+    for (const eventId of theirs) await greedy.records.eventWith('delivered', eventId);
+    await worker.stop();
+  });
+
+  /** Those that have an answer by now. */
+  async function settled(changes: Promise<number>[]): Promise<number[]> {
+    const none = Symbol('no answer yet');
+    const states = await Promise.all(changes.map((change) => Promise.race([change, Promise.resolve(none)])));
+    return states.filter((state) => typeof state === 'number');
+  }
+});

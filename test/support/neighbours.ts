@@ -1,0 +1,54 @@
+// Two organizations on one Hookyard: one that attacks, and another.
+import type { Hookyard, OwnHookyard } from './hookyard.ts';
+import { Records } from './records.ts';
+import { createOrganization } from './service.ts';
+
+export interface Neighbour {
+  organizationId: string;
+  instance: Hookyard;
+  records: Records;
+}
+
+/** One more organization, with a key of its own. It uses the API process that runs now. */
+export async function addNeighbour(testInstance: OwnHookyard): Promise<Neighbour> {
+  const { api, pool } = testInstance;
+  const { api: client, id, base } = await createOrganization({ service: api, pool });
+  const instance: Hookyard = {
+    client,
+    organizationId: id,
+    base,
+    pool,
+    temporal: testInstance.temporal,
+    logs: testInstance.logs,
+    close: () => Promise.resolve(),
+  };
+  return { organizationId: id, instance, records: new Records(instance) };
+}
+
+const AT_ONCE = 10;
+const MOST_OF_A_ROUTE = 50;
+
+/** A source with routes to so many destinations with these addresses, each in turn. */
+export async function fanOut(
+  { records }: Pick<Neighbour, 'records'>,
+  urls: string[],
+  count: number,
+  fields: { destination?: Record<string, unknown>; route?: Record<string, unknown> } = {},
+) {
+  const source = await records.source();
+  const ids: string[] = [];
+  for (let from = 0; from < count; from += AT_ONCE) {
+    const made = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, at) =>
+      records.destination(urls[(from + at) % urls.length] ?? '', {
+        name: `Destination ${from + at}`,
+        slug: `d-${source.slug}-${from + at}`.slice(0, 63).replace(/-+$/, ''),
+        ...fields.destination,
+      }),
+    );
+    ids.push(...(await Promise.all(made)).map(({ id }) => id));
+  }
+  for (let from = 0; from < count; from += MOST_OF_A_ROUTE) {
+    await records.route(source.id, ids.slice(from, from + MOST_OF_A_ROUTE), fields.route);
+  }
+  return { source, destinationIds: ids };
+}
