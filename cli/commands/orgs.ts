@@ -123,7 +123,7 @@ function addPlanAndLimits(orgs: Command): void {
         import('../../db/organizations/limits.ts'),
         import('../../db/pool.ts'),
       ]);
-      await change(command, name, 'set-limit', [`limits.${limitName}`], async (pool, { id, slug }) => {
+      await change(command, name, 'set-limit', [limitName], async (pool, { id, slug }) => {
         await inTransaction(pool, (db) => setLimits(db, id, { [limitName]: value }));
         return `${limitName} of ${slug} is ${text}, in force within seconds`;
       });

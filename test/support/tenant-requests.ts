@@ -115,9 +115,6 @@ function operationOf(method: string, path: string, described: Described = {}): O
 // Names at a cloud, not in Hookyard.
 const ELSEWHERE = ['accessKeyId', 'accountId', 'projectId'];
 
-/** Parameters of paths that name no record, with a value. */
-const NO_RECORD: Record<string, string> = { token: 'a-token-of-no-source-0123456789ab' };
-
 const isReference = (name: string): boolean => /(?:^id|Id|Slug)s?$/.test(name) && !ELSEWHERE.includes(name);
 
 function referenceOf(name: string, path: string): keyof TenantRecords {
@@ -129,14 +126,12 @@ function referenceOf(name: string, path: string): keyof TenantRecords {
 }
 
 function fill(path: string, own: TenantRecords, others: Partial<Record<string, string>> = {}): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
-    NO_RECORD[name] ?? others[name] ?? own[referenceOf(name, path)][0] ?? '',
-  );
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => others[name] ?? own[referenceOf(name, path)][0] ?? '');
 }
 
 /** Each parameter with each of the other's ids, the others being the caller's own; and all of them at once. */
 function pathRequests(path: string, body: unknown, own: TenantRecords, other: TenantRecords): TenantRequest[] {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).filter((name) => !(name in NO_RECORD));
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const requests = names.flatMap((name) =>
     other[referenceOf(name, path)].map((value) => ({
       ...{ where: `{${name}}`, kind: 'path' as const, body, named: [value] },
