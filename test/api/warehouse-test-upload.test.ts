@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
 import { createWarehouses, type Warehouses } from '../../outbound/warehouses/index.ts';
+import { newId } from '../../core/ids.ts';
 import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/config.ts';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';
@@ -202,6 +203,7 @@ describe('Test upload', () => {
 describe('SDKs of object stores in the API process', () => {
   const region = 'auto';
   const bucket = 'of-the-environment';
+  const slug = `r2-${newId('org').slice(-12)}`;
   let server: StoreServer;
   let api: Service;
   let organization: TestOrganization;
@@ -223,8 +225,9 @@ describe('SDKs of object stores in the API process', () => {
       R2_ENDPOINT: server.url,
       R2_ACCESS_KEY_ID: S3_ACCESS_KEY,
       R2_SECRET_ACCESS_KEY: S3_SECRET_KEY,
+      HOOKYARD_R2_BUCKETS: `${slug}:${bucket}`,
     });
-    organization = await createOrganization({ service: api });
+    organization = await createOrganization({ service: api, slug });
   });
   after(async () => {
     await api?.stop();

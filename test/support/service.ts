@@ -158,11 +158,11 @@ export interface TestOrganization {
  * @param options.service an API on another database, with a `pool` on that
  */
 export async function createOrganization(
-  options: { plan?: 'free' | 'pro' | 'business'; service?: Service; pool?: Pool } = {},
+  options: { plan?: 'free' | 'pro' | 'business'; slug?: string; service?: Service; pool?: Pool } = {},
 ): Promise<TestOrganization> {
   const service = options.service ?? (await sharedService('api'));
   const id = newId('org');
-  const slug = `test-${id.slice(-12)}`;
+  const slug = options.slug ?? `test-${id.slice(-12)}`;
   const token = newToken();
   await (options.pool ?? testPool()).query(
     `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $2, $3) returning id)
