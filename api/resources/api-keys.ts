@@ -69,7 +69,8 @@ export const apiKeyOperations: Operation[] = [
     operationId: 'revokeApiKey',
     run: revoke,
     summary: 'Revoke an API key',
-    description: 'Requests with it are refused from now on. The last key that may create keys cannot be revoked.',
+    description:
+      'Requests with it are refused from now on. One that may create keys is revoked only when another stays that may, for as long and from all of its addresses.',
     answer: { status: 204, description: 'It is revoked.' },
     errors: { 409: ['LAST_KEY'] },
   },
@@ -86,10 +87,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { key: own } = callerOf(ctx);
   const scopes = SCOPES.filter((scope) => body.scopes.includes(scope));
   const { expiresAt = own.expiresAt, allowedAddresses = own.allowedAddresses } = body;
-  refuseStronger(own, { scopes, allowedAddresses }, 'give');
-  if (own.expiresAt && (expiresAt === null || expiresAt > own.expiresAt)) {
-    throw new ApiError(403, 'FORBIDDEN', `A key cannot give a later expiresAt than its own, ${isoTime(own.expiresAt)}`);
-  }
+  refuseStronger(own, { scopes, allowedAddresses, expiresAt }, 'give');
   const token = newToken();
   const id = newId('key');
   noteRecords(ctx, [id]);
@@ -125,22 +123,25 @@ async function revoke(ctx: Context, deps: ApiDeps): Promise<void> {
     );
     const found = keys.find((key) => key.id === id);
     if (!found) throw notFound('API key', id);
-    const { scopes, allowedAddresses = null } = found;
-    refuseStronger(own, { scopes, allowedAddresses }, 'revoke a key with');
-    if (mayManageKeys(found) && !keys.some((key) => key.id !== id && mayManageKeys(key))) throw lastKey();
+    const { scopes, allowedAddresses = null, expiresAt = null } = found;
+    refuseStronger(own, { scopes, allowedAddresses, expiresAt }, 'revoke a key with');
+    if (mayManageKeys(found) && !keys.some((key) => key.id !== id && mayReplace(key, found))) throw lastKey();
     found.revokedAt = new Date();
   });
   ctx.status = 204;
 }
 
-type Strength = Pick<Caller['key'], 'scopes' | 'allowedAddresses'>;
+type Strength = Pick<Caller['key'], 'scopes' | 'allowedAddresses' | 'expiresAt'>;
 
 /** A key is never the way to a stronger one. @throws ApiError 403 */
 function refuseStronger(own: Strength, other: Strength, what: string): void {
   const scope = lacking(own.scopes, other.scopes);
   if (scope) throw new ApiError(403, 'FORBIDDEN', `A key cannot ${what} the scope "${scope}", which it lacks itself`);
-  if (own.allowedAddresses === null) return;
-  const range = other.allowedAddresses ? rangeBeyond(other.allowedAddresses, own.allowedAddresses) : 'every address';
+  if (endsLater(other.expiresAt, own.expiresAt)) {
+    const message = `A key cannot ${what} a later expiresAt than its own, ${isoTime(own.expiresAt)}`;
+    throw new ApiError(403, 'FORBIDDEN', message);
+  }
+  const range = addressBeyond(other.allowedAddresses, own.allowedAddresses);
   if (range) {
     throw new ApiError(
       403,
@@ -148,6 +149,23 @@ function refuseStronger(own: Strength, other: Strength, what: string): void {
       `A key cannot ${what} use from ${range}, which is beyond its own allowedAddresses`,
     );
   }
+}
+
+/** Null is never. */
+function endsLater(one: Date | null, other: Date | null): boolean {
+  return other !== null && (one === null || one > other);
+}
+
+/** An address that is in the first and not in the second; null is every address. */
+function addressBeyond(wanted: string[] | null, held: string[] | null): string | undefined {
+  if (held === null) return undefined;
+  return wanted === null ? 'every address' : rangeBeyond(wanted, held);
+}
+
+/** Whether keys can be managed with this one for as long, and from wherever, as with the other. */
+function mayReplace(key: ApiKey, other: ApiKey): boolean {
+  if (!mayManageKeys(key) || endsLater(other.expiresAt ?? null, key.expiresAt ?? null)) return false;
+  return addressBeyond(other.allowedAddresses ?? null, key.allowedAddresses ?? null) === undefined;
 }
 
 function mayManageKeys({ scopes, expiresAt }: ApiKey): boolean {
@@ -158,7 +176,7 @@ function lastKey(): ApiError {
   return new ApiError(
     409,
     'LAST_KEY',
-    'This is the last valid key that may create keys; create another one first, or nobody could any more',
+    'No other key may create keys for as long and from all of its addresses; create another one first, or nobody could any more',
   );
 }
 

@@ -98,6 +98,35 @@ describe('Keys that manage keys', () => {
     expect(statuses[1]).to.be.oneOf([401, 409]);
   });
 
+  it('that end soon revoke none that ends later', async () => {
+    const soon = use(await create({ expiresAt: inHours(1) }));
+    const later = [await create({}), await create({ scopes: ['events:read'], expiresAt: inHours(2) })];
+    for (const { id } of later) {
+      expectError(await soon.request('DELETE', `/api/api-keys/${id}`), 403, 'FORBIDDEN', /later expiresAt/);
+    }
+    for (const key of later) await use(key).get('/api/auth/me');
+    const { id } = await create({ expiresAt: inHours(0.5) });
+    await soon.delete(`/api/api-keys/${id}`);
+  });
+
+  it('revoke one that may create keys only if another stays that ends no earlier and has all of its addresses', async () => {
+    const { data } = await organization.api.list<{ id: string }>('/api/api-keys');
+    const own = `/api/api-keys/${data[0]?.id}`;
+    const ending = await create({ expiresAt: inHours(1) });
+    const narrow = await create({ allowedAddresses: ['127.0.0.0/8'] });
+    await create({ scopes: ['read'] });
+    expectError(await organization.api.request('DELETE', own), 409, 'LAST_KEY', /create another one first/);
+    await organization.api.delete(`/api/api-keys/${ending.id}`);
+    await organization.api.delete(`/api/api-keys/${narrow.id}`);
+    await create({ scopes: ['keys:write'] });
+    await organization.api.delete(own);
+  });
+
+  it('revoke themselves under the same rule', async () => {
+    const ending = await create({ expiresAt: inHours(1), allowedAddresses: ['127.0.0.0/8'] });
+    await use(ending).delete(`/api/api-keys/${ending.id}`);
+  });
+
   it('are held to their addresses', async () => {
     const key = await create({ allowedAddresses: ['127.0.0.2', '10.0.0.0/8'] });
     const url = `${organization.api.url}/api/auth/me`;
