@@ -11,6 +11,7 @@ import { routeFileItem } from '../members/routes.ts';
 import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { noteDryRun } from '../deeds.ts';
+import { domainProblems } from '../resources/notification-recipients.ts';
 import { ownAddressProblems } from '../resources/own-addresses.ts';
 import { parseQuery } from '../validation.ts';
 import {
@@ -145,7 +146,7 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
     for (const { label, destinationIds } of labelled) {
       if (destinationIds.length === 0) warnings.push(`${label}: has no destination, so it delivers nothing`);
     }
-    errors.push(...(await ownAddressProblems(em, deps, labelled)));
+    errors.push(...(await ownAddressProblems(em, deps, labelled)), ...domainProblems(deps, labelled));
     if (errors.length > 0) return refused(errors, warnings);
     requireRoomForNew(ctx, steps, routes, known);
     const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);

@@ -97,16 +97,30 @@ function show({ address, confirmedAt, askedAt }: Recipient) {
   return { address, confirmedAt: isoTime(confirmedAt), askedAt: isoTime(askedAt) };
 }
 
+type Rule = Pick<ApiDeps, 'recipientRule'>;
+
 /** Refuses addresses of domains that the operator does not accept. @throws ApiError 400 */
-export function requireDomains(
-  { recipientRule }: Pick<ApiDeps, 'recipientRule'>,
-  notifyEmails: string | null | undefined,
-): void {
+export function requireDomains(deps: Rule, notifyEmails: string | null | undefined): void {
+  const problem = domainProblem(deps, notifyEmails);
+  if (problem !== undefined) throw invalid('notifyEmails', problem);
+}
+
+/** What is wrong with the routes of a file: one message for each whose addresses the operator does not accept. */
+export function domainProblems(
+  deps: Rule,
+  routes: readonly { label: string; notifyEmails?: string | null }[],
+): string[] {
+  return routes.flatMap(({ label, notifyEmails }) => {
+    const problem = domainProblem(deps, notifyEmails);
+    return problem === undefined ? [] : `${label}: notifyEmails ${problem}`;
+  });
+}
+
+function domainProblem({ recipientRule }: Rule, notifyEmails: string | null | undefined): string | undefined {
   const rule = recipientRule();
-  if (rule === 'any' || rule === 'confirmed' || !notifyEmails) return;
+  if (rule === 'any' || rule === 'confirmed' || !notifyEmails) return undefined;
   const refused = recipients(notifyEmails).find((each) => !isOfDomain(each, rule));
-  if (refused === undefined) return;
-  throw invalid('notifyEmails', `must name addresses of ${rule.join(', ')} only; "${refused}" is none`);
+  return refused === undefined ? undefined : `must name addresses of ${rule.join(', ')} only; "${refused}" is none`;
 }
 
 /** Those addresses of each route that get no mail at the moment. */

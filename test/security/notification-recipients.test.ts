@@ -198,6 +198,26 @@ describe('Recipients of notifications, with several organizations', () => {
     await until('the notification', () => mailsTo(addresses.accepted).some(isNotification));
     expect(mailsTo(addresses.other).filter(isNotification)).to.deep.equal([]);
   });
+
+  it('are those of some domains in an import too, which stores nothing otherwise', async () => {
+    const owner = await organization();
+    const { source, destination } = await recordsOf(owner).pipe(receiver.endpoint(200).url);
+    const { url } = await testInstance.startApi({ HOOKYARD_NOTIFY_RECIPIENTS: 'ops.example,corp.example' });
+    const client = createClient(url, owner.token);
+    const importing = (notifyEmails: string) =>
+      client.request('POST', '/api/routes/import', {
+        conflictStrategy: 'rename',
+        routes: [
+          { name: 'Fine', sourceSlug: source.slug, destinationSlugs: [destination.slug] },
+          { name: 'Telling', sourceSlug: source.slug, destinationSlugs: [destination.slug], notifyEmails },
+        ],
+      });
+    const refused = await importing('first@ops.example, nobody@elsewhere.example');
+    expect(refused.body).to.include({ imported: 0 });
+    expect(refused.body.errors).to.be.an('array').with.length(1);
+    expect(String(refused.body.errors)).to.match(/Telling.*notifyEmails must name addresses of .*nobody@elsewhere/);
+    expect((await importing('first@ops.example')).body).to.include({ imported: 2 });
+  });
 });
 
 /** The link in a confirmation mail, as a mail program shows it. */

@@ -15,6 +15,7 @@ export interface SourceView {
 
 export interface DestinationView {
   id: string;
+  slug: string;
   name: string;
   successRate: number | null;
   avgLatency: number | null;
