@@ -9,6 +9,7 @@ import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId 
 import { mountConfirmPage } from './confirm-page.ts';
 import { cors } from './cors.ts';
 import { recordDeeds } from './deeds.ts';
+import { FirstOfMinute } from './first-of-minute.ts';
 import { renderErrors } from './errors.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
@@ -71,7 +72,8 @@ export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
 /** Every path of the management API; all of them need an API key. */
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
-  router.use(authenticate(deps));
+  const firsts = new FirstOfMinute();
+  router.use(authenticate(deps, firsts));
   router.use(organizationRateLimit(deps.requests));
   router.use((ctx, next) => actingFor(organizationId(ctx), next));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
@@ -79,7 +81,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   const repeatable = idempotency(deps);
   mountOperations(router, managementOperations, deps, (operation) => [
-    recordDeeds(deps.pool, operation),
+    recordDeeds(deps.pool, operation, firsts),
     permit(operation),
     repeatable,
     // Inside `idempotency`, which stores the header with the answer.

@@ -8,6 +8,7 @@ import { hashToken } from '../db/prepare.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, type Next, param } from './context.ts';
 import { recordRefusedUses } from './deeds.ts';
 import { ApiError, notFound } from './errors.ts';
+import type { FirstOfMinute } from './first-of-minute.ts';
 import { createSignIns } from './sign-ins.ts';
 
 type Deps = Pick<ApiDeps, 'pool' | 'settings' | 'log'>;
@@ -16,9 +17,12 @@ type Deps = Pick<ApiDeps, 'pool' | 'settings' | 'log'>;
 const TOKEN = /^whr_[A-Za-z0-9_-]{16,}$/;
 
 /** Middleware: 401 without a valid key, 403 from an address that the key may not be used from. */
-export function authenticate({ pool, settings, log }: Deps): (ctx: Context, next: Next) => Promise<void> {
+export function authenticate(
+  { pool, settings, log }: Deps,
+  firsts: FirstOfMinute,
+): (ctx: Context, next: Next) => Promise<void> {
   const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
-  const noteRefusedUse = recordRefusedUses(pool);
+  const noteRefusedUse = recordRefusedUses(pool, firsts);
 
   async function find(token: string, address: string): Promise<ValidKey | null> {
     const hash = hashToken(token);

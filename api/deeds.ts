@@ -1,6 +1,7 @@
 // Records in the audit log what a request does: every request that may change something, and those that read payloads or secrets.
 // The record of a change is the last statement of its transaction, so there is no change without its record. What has no
 // transaction (a test webhook, a read, a refusal) is recorded before the answer is sent.
+// Of equal refusals in a minute only the first is, because a tenant can cause them without end.
 // Rules: AUDIT-01 to AUDIT-05.
 import { memberNames } from '../core/member-names.ts';
 import { type Deed as Recorded, recordChange, recordDeed } from '../db/audit/records.ts';
@@ -8,6 +9,7 @@ import { type Execute, withLastStep } from '../db/last-step.ts';
 import type { Pool } from '../db/pool.ts';
 import { type ApiState, type Context, callerOf, type Next } from './context.ts';
 import { ApiError } from './errors.ts';
+import type { FirstOfMinute } from './first-of-minute.ts';
 import { type Around, type Described, TAGS } from './operation.ts';
 
 const MAX_USER_AGENT = 200;
@@ -40,8 +42,11 @@ export function noteDryRun(ctx: { state: ApiState }): void {
   delete ctx.state.deed;
 }
 
-/** Middleware of an operation; the outermost one, so that refusals are recorded too. */
-export function recordDeeds(pool: Pool, operation: Described): Around {
+/**
+ * Middleware of an operation; the outermost one, so that refusals are recorded too.
+ * @param firsts of all operations together
+ */
+export function recordDeeds(pool: Pool, operation: Described, firsts: FirstOfMinute): Around {
   const mayChange = operation.method !== 'get' && !operation.changesNothing;
   return async (ctx: Context, next: Next) => {
     if (mayChange) expectDeed(ctx);
@@ -52,7 +57,9 @@ export function recordDeeds(pool: Pool, operation: Described): Around {
       ...end,
     });
     const writeNow = async (end: End) => {
-      if (ctx.state.deed && !ctx.state.deed.isRecorded) await recordDeed(pool, record(end));
+      if (!ctx.state.deed || ctx.state.deed.isRecorded) return;
+      const deed = record(end);
+      await (end.outcome === 'done' ? recordDeed(pool, deed) : recordFirst(pool, deed, firsts));
     };
     let isWritten = false;
     const step = {
@@ -87,23 +94,28 @@ function repeated({ status }: Context): End {
  * Records that a key was used from an address where it may not be: for each key once a minute, because who has stolen it may try
  * without end.
  */
-export function recordRefusedUses(pool: Pool): (ctx: Context) => void {
-  let minute = -1;
-  let recorded = new Set<string>();
+export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Context) => void {
   return (ctx) => {
     const { key } = callerOf(ctx);
-    const now = Math.floor(Date.now() / 60_000);
-    if (now !== minute) recorded = new Set();
-    minute = now;
-    if (recorded.has(key.id)) return;
-    recorded.add(key.id);
     const end = { outcome: 'refused', status: 403, code: 'FORBIDDEN' } as const;
     const deed = { ...senderOf(ctx), action: 'useKey', resource: 'keys', recordIds: [key.id], members: [], ...end };
     // Failure policy: the request is refused all the same.
-    recordDeed(pool, deed).catch((reason: unknown) => {
+    recordFirst(pool, deed, firsts).catch((reason: unknown) => {
       ctx.state.log.warn({ err: reason, keyId: key.id }, 'a refused use of a key was not recorded');
     });
   };
+}
+
+/** Records what came to nothing: of equal ones of a key, the first in a minute. */
+async function recordFirst(pool: Pool, deed: Recorded, firsts: FirstOfMinute): Promise<void> {
+  const what = [deed.keyId, deed.action, deed.status, deed.code].join(' ');
+  if (!firsts.take(deed.organizationId, what)) return;
+  try {
+    await recordDeed(pool, deed);
+  } catch (error) {
+    firsts.giveBack(deed.organizationId, what);
+    throw error;
+  }
 }
 
 function endOf(error: unknown): End {

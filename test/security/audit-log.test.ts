@@ -5,7 +5,7 @@ import { forgetAuditRecords } from '../../db/audit/records.ts';
 import { targets } from '../contract/malformed/targets.ts';
 import { createPool } from '../../db/pool.ts';
 import { asServices } from '../support/stack.ts';
-import { createClient, expectError, type Json } from '../support/api-client.ts';
+import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
@@ -65,6 +65,10 @@ describe('The audit log', () => {
       `select *, record_ids as "recordIds", record_count as "recordCount" from audit_records where request_id = $1`,
       [requestId],
     );
+    return rows as AuditRecord[];
+  }
+  async function recordsOfOrganization(id: string): Promise<AuditRecord[]> {
+    const { rows } = await testInstance.pool.query('select * from audit_records where organization_id = $1', [id]);
     return rows as AuditRecord[];
   }
   /** Requests of an operation that are right; what they change is what the operation is for. */
@@ -257,6 +261,25 @@ describe('The audit log', () => {
       const [record] = await recordsOf(answer.headers.get('x-request-id'));
       expect(record).to.include({ key_id: id, outcome: 'refused', status: 403, code: 'FORBIDDEN' });
       expect(record?.recordIds).to.deep.equal([destination.id]);
+    });
+
+    it('has the first of many equal refusals in a minute, and every change', async () => {
+      const flooding = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+      const path = `${flooding.base}/sources`;
+      for (let n = 0; n < 30; n += 1) expectInvalid(await flooding.api.request('POST', path, {}), 'name');
+      for (let n = 0; n < 30; n += 1) {
+        expectError(await flooding.api.request('DELETE', `${path}/src_${n}`), 404, 'RESOURCE_NOT_FOUND');
+      }
+      for (let n = 0; n < 5; n += 1) await makeSource(flooding);
+      const { token } = await flooding.api.create<{ token: string }>('/api/api-keys', { name: 'Another' });
+      await createClient(flooding.api.url, token).request('POST', path, {});
+      const records = await recordsOfOrganization(flooding.id);
+      const count = (action: string, outcome: string) =>
+        records.filter((record) => record.action === action && record.outcome === outcome).length;
+      // The minute may have changed meanwhile.
+      expect(count('createSource', 'refused'), 'one of each key').to.be.within(2, 4);
+      expect(count('deleteSource', 'refused')).to.be.within(1, 2);
+      expect(count('createSource', 'done')).to.equal(5);
     });
 
     it('has no webhooks', async () => {
