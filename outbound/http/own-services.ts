@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import type { HostAndPort } from '../../core/host-and-port.ts';
-import { classifyAddress } from './address-guard.ts';
+import { classifyAddress, nat64Target } from './address-guard.ts';
 import { normalHost } from './allow-list.ts';
 import type { Resolve } from './guarded-connect.ts';
 import { createKnownAddresses } from './known-addresses.ts';
@@ -75,10 +75,12 @@ export function createOwnServices(
   };
 }
 
-/** The form that is compared: IPv4-mapped IPv6 as IPv4, IPv6 compressed, without the zone of a link-local address. */
+/** The form that is compared: IPv4-mapped IPv6 and NAT64 as IPv4, IPv6 compressed, without the zone of a link-local address. */
 function normalForm(address: string): string {
   const withoutZone = address.replace(/%.*$/, '');
-  return ipaddr.isValid(withoutZone) ? ipaddr.process(withoutZone).toString() : withoutZone;
+  if (!ipaddr.isValid(withoutZone)) return withoutZone;
+  const parsed = ipaddr.process(withoutZone);
+  return (nat64Target(parsed) ?? parsed).toString();
 }
 
 /** An unspecified address reaches this machine too. */

@@ -18,6 +18,7 @@ const table: Record<string, string[]> = {
   'db.internal': ['10.0.0.5', 'fd12::5'],
   'ui.example': ['93.184.216.34'],
   'db.example': ['93.184.216.35'],
+  'db6.example': ['64:ff9b::5db8:d823'],
   localhost: ['127.0.0.1', '::1'],
 };
 const resolve: Resolve = (hostname, callback) => {
@@ -149,8 +150,23 @@ describe('own services', () => {
     const allow = parseAllowList(['127.0.0.1']);
     const connect = guardedConnector({ allow: () => allow, own: services, connectTimeoutMs: 1000, resolve });
     const target = { hostname: '127.0.0.1', host: '127.0.0.1', protocol: 'http:', port: '5432' };
-    const error = await new Promise((done) => connect(target, (refused) => done(refused)));
+    const error = await new Promise((done) => connect(target, (...outcome) => done(outcome[0])));
     expect(error).to.include({ code: 'OWN_SERVICE_UNRESOLVED' });
+  });
+
+  it('are at the NAT64 forms of their IPv4 addresses', async () => {
+    const nat64 = '64:ff9b::5db8:d823';
+    expect((await own('db.example', 5432)).include('other.example', nat64, 5432)).to.equal(true);
+    expect((await own('93.184.216.35', 5432)).include('other.example', nat64, 5432)).to.equal(true);
+    expect((await own('db6.example', 5432)).include('other.example', '93.184.216.35', 5432)).to.equal(true);
+    expect((await own('db.example', 5432)).include('other.example', '64:ff9b::5db8:d824', 5432)).to.equal(false);
+    const ipv4 = Object.values(networkInterfaces()).flatMap((all) =>
+      (all ?? []).filter(({ family }) => family === 'IPv4'),
+    );
+    const onMachine = await own('localhost', 8233);
+    for (const { address } of ipv4) {
+      expect(onMachine.include('other.example', `64:ff9b::${address}`, 8233), address).to.equal(true);
+    }
   });
 
   it('share a public address with others on the ports of the web, where only the name counts', async () => {
