@@ -26,6 +26,7 @@ import {
 } from '../db/circuits/held-deliveries.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/pool.ts';
+import { actingFor } from '../db/pool-turns.ts';
 import { sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import { inTurn } from './in-turn.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';
@@ -56,15 +57,39 @@ const CONCURRENT_SIGNALS = 10;
  * @returns the state of the circuit and when to call again
  */
 export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest): Promise<CircuitAdvice> {
+  const organizationId = request.organizationId ?? (await organizationOf(deps, request)) ?? '';
+  return actingFor(organizationId, () =>
+    request.reset ? reset(deps, request) : advance(deps, request, organizationId),
+  );
+}
+
+async function organizationOf({ pool }: CircuitDeps, { routeId }: CircuitRequest): Promise<string | undefined> {
+  return (await loadCircuits(pool, [routeId])).get(routeId)?.organizationId;
+}
+
+/**
+ * A look of its own, which waits for nothing: a retry would close the circuit again if it has opened since. So only one that dies
+ * before it has ended is repeated.
+ */
+async function reset(deps: CircuitDeps, { routeId }: CircuitRequest): Promise<CircuitAdvice> {
+  const current = await resetCircuit(deps.pool, routeId);
+  const held = await countHeld(deps.pool, routeId, COUNT_UP_TO);
+  return held === 0 ? ended(deps, routeId, current) : { state: 'closed', held, waitMs: 0 };
+}
+
+async function advance(deps: CircuitDeps, request: CircuitRequest, organizationId: string): Promise<CircuitAdvice> {
   const { routeId } = request;
-  if (request.reset) await resetCircuit(deps.pool, routeId);
   const changed = await changeCircuits(deps.pool, [routeId], ({ readAt }) => [{ type: 'elapsed', at: readAt }]);
   const current = changed.get(routeId);
-  const suspended = current && (await waitForResumption(deps, current));
-  if (suspended) return suspended;
+  const resumption = async () => (current ? waitForResumption(deps, current) : null);
   if (!current || current.circuit.state === 'closed') {
-    return inTurn(deps.releases, current?.organizationId ?? '', () => releaseHeld(deps, request, current));
+    // The only statement before it is the one above: many circuits of an organization may wait for a place.
+    return inTurn(deps.releases, organizationId, async () => {
+      return (await resumption()) ?? releaseHeld(deps, request, current);
+    });
   }
+  const suspended = await resumption();
+  if (suspended) return suspended;
   if (current.circuit.state === 'half_open') await probe(deps, current);
   await failOverHeld(deps, current);
   return advise(deps, routeId);

@@ -1,9 +1,13 @@
 // Activities that take turns by organization: one that has to wait holds no slot, and Temporal asks again a little later.
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Places } from '../core/places.ts';
 import { actingFor } from '../db/pool-turns.ts';
 
-const ASK_AGAIN_MS = 1000;
+// Each time it asks costs Temporal and the database something, so one that waits long asks rarely.
+const FIRST_WAIT_MS = 1000;
+const GROWTH = 1.5;
+const LONGEST_WAIT_MS = 30_000;
 const TYPE = 'TurnOfOthers';
 
 /**
@@ -20,8 +24,7 @@ export async function inTurn<Result>(
     throw ApplicationFailure.create({
       message: 'Other work of this organization is under way; this waits for its turn',
       type: TYPE,
-      // Not all at the same instant.
-      nextRetryDelay: Math.round(ASK_AGAIN_MS * (0.5 + Math.random())),
+      nextRetryDelay: waitAfter(activityInfo().attempt),
     });
   }
   try {
@@ -29,6 +32,13 @@ export async function inTurn<Result>(
   } finally {
     leave();
   }
+}
+
+/** @param attempt 1 for the first */
+function waitAfter(attempt: number): number {
+  const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * GROWTH ** (attempt - 1));
+  // Not all at the same instant.
+  return Math.round(longest * (0.5 + Math.random() / 2));
 }
 
 export const isTurnOfOthers = (error: unknown): boolean => error instanceof ApplicationFailure && error.type === TYPE;

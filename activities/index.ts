@@ -3,6 +3,7 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/attempt-times.ts';
 import { openError, ownWords } from '../core/error-summary.ts';
 import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
+import { actingFor } from '../db/pool-turns.ts';
 import { replayOnce } from '../db/replay/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
@@ -46,7 +47,9 @@ export function createActivities(deps: ActivityDeps): Activities {
         const own = { ...deps, sender, ending };
         const make = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
         // Local activities have no heartbeat, and are first attempts only.
-        const outcome = await (isLocal ? make() : withHeartbeat(() => deps.turns.inTurn(request, make)));
+        const outcome = await (isLocal
+          ? actingForOwner(request, make)
+          : withHeartbeat(() => deps.turns.inTurn(request, make)));
         // It keeps its place at the relay, if it has one, so that it is not signalled again at once.
         if (outcome === null) return QUEUED;
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
@@ -61,22 +64,26 @@ export function createActivities(deps: ActivityDeps): Activities {
     async recordAttempt(request) {
       const { deliveryId, eventId, made } = request;
       const attempt = { deliveryId, eventId, attempt: made.attempt, retryDelay: null };
-      const outcome = await orEnd(deps, attempt, () => recordAttempt(deps, request));
+      const outcome = await actingForOwner(request, () => orEnd(deps, attempt, () => recordAttempt(deps, request)));
       deps.onRecorded(deliveryId);
       return parkedOrNot(outcome, request.organizationId);
     },
     advanceCircuit: (request) => withHeartbeat(() => advanceCircuit(deps, request)),
     async cancelDelivery({ organizationId, deliveryId }) {
-      await cancelDeliveries(deps.pool, {
-        organizationId,
-        deliveryIds: [deliveryId],
-        reason: openError(ownWords`Cancelled by an operator`),
-      });
+      const reason = openError(ownWords`Cancelled by an operator`);
+      await actingFor(organizationId, () =>
+        cancelDeliveries(deps.pool, { organizationId, deliveryIds: [deliveryId], reason }),
+      );
       deps.onRecorded(deliveryId);
     },
     replayDelivery: ({ organizationId, deliveryId }) =>
-      replayOnce(deps.pool, organizationId, deliveryId, deps.compute.validate),
+      actingFor(organizationId, () => replayOnce(deps.pool, organizationId, deliveryId, deps.compute.validate)),
     maintain: () => withHeartbeat(() => maintain(deps)),
     reconcile: (position) => withHeartbeat(() => reconcile(deps, position)),
   };
+}
+
+/** Runs the work of a request for its organization, which those of earlier releases do not name. */
+function actingForOwner<T>({ organizationId }: { organizationId?: string }, work: () => T): T {
+  return organizationId === undefined ? work() : actingFor(organizationId, work);
 }

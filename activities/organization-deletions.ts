@@ -25,13 +25,20 @@ export interface OrganizationDeletionDeps {
 /**
  * One round of some seconds.
  * @returns true when there is more to do right now. An organization is looked at once more after a while, before its row goes
- * @throws when PostgreSQL or Temporal is away; the steps before it are done
+ * @throws the first error, after the others have been tried, as far as there was time: one that fails does not stop them
  */
 export async function finishOrganizations(deps: OrganizationDeletionDeps): Promise<boolean> {
   const until = performance.now() + ROUND_MS;
+  const errors: unknown[] = [];
   for (const deletion of await dueDeletions(deps.pool)) {
-    if (await removeAll(deps, deletion, until)) return true;
+    try {
+      if (await removeAll(deps, deletion, until)) return true;
+    } catch (error) {
+      errors.push(error);
+      if (performance.now() > until) break;
+    }
   }
+  if (errors.length > 0) throw errors[0];
   return false;
 }
 

@@ -77,6 +77,8 @@ export interface DeliveryReference {
 }
 
 export interface CircuitRequest {
+  /** Absent in requests of workflows that an earlier release started. */
+  organizationId?: string;
   routeId: string;
   /** An operator has requested a reset. */
   reset: boolean;

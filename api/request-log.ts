@@ -35,7 +35,7 @@ export function requestLog(log: Log, proxies: ProxyTrust): (ctx: AppContext, nex
   };
 }
 
-/** Hides the unguessable part of an ingest address. */
+/** Hides the unguessable part of an ingest address, and of the link by which an owner agrees to notifications. */
 function withoutToken(path: string): string {
-  return path.replace(/^(\/ingest\/[^/]*\/[^/]*\/).+/, '$1****');
+  return path.replace(/^(\/ingest\/[^/]*\/[^/]*\/|\/notifications\/confirm\/).+/, '$1****');
 }

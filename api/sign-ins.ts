@@ -31,14 +31,17 @@ export function createSignIns(perMinute: number, log: Log): SignIns {
 
   async function remembered<T>(keyHash: string, find: () => Promise<T | null>): Promise<T | null> {
     const found = await find();
-    if (found !== null && !known.has(keyHash)) {
-      for (const oldest of known) {
-        if (known.size < MAX_KNOWN_KEYS) break;
-        known.delete(oldest);
-      }
-      known.add(keyHash);
-    }
+    // One that was revoked or has expired is no longer known.
+    if (found === null) known.delete(keyHash);
+    else remember(keyHash);
     return found;
+  }
+
+  function remember(keyHash: string): void {
+    if (known.has(keyHash)) return;
+    const [oldest] = known;
+    if (known.size >= MAX_KNOWN_KEYS && oldest !== undefined) known.delete(oldest);
+    known.add(keyHash);
   }
 
   return {

@@ -9,7 +9,7 @@ import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import { isOpen, type OverdueDelivery, requeueDeliveries } from '../db/reconciliation/reconciliation.ts';
 import { signalWorkflow } from './workflow-signals.ts';
-import { type Knowledge, lookUp } from './workflow-state.ts';
+import { type Knowledge, lookUp, type Running } from './workflow-state.ts';
 
 export interface RepairDeps {
   pool: Pool;
@@ -20,7 +20,7 @@ export interface RepairDeps {
 /** The repair of an open delivery; null: nothing is wrong. */
 export type DeliveryRepair = 'deliveries resumed' | 'deliveries started anew' | 'deliveries failed' | 'workflows told';
 
-type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId' | 'mayAwaitTurn'>;
+type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId'>;
 
 /** The error of a delivery whose workflow was terminated by an operator; `before` its first attempt had a result, or later. */
 const reason = (before: boolean) =>
@@ -28,14 +28,19 @@ const reason = (before: boolean) =>
     ? ownWords`Its workflow was ended in Temporal before the first attempt was recorded`
     : ownWords`Its workflow was ended in Temporal before the next attempt`;
 
-/** Checks a delivery that waits only for its workflow, and for too long. */
-export async function repairOverdue(deps: RepairDeps, delivery: OverdueDelivery): Promise<DeliveryRepair | null> {
+/** Checks a delivery that waits only for its workflow, and for too long. @returns 'at work': its workflow waits for no signal */
+export async function repairOverdue(
+  deps: RepairDeps,
+  delivery: OverdueDelivery,
+): Promise<DeliveryRepair | 'at work' | null> {
   // Deliveries to warehouses have no workflow of their own.
   const known = isWarehouseId(delivery.destinationId)
     ? ({ state: 'unknown' } as const)
     : await lookUp(deps.client, delivery.deliveryId);
   switch (known.state) {
     case 'running':
+      // When workers are late, signals would only add to their work.
+      if (known.isBusy) return 'at work';
       return (await tell(deps, delivery, known)) ? 'workflows told' : null;
     case 'stopped':
       return (await endLost(deps, delivery, false)) ? 'deliveries failed' : null;
@@ -58,17 +63,12 @@ async function requeue(
 /**
  * Signals a workflow that waits for a replay or a release although its delivery is open and not held. The first kind ends, and
  * the next check restarts the delivery; the second makes its next attempt. A workflow shows what was recorded before, so a
- * delivery that is read as open afterwards is behind its workflow. Its status does not show turns: an unexpected release causes
- * one extra check if it is held or queued later.
+ * delivery that is read as open afterwards is behind its workflow. Its status does not show turns, and every delivery may wait
+ * for one: an unexpected release causes one extra check if it is held or queued later.
  */
-async function tell(
-  { pool, client }: RepairDeps,
-  { deliveryId, mayAwaitTurn }: Ids,
-  known: Knowledge,
-): Promise<boolean> {
-  const shows = known.state === 'running' ? known.shows : undefined;
+async function tell({ pool, client }: RepairDeps, { deliveryId }: Ids, { shows }: Running): Promise<boolean> {
   if (shows === 'failed' && (await isOpen(pool, deliveryId))) return signalWorkflow(client, deliveryId, 'cancel');
-  const awaitsTurn = mayAwaitTurn === true && (shows === undefined || shows === 'retrying');
+  const awaitsTurn = shows === undefined || shows === 'retrying';
   return shows === 'circuit_open' || awaitsTurn ? signalWorkflow(client, deliveryId, 'release') : false;
 }
 
@@ -93,9 +93,9 @@ export async function lookAfterQueued(deps: RepairDeps, row: OutboxRow): Promise
   if (known.state === 'unknown') return false;
   if (known.state === 'running') {
     if (known.shows === undefined) return true;
-    // Past its first attempt: it continues by itself, or is signalled.
-    await tell(deps, row, known);
+    // Past its first attempt: it continues by itself, or is signalled. After that it may queue for its turn again.
     await removeQueued(deps.pool, row);
+    await tell(deps, row, known);
     return false;
   }
   const repaired =

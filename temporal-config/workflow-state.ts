@@ -4,12 +4,20 @@ import { deliveryStatusAttribute } from '../core/search-attributes.ts';
 
 const DEADLINE_MS = 5000;
 
+/** A workflow that has not ended. */
+export interface Running {
+  state: 'running';
+  /** Its `DeliveryStatus`, set when a delivery stops being routine. */
+  shows: string | undefined;
+  /** A worker has, or is about to get, an activity or a task of it: it waits for no signal. */
+  isBusy: boolean;
+}
+
 /** The state of a workflow in Temporal. */
 export type Knowledge =
   /** Never started, or lost with Temporal's database, or ended longer ago than Temporal keeps histories. */
   | { state: 'unknown' }
-  /** `shows`: its `DeliveryStatus`, set when a delivery stops being routine. */
-  | { state: 'running'; shows: string | undefined }
+  | Running
   /** Ended from outside: terminated, or cancelled. */
   | { state: 'stopped' }
   /** Ended by itself. */
@@ -29,7 +37,7 @@ export async function lookUp(client: Client, workflowId: string): Promise<Knowle
   }
 }
 
-function knowledgeOf({ status, typedSearchAttributes }: WorkflowExecutionDescription): Knowledge {
+function knowledgeOf({ status, typedSearchAttributes, raw }: WorkflowExecutionDescription): Knowledge {
   switch (status.name) {
     case 'COMPLETED':
     case 'FAILED':
@@ -40,6 +48,10 @@ function knowledgeOf({ status, typedSearchAttributes }: WorkflowExecutionDescrip
       return { state: 'stopped' };
     // Running, paused, continuing as new, or an unknown status: not touched.
     default:
-      return { state: 'running', shows: typedSearchAttributes.get(deliveryStatusAttribute) };
+      return {
+        state: 'running',
+        shows: typedSearchAttributes.get(deliveryStatusAttribute),
+        isBusy: Boolean(raw.pendingActivities?.length || raw.pendingWorkflowTask),
+      };
   }
 }

@@ -43,7 +43,7 @@ async function wakeCircuit(client: Client, { routeId, organizationId, routeName 
   await client.workflow.signalWithStart<typeof circuit>('circuit', {
     workflowId: circuitWorkflowId(routeId),
     taskQueue: TASK_QUEUE,
-    args: [{ routeId }],
+    args: [{ organizationId, routeId }],
     ...inTurnOf(organizationId),
     signal: circuitChanged,
     staticSummary: summaryLine(`Circuit breaker of ${routeName ?? 'a deleted route'}`),

@@ -4,7 +4,15 @@ import { CONFIRM_WITHIN_MS, renderConfirmation } from '../core/confirmation-mail
 import type { Log } from '../core/log.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
 import { PollLoop } from '../core/poll-loop.ts';
-import { type Asked, claimRecipients, noteAsked } from '../db/delivery/notification-recipients.ts';
+import { type Asked, noteAsked } from '../db/delivery/notification-recipients.ts';
+import {
+  type Claim,
+  claimRecipients,
+  forgetUnnamed,
+  neverAsked,
+  type Place,
+  QUEUE_START,
+} from '../db/delivery/recipient-claims.ts';
 import { sealConfirmation } from '../db/encryption/confirmation-token.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import type { Pool } from '../db/pool.ts';
@@ -12,6 +20,7 @@ import { MailError, type Mailer } from '../outbound/mail.ts';
 
 const LOOK_EVERY_MS = 2000;
 const MAX_PER_LOOK = 10;
+const FORGET_EVERY_MS = 30_000;
 
 export interface ConfirmationDeps {
   pool: Pool;
@@ -27,12 +36,16 @@ export interface ConfirmationDeps {
 export function startConfirmations(deps: ConfirmationDeps): { stop(): Promise<void> } {
   const ending = Promise.withResolvers<void>();
   const rest = { ms: LOOK_EVERY_MS };
+  let place = QUEUE_START;
+  const forget = forgetting(deps);
   const loop = new PollLoop({
     async round() {
       if (deps.recipientRule() !== 'confirmed') return rest;
-      const asked = await claimRecipients(deps.pool, MAX_PER_LOOK);
+      const { claims, next } = await claimRecipients(deps.pool, MAX_PER_LOOK, place);
+      place = next;
       // A worker that ends does not wait for a silent mail server; another one sends the mail again.
-      await Promise.race([Promise.all(asked.map((each) => ask(deps, each))), ending.promise]);
+      await Promise.race([Promise.all(claims.map((each) => askIfNamed(deps, each))), ending.promise]);
+      await forget();
       return rest;
     },
     onError(error) {
@@ -46,6 +59,42 @@ export function startConfirmations(deps: ConfirmationDeps): { stop(): Promise<vo
       return loop.stop();
     },
   };
+}
+
+/** Removes now and then addresses that no route names any more; trouble with it is no trouble for those to be asked. */
+function forgetting(deps: ConfirmationDeps): () => Promise<void> {
+  let place: Place = QUEUE_START;
+  let dueAt = 0;
+  return async () => {
+    if (performance.now() < dueAt) return;
+    dueAt = performance.now() + FORGET_EVERY_MS;
+    try {
+      const { places, next } = await neverAsked(deps.pool, place);
+      place = next;
+      for (const [organizationId, mine] of Map.groupBy(places, (each) => each.organizationId)) {
+        const addresses = mine.map(({ address }) => address);
+        await forgetUnnamed(deps.pool, organizationId, addresses, null);
+      }
+    } catch (error) {
+      deps.log.warn({ err: error }, 'recipients that no route names are kept for now');
+    }
+  };
+}
+
+/** The check is for each claim alone: one that fails, as with very many routes, stops no other; the claim comes back. */
+async function askIfNamed(deps: ConfirmationDeps, claim: Claim): Promise<void> {
+  const { organizationId, address, askedAt, first } = claim;
+  try {
+    const forgotten = first ? await forgetUnnamed(deps.pool, organizationId, [address], askedAt) : [];
+    if (forgotten.length > 0) return;
+  } catch (error) {
+    deps.log.warn(
+      { organizationId, err: error },
+      'a recipient of notifications is asked later: its routes are not known',
+    );
+    return;
+  }
+  await ask(deps, claim);
 }
 
 async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {

@@ -9,6 +9,7 @@ import { ResultsFullError } from '../activities/attempt/results.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
+import { actingFor } from '../db/pool-turns.ts';
 import type { FirstAttempt } from '../workflows/messages.ts';
 import type { StartPolicy } from './start-policies.ts';
 
@@ -108,7 +109,7 @@ export function createExpress(deps: ExpressDeps): Express {
   return {
     run(row, policy) {
       const { deliveryId } = row;
-      const attempt = deliver(row, policy).finally(() => {
+      const attempt = actingFor(row.organizationId, () => deliver(row, policy)).finally(() => {
         running.delete(deliveryId);
         deps.done(deliveryId);
       });

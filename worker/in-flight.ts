@@ -91,8 +91,10 @@ export class InFlight {
     return [...this.#unrecordedOf.keys()].map((id) => ({ id, left: this.leftFor(id) }));
   }
 
+  /** As much as is left for its organization; half of that when it is alone, because then all that is free is left for it. */
   #mostOf({ organizationId }: Belongings): number {
-    return Math.min(this.#limits.perDestination, Math.ceil(this.leftFor(organizationId) / 2));
+    const left = this.leftFor(organizationId);
+    return Math.min(this.#limits.perDestination, this.#alone() ? Math.ceil(left / 2) : left);
   }
 
   /** How many were started recently, without those that wait for a slow destination. */

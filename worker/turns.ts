@@ -1,4 +1,5 @@
-// Deliveries whose workflow waits, in the outbox, for its turn under the rate limit of their destination (db/delivery/rate-limits.ts).
+// Deliveries whose workflow waits, in the outbox, for its turn: under the rate limit of their destination
+// (db/delivery/rate-limits.ts), or among the retries of their organization (activities/attempt/turn.ts).
 import { isRefusal, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../temporal-config/open-deliveries.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
@@ -21,11 +22,14 @@ export function signalTurn(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
  * from a backup. @returns and @throws as the first signal
  */
 export function signalTurnAgain(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
-  return unlessRefused(deps, row, async () => (await repair(deps, row)) === 'workflows told');
+  return unlessRefused(deps, row, async () => {
+    const repaired = await repair(deps, row);
+    return repaired === 'workflows told' || repaired === 'at work';
+  });
 }
 
-async function repair(deps: RepairDeps, row: OutboxRow): Promise<DeliveryRepair | null> {
-  const repaired = await repairOverdue(deps, { ...row, mayAwaitTurn: true });
+async function repair(deps: RepairDeps, row: OutboxRow): Promise<DeliveryRepair | 'at work' | null> {
+  const repaired = await repairOverdue(deps, row);
   if (repaired === null) await removeQueued(deps.pool, row);
   return repaired;
 }

@@ -46,7 +46,7 @@ export async function circuit(input: CircuitInput): Promise<void> {
       reset ||= news.reset;
       news.changed = false;
       news.reset = false;
-      return advanceCircuit({ routeId: input.routeId, reset });
+      return advanceCircuit({ ...input, reset });
     });
     setCurrentDetails(describe(input, advice));
     const isNews = () => news.changed || news.reset;

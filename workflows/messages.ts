@@ -116,6 +116,8 @@ export interface ReconcileInput {
 }
 
 export interface CircuitInput {
+  /** Absent in workflows that an earlier release started. */
+  organizationId?: string;
   routeId: string;
 }
 

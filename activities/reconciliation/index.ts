@@ -76,7 +76,7 @@ async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Re
     let vain = 0;
     const repair = async (delivery: OverdueDelivery) => {
       const kind = await repairOverdue(deps, delivery);
-      if (kind === null) vain += 1;
+      if (kind === null || kind === 'at work') vain += 1;
       else note(repaired, kind, delivery.deliveryId);
     };
     await eachOf(overdue, CONCURRENT_LOOKUPS, repair);

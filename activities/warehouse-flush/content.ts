@@ -1,5 +1,6 @@
 // The file of a batch: its events read page by page, so that the payloads in memory stay few, transformed, and written in
 // the order in which they were received.
+import pMap from 'p-map';
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { type BatchFile, createFileWriter, type FileWriter } from '../../core/warehouse/file.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
@@ -9,16 +10,23 @@ import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attemp
 import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse/batches.ts';
 import { applyTransform } from '../apply-transform.ts';
 import type { FlushDeps } from './deps.ts';
+import { TooSlowError, TransformTurns } from './transform-turns.ts';
 
 const PAGE_EVENTS = 250;
 const PAGE_BYTES = 2 * 1024 * 1024;
+// Far below an organization's share of the queue for transforms, which all its batches and deliveries have together.
+const TRANSFORMS_AT_ONCE = 16;
 
 const MAPPING_TOO_LONG = openError(
   ownWords`The row of the webhook takes too long to make; simplify what the fieldMapping of the destination searches for`,
 );
 
-/** The file, or why there is none: nothing is left to write, or it is too large. */
-export type Content = { kind: 'file'; file: BatchFile } | { kind: 'empty' } | { kind: 'too large' };
+/** The file, or why there is none: nothing is left to write, it is too large, or its transforms have to wait for too long. */
+export type Content =
+  | { kind: 'file'; file: BatchFile }
+  | { kind: 'empty' }
+  | { kind: 'too large' }
+  | { kind: 'too slow' };
 
 /**
  * Makes the file of a batch. Deliveries that cannot be written (the transform fails, the payload is gone) are ended here and
@@ -27,13 +35,18 @@ export type Content = { kind: 'file'; file: BatchFile } | { kind: 'empty' } | { 
  */
 export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promise<Content> {
   const writer = createFileWriter(batch.fileFormat);
+  const members = await batchContent(deps.pool, batch);
+  const turns = new TransformTurns(members.length > 1);
   try {
-    for (const page of pagesOf(await batchContent(deps.pool, batch))) {
-      await addRows(deps, batch, await eventsOf(deps, batch, page), writer);
+    for (const page of pagesOf(members)) {
+      await addRows(deps, batch, await eventsOf(deps, batch, page, turns), writer);
     }
   } catch (error) {
     if (error instanceof FileTooLargeError) return { kind: 'too large' };
+    if (error instanceof TooSlowError) return { kind: 'too slow' };
     throw error;
+  } finally {
+    turns.end();
   }
   const file = writer.finish();
   return file.count === 0 ? { kind: 'empty' } : { kind: 'file', file };
@@ -85,14 +98,17 @@ interface WrittenEvent {
 
 type Ending = { ending: 'cancelled' | 'failed'; reason: DescribedError };
 
-async function eventsOf(deps: FlushDeps, batch: BatchUnderWay, page: BatchMember[]): Promise<WrittenEvent[]> {
+async function eventsOf(
+  deps: FlushDeps,
+  batch: BatchUnderWay,
+  page: BatchMember[],
+  turns: TransformTurns,
+): Promise<WrittenEvent[]> {
   const contexts = await loadAttempts(deps.hotPool, page);
-  const rows = await Promise.all(
-    page.flatMap(({ deliveryId }) => {
-      const context = contexts.get(deliveryId);
-      return context ? [rowOf(deps, context)] : [];
-    }),
-  );
+  const found = page.flatMap(({ deliveryId }) => contexts.get(deliveryId) ?? []);
+  const rows = await pMap(found, (context) => turns.run(() => rowOf(deps, context)), {
+    concurrency: TRANSFORMS_AT_ONCE,
+  });
   await endUnwritable(deps, batch, rows);
   return rows.flatMap((row) => ('event' in row ? [row] : []));
 }

@@ -1,6 +1,6 @@
 // Writes the object of a batch. Every try writes the same key, and the same bytes unless one of its events was deleted or a
-// transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object is
-// halved.
+// transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object, or
+// whose transforms have to wait for too long, is halved.
 // Rules: WH-21, WH-24, WH-26.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
@@ -42,6 +42,11 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   const content = await makeContent(deps, batch);
   if (content.kind === 'empty') {
     await endBatch(deps.pool, batch.id, 'failed', NOTHING_LEFT);
+    return { status: 'ended' };
+  }
+  if (content.kind === 'too slow') {
+    // Each half needs less of the budget, and one event alone waits as long as it takes.
+    await halve(deps, batch);
     return { status: 'ended' };
   }
   if (content.kind === 'too large') {

@@ -11,7 +11,7 @@ import { routeFileItem } from '../members/routes.ts';
 import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { noteDryRun } from '../deeds.ts';
-import { domainProblems } from '../resources/notification-recipients.ts';
+import { domainProblems, requireRecipients } from '../resources/notification-recipients.ts';
 import { ownAddressProblems } from '../resources/own-addresses.ts';
 import { parseQuery } from '../validation.ts';
 import {
@@ -149,6 +149,7 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
     errors.push(...(await ownAddressProblems(em, deps, labelled)), ...domainProblems(deps, labelled));
     if (errors.length > 0) return refused(errors, warnings);
     requireRoomForNew(ctx, steps, routes, known);
+    await requireRecipients(deps, organizationId(ctx), writtenEmails(steps, routes));
     const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
     const result = report(steps, ids, warnings);
     noteImported(ctx, result.routes);
@@ -167,6 +168,13 @@ function requireRoomForNew(ctx: Context, steps: Step[], routes: { sourceId: stri
     counts.set(sourceId, count);
     requireRouteRoom(ctx, count);
   });
+}
+
+/** Of all routes that the import writes. */
+function writtenEmails(steps: Step[], routes: { notifyEmails?: string | null | undefined }[]): string {
+  return routes
+    .flatMap(({ notifyEmails }, index) => (steps[index]?.status === 'skipped' ? [] : (notifyEmails ?? [])))
+    .join();
 }
 
 function valuesOf({ name, members }: RouteItem, named: ReturnType<typeof resolve>) {

@@ -10,6 +10,7 @@ import {
   listRecipients,
   type Recipient,
 } from '../../db/delivery/notification-recipients.ts';
+import { waitingRecipients } from '../../db/delivery/recipient-claims.ts';
 import { inTransaction } from '../../db/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
@@ -18,6 +19,9 @@ import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { isoTime } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
+
+/** Of one organization; about 30 an hour are asked. */
+const MAX_WAITING = 1000;
 
 const listSchema = z.object({ ...pageParams });
 const address = text('ops@example.com', 'In lower case.');
@@ -97,12 +101,22 @@ function show({ address, confirmedAt, askedAt }: Recipient) {
   return { address, confirmedAt: isoTime(confirmedAt), askedAt: isoTime(askedAt) };
 }
 
-type Rule = Pick<ApiDeps, 'recipientRule'>;
-
-/** Refuses addresses of domains that the operator does not accept. @throws ApiError 400 */
-export function requireDomains(deps: Rule, notifyEmails: string | null | undefined): void {
+/**
+ * Refuses addresses of domains that the operator does not accept, and where owners must agree, more than can be asked in a day or two.
+ * @param notifyEmails of one route, or of several, separated by commas
+ * @throws ApiError 400
+ */
+export async function requireRecipients(
+  deps: Pick<ApiDeps, 'pool' | 'recipientRule'>,
+  organization: string,
+  notifyEmails: string | null | undefined,
+): Promise<void> {
+  if (!notifyEmails) return;
   const problem = domainProblem(deps, notifyEmails);
   if (problem !== undefined) throw invalid('notifyEmails', problem);
+  if (deps.recipientRule() !== 'confirmed') return;
+  const addresses = recipients(notifyEmails).map((each) => each.toLowerCase());
+  await requireRoom(deps.pool, organization, [...new Set(addresses)]);
 }
 
 /** What is wrong with the routes of a file: one message for each whose addresses the operator does not accept. */
@@ -116,11 +130,24 @@ export function domainProblems(
   });
 }
 
+type Rule = Pick<ApiDeps, 'recipientRule'>;
+
 function domainProblem({ recipientRule }: Rule, notifyEmails: string | null | undefined): string | undefined {
   const rule = recipientRule();
   if (rule === 'any' || rule === 'confirmed' || !notifyEmails) return undefined;
   const refused = recipients(notifyEmails).find((each) => !isOfDomain(each, rule));
   return refused === undefined ? undefined : `must name addresses of ${rule.join(', ')} only; "${refused}" is none`;
+}
+
+// Requests at the same time may each count before the other: the limit is approximate.
+async function requireRoom(pool: ApiDeps['pool'], organization: string, addresses: string[]): Promise<void> {
+  const { waiting, added } = await waitingRecipients(pool, organization, addresses, MAX_WAITING);
+  if (added === 0 || waiting + added <= MAX_WAITING) return;
+  throw invalid(
+    'notifyEmails',
+    `must not bring more than ${MAX_WAITING} addresses of this organization whose owners are still to be asked; ` +
+      `${waiting} wait, and these would be ${added} more. Wait, or name fewer`,
+  );
 }
 
 /** Those addresses of each route that get no mail at the moment. */

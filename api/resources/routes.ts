@@ -29,7 +29,7 @@ import { booleanParam, textParam } from '../query.ts';
 import { findRoute, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { refuseOwnAddress } from './own-addresses.ts';
-import { requireDomains, withheldEmails } from './notification-recipients.ts';
+import { requireRecipients, withheldEmails } from './notification-recipients.ts';
 import { referenceNames, requireReferences } from './route-references.ts';
 
 const listSchema = z.object({
@@ -142,7 +142,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, createRouteSchema);
-  requireDomains(deps, body.notifyEmails);
+  await requireRecipients(deps, organizationId(ctx), body.notifyEmails);
   const em = entityManager(ctx, deps);
   const id = newId('rte');
   noteRecords(ctx, [id]);
@@ -175,7 +175,7 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   const { sourceId, ...patch } = await parseBody(ctx, updateRouteSchema);
-  requireDomains(deps, patch.notifyEmails);
+  await requireRecipients(deps, organizationId(ctx), patch.notifyEmails);
   const em = entityManager(ctx, deps);
   const route = await em.transactional(async (transaction) => {
     const { sourceId: storedSourceId } = await findRoute(transaction, id);

@@ -76,7 +76,7 @@ async function rotateOfDestination(ctx: Context, deps: ApiDeps): Promise<void> {
     if (current === null) {
       throw invalid('secret', 'cannot be rotated, because the destination has none; set signingSecret with an update');
     }
-    const { until, isRepeat } = rotation(body, current);
+    const { until, isRepeat } = rotation(body, current, stored.previousSigningSecretUntil ?? null);
     em.assign(stored, {
       ...(!isRepeat && {
         signingSecret: deps.secretBox.encrypt(body.secret, id),
@@ -99,7 +99,7 @@ async function rotateOfSource(ctx: Context, deps: ApiDeps): Promise<void> {
     if (current === null || !('secret' in current)) {
       throw invalid('secret', 'cannot be rotated, because the source has none; set verificationConfig with an update');
     }
-    const { until, isRepeat } = rotation(body, current.secret);
+    const { until, isRepeat } = rotation(body, current.secret, stored.previousSecretUntil ?? null);
     em.assign(stored, {
       ...(!isRepeat && {
         verificationSecret: deps.secretBox.encrypt(body.secret, id),
@@ -112,7 +112,13 @@ async function rotateOfSource(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = await showSource(ctx, deps, source);
 }
 
-/** `isRepeat`: the secret is the current one, so the one before must stay what it is. */
-function rotation(body: { secret: string; overlapSeconds: number }, current: string) {
-  return { until: new Date(Date.now() + body.overlapSeconds * 1000), isRepeat: isSameSecret(body.secret, current) };
+/**
+ * When the secret before ends. A repeat (the secret is the current one) never lengthens that: what has ended stays so, and the one
+ * before stays what it is.
+ * @param ends when the secret before ends as stored
+ */
+function rotation(body: { secret: string; overlapSeconds: number }, current: string, ends: Date | null) {
+  const wanted = new Date(Date.now() + body.overlapSeconds * 1000);
+  const isRepeat = isSameSecret(body.secret, current);
+  return { isRepeat, until: isRepeat && (ends === null || ends < wanted) ? ends : wanted };
 }

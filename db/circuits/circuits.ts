@@ -226,11 +226,12 @@ export async function electProbe(
   return circuits.get(routeId);
 }
 
-/** Closes the circuit of a route (CIRC-06); what it holds is released by its workflow. */
-export async function resetCircuit(db: Queryable, routeId: string): Promise<void> {
-  await changeCircuits(db, [routeId], ({ circuit }) =>
+/** Closes the circuit of a route (CIRC-06); what it holds is released by its workflow. @returns the circuit afterwards */
+export async function resetCircuit(db: Queryable, routeId: string): Promise<StoredCircuit | undefined> {
+  const circuits = await changeCircuits(db, [routeId], ({ circuit }) =>
     circuit.state === 'closed' && circuit.failureCount === 0 ? [] : [{ type: 'reset' }],
   );
+  return circuits.get(routeId);
 }
 
 /** Whether the circuit of a delivery's route blocks it, read from the database. */

@@ -119,18 +119,25 @@ export async function postponeDelivery(
   await db.query(POSTPONE, [deliveryId, forMs, isLeftToWorkflow]);
 }
 
-const DELETE_EVENT = `
+const COUNT_REMOVED = `
 with gone as (
-  delete from events where id = $2 and organization_id = $1 returning organization_id, id, payload_size
+  select $1::text as organization_id, $2::text as id, $3::bigint as payload_size
 ), ${countRemoved('gone')}
 select from gone`;
 
 /** Deletes an event with its payload, deliveries and attempts; false when the organization has no such event. */
 export async function deleteEvent(pool: Pool, organizationId: string, eventId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
-    const { rowCount } = await db.query(DELETE_EVENT, [organizationId, eventId]);
-    if (rowCount === 0) return false;
+    // First, so that no replay adds deliveries meanwhile.
+    const { rows } = await db.query<{ size: number }>(
+      'delete from events where id = $2 and organization_id = $1 returning payload_size as size',
+      [organizationId, eventId],
+    );
+    const event = rows[0];
+    if (!event) return false;
     await removeEventsChildren(db, [eventId]);
+    // Last: API processes count the webhooks of all organizations in one statement, which waits for this row.
+    await db.query(COUNT_REMOVED, [organizationId, eventId, event.size]);
     return true;
   });
 }

@@ -16,42 +16,6 @@ export interface Asked {
   address: string;
 }
 
-// A stranger's address is asked for by whoever writes it into a route. So an organization sends about this many such mails an hour,
-// and one address gets about that many a day from all organizations together.
-const PER_ORGANIZATION_AND_HOUR = 30;
-const PER_ADDRESS_AND_DAY = 5;
-
-// Addresses that no route names any more. Those that were asked stay, so that writing them again is no way to ask again.
-const FORGET = `
-delete from notification_recipients n
-where confirmed_at is null and asked_at is null and ask_at <= now()
-  and not exists (
-    select from routes r where r.organization_id = n.organization_id and n.address = any(notified_addresses(r.notify_emails))
-  )`;
-
-// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when sending
-// fails. Workers that claim at the same time may each count before the other: the limits are approximate.
-const CLAIM = `
-with due as (
-  select n.organization_id, n.address from notification_recipients n
-  where n.confirmed_at is null and n.ask_at <= now()
-    and (select count(*) from notification_recipients o
-         where o.organization_id = n.organization_id and o.asked_at > now() - interval '1 hour') < ${PER_ORGANIZATION_AND_HOUR}
-    and (select count(*) from notification_recipients o
-         where o.address = n.address and o.asked_at > now() - interval '1 day') < ${PER_ADDRESS_AND_DAY}
-  order by n.ask_at limit $1 for update of n skip locked
-)
-update notification_recipients n set ask_at = now() + interval '300 seconds', asked_at = now()
-from due d join organizations o on o.id = d.organization_id
-where n.organization_id = d.organization_id and n.address = d.address
-returning n.organization_id as "organizationId", o.slug as organization, n.address`;
-
-/** Claims owners to be asked; one whose mail cannot be sent comes back after five minutes. */
-export async function claimRecipients(db: Queryable, limit: number): Promise<Asked[]> {
-  await db.query(FORGET);
-  return (await db.query<Asked>(CLAIM, [limit])).rows;
-}
-
 /** The mail was sent, or will never be. */
 export async function noteAsked(db: Queryable, { organizationId, address }: Asked): Promise<void> {
   await db.query(

@@ -45,7 +45,11 @@ export function resumeOrganization(pool: Pool, organizationId: string): Promise<
     );
     if (rowCount === 0) return false;
     await db.query(
-      `with due as (select route_id from circuits where organization_id = $1 order by route_id for update)
+      // A closed one without a time to be woken holds nothing (activities/circuit.ts).
+      `with due as (
+         select route_id from circuits where organization_id = $1 and (state <> 'closed' or wake_at is not null)
+         order by route_id for update
+       )
        update circuits c set version = c.version + 1, wake_at = now() from due d where c.route_id = d.route_id`,
       [organizationId],
     );

@@ -49,13 +49,10 @@ export interface OverdueDelivery {
   deliveryId: string;
   organizationId: string;
   destinationId: string;
-  /** Whether its workflow may wait for the signal that its turn under a rate limit has come. */
-  mayAwaitTurn?: boolean;
 }
 
 const OVERDUE = `
-select d.id as "deliveryId", d.organization_id as "organizationId", d.destination_id as "destinationId",
-       exists (select from destinations t where t.id = d.destination_id and t.rate_limit_per_minute is not null) as "mayAwaitTurn"
+select d.id as "deliveryId", d.organization_id as "organizationId", d.destination_id as "destinationId"
 from deliveries d
 where d.id > $1 and d.id >= $2 and d.id < $3 and d.status in ${OPEN}
   and case when d.next_attempt_at is null then d.id < $5 or d.id > $7 else d.next_attempt_at < now() - make_interval(secs => $6) end

@@ -1,6 +1,9 @@
 // What waits for a thread: bounded, by organization and in all, and organizations take turns.
+import { leftFor } from '../../core/fair-share.ts';
 
 const MAX_WAITING = 1000;
+/** Each has one item at least, so that up to as many may wait beyond the number and the bytes that are shared. */
+const MAX_ORGANIZATIONS = 1000;
 const MAX_WAITING_PER_ORGANIZATION = 100;
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_BYTES_PER_ORGANIZATION = 64 * 1024 * 1024;
@@ -24,11 +27,9 @@ export class Turns<Item extends Waiting> {
   /** @returns false when too much waits already; one item of an organization always has room beside those of others */
   add(item: Item): boolean {
     const line = this.#lines.get(item.organizationId) ?? { items: [], bytes: 0 };
-    const isFull = line.items.length >= MAX_WAITING_PER_ORGANIZATION || this.size >= MAX_WAITING;
-    const isHeavy =
-      line.items.length > 0 &&
-      (line.bytes + item.bytes > MAX_BYTES_PER_ORGANIZATION || this.#bytes + item.bytes > MAX_BYTES);
-    if (isFull || isHeavy) return false;
+    const hasRoom =
+      line.items.length === 0 ? this.#lines.size < MAX_ORGANIZATIONS : this.#hasShareLeft(line, item.bytes);
+    if (!hasRoom) return false;
     line.items.push(item);
     this.#lines.set(item.organizationId, line);
     this.#count(line, item, 1);
@@ -54,6 +55,13 @@ export class Turns<Item extends Waiting> {
 
   all(): Item[] {
     return [...this.#lines.values()].flatMap(({ items }) => items);
+  }
+
+  #hasShareLeft(line: Line<Item>, bytes: number): boolean {
+    if (line.items.length >= MAX_WAITING_PER_ORGANIZATION || line.bytes + bytes > MAX_BYTES_PER_ORGANIZATION)
+      return false;
+    const items = leftFor({ limit: MAX_WAITING, taken: this.size, alone: false }, line.items.length);
+    return items > 0 && leftFor({ limit: MAX_BYTES, taken: this.#bytes, alone: false }, line.bytes) >= bytes;
   }
 
   #count(line: Line<Item>, { bytes }: Item, sign: 1 | -1): void {

@@ -67,7 +67,8 @@ export function classifyAddress(text: string): AddressClass {
 }
 
 function classifyIPv6(address: ipaddr.IPv6): AddressClass {
-  if (address.match(NAT64)) return classifyNat64(address);
+  const embedded = nat64Target(address);
+  if (embedded !== null) return classifyNat64(embedded);
   const range = address.range();
   // Only 2000::/3 is assigned as global unicast; the rest that bears no name (such as IPv4-compatible ::/96 and the
   // dummy prefix 100:0:0:1::/64) is reserved. 6to4 and Teredo carry an IPv4 address past the guard and are not in use.
@@ -75,9 +76,15 @@ function classifyIPv6(address: ipaddr.IPv6): AddressClass {
   return IPV6_RANGES[range] ?? RESERVED;
 }
 
-/** NAT64 (RFC 6052): how an IPv6-only network reaches public IPv4 hosts; it must not lead anywhere else. */
-function classifyNat64(address: ipaddr.IPv6): AddressClass {
-  const embedded = classifyAddress(new ipaddr.IPv4(address.toByteArray().slice(12)).toString());
+/** The IPv4 address that a NAT64 address (RFC 6052) leads to: how an IPv6-only network reaches IPv4 hosts. */
+export function nat64Target(address: Address): ipaddr.IPv4 | null {
+  if (isIPv4(address) || !address.match(NAT64)) return null;
+  return new ipaddr.IPv4(address.toByteArray().slice(12));
+}
+
+/** NAT64 is for public IPv4 hosts; it must not lead anywhere else. */
+function classifyNat64(target: ipaddr.IPv4): AddressClass {
+  const embedded = classifyAddress(target.toString());
   return embedded.tier === 'public' ? PUBLIC : forbidden(`a NAT64 address that leads to ${embedded.name}`);
 }
 

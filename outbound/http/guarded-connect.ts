@@ -28,6 +28,15 @@ class OwnServiceError extends OwnSendError {
   }
 }
 
+/** It could be as above, which the next look-up may tell: a retry may succeed. */
+class OwnServiceUnresolvedError extends OwnSendError {
+  override readonly name = 'OwnServiceUnresolvedError';
+  constructor(hostname: string, port: number) {
+    const refused = ownWords`Refused for now: port ${port} of ${named(hostname)} may belong to Hookyard itself, as the name of a service of Hookyard on this port cannot be resolved`;
+    super('OWN_SERVICE_UNRESOLVED', openError(refused));
+  }
+}
+
 export type ResolvedAddress = { address: string; family: number };
 
 /** Resolves a host name to all its addresses, A and AAAA. */
@@ -85,9 +94,11 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
   const connectorOf = (port: number): buildConnector.connector => {
     const known =
       toOwnPorts.get(port) ??
-      connectorWith(options, (address, host) =>
-        own.include(host, address, port) ? new OwnServiceError(host, port) : refusedAddress(options, address, host),
-      );
+      connectorWith(options, (address, host) => {
+        if (own.include(host, address, port)) return new OwnServiceError(host, port);
+        const refused = refusedAddress(options, address, host);
+        return refused === null && own.mayInclude(address, port) ? new OwnServiceUnresolvedError(host, port) : refused;
+      });
     toOwnPorts.set(port, known);
     return known;
   };

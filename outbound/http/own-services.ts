@@ -3,12 +3,12 @@
 // Rules: DLV-36.
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { LRUCache } from 'lru-cache';
 import ipaddr from 'ipaddr.js';
 import type { HostAndPort } from '../../core/host-and-port.ts';
-import { classifyAddress } from './address-guard.ts';
+import { classifyAddress, nat64Target } from './address-guard.ts';
 import { normalHost } from './allow-list.ts';
 import type { Resolve } from './guarded-connect.ts';
+import { createKnownAddresses } from './known-addresses.ts';
 
 export interface OwnServices {
   /** Whether one of them has this port; for every other port there is nothing to ask. */
@@ -17,22 +17,24 @@ export interface OwnServices {
   prepare(port: number): Promise<void>;
   /** Whether a connection reaches one of them. @param address an IP address that the host stands for */
   include(host: string, address: string, port: number): boolean;
+  /** Whether one of them could be there: its name has never been resolved, and the address is not of the public internet. */
+  mayInclude(address: string, port: number): boolean;
   /** Whether one of them goes by this name. */
   isNamed(host: string, port: number): boolean;
   add(services: readonly HostAndPort[]): void;
 }
 
-// Addresses behind a name change rarely; a server that moved is protected again after this time.
-const KEPT_MS = 30_000;
 // An address of the public internet serves many names on these ports (content delivery networks), so only the name counts there.
 const SHARED_PORTS = [80, 443];
 
-/** @param resolve the resolver of host names */
-export function createOwnServices(first: readonly HostAndPort[], resolve: Resolve): OwnServices {
+/** @param resolve the resolver of host names @param now in ms */
+export function createOwnServices(
+  first: readonly HostAndPort[],
+  resolve: Resolve,
+  now: () => number = () => performance.now(),
+): OwnServices {
   const byPort = new Map<number, Set<string>>();
-  // Failure policy: a name that cannot be resolved keeps the addresses it had, and is refused as a name.
-  const known = new Map<string, readonly string[]>();
-  const fresh = new LRUCache<string, Promise<void>>({ max: 100, ttl: KEPT_MS });
+  const known = createKnownAddresses(resolve, normalForm, now);
 
   function add(services: readonly HostAndPort[]): void {
     for (const { host, port } of services) {
@@ -41,22 +43,17 @@ export function createOwnServices(first: readonly HostAndPort[], resolve: Resolv
     }
   }
 
-  function lookUp(host: string): Promise<void> {
-    const looked = fresh.get(host);
-    if (looked !== undefined) return looked;
-    const looking = addressesOf(host, resolve).then((found) => void (found && known.set(host, found)));
-    fresh.set(host, looking);
-    return looking;
+  function knownAddresses(host: string): readonly string[] {
+    if (isIP(host) !== 0) return [normalForm(host)];
+    const addresses = known.of(host);
+    return addresses.length === 0 && host === 'localhost' ? ['127.0.0.1'] : addresses;
   }
-
-  const knownAddresses = (host: string): readonly string[] =>
-    isIP(host) === 0 ? (known.get(host) ?? (host === 'localhost' ? ['127.0.0.1'] : [])) : [normalForm(host)];
 
   add(first);
   return {
     usePort: (port) => byPort.has(port),
     async prepare(port) {
-      await Promise.all([...(byPort.get(port) ?? [])].filter((host) => isIP(host) === 0).map(lookUp));
+      await Promise.all([...(byPort.get(port) ?? [])].filter((host) => isIP(host) === 0).map(known.lookUp));
     },
     isNamed: (host, port) => byPort.get(port)?.has(normalHost(host)) ?? false,
     include(host, address, port) {
@@ -69,22 +66,21 @@ export function createOwnServices(first: readonly HostAndPort[], resolve: Resolv
       const isShared = SHARED_PORTS.includes(port) && classifyAddress(asked).tier === 'public';
       return !isShared && own.includes(asked);
     },
+    mayInclude(address, port) {
+      const isUnresolved = [...(byPort.get(port) ?? [])].some((host) => knownAddresses(host).length === 0);
+      const asked = normalForm(address);
+      return isUnresolved && (classifyAddress(asked).tier !== 'public' || isOfThisMachine(asked));
+    },
     add,
   };
 }
 
-function addressesOf(host: string, resolve: Resolve): Promise<string[] | null> {
-  return new Promise((done) => {
-    resolve(host, (error, addresses) =>
-      done(error === null ? addresses.map(({ address }) => normalForm(address)) : null),
-    );
-  });
-}
-
-/** The form that is compared: IPv4-mapped IPv6 as IPv4, IPv6 compressed, without the zone of a link-local address. */
+/** The form that is compared: IPv4-mapped IPv6 and NAT64 as IPv4, IPv6 compressed, without the zone of a link-local address. */
 function normalForm(address: string): string {
   const withoutZone = address.replace(/%.*$/, '');
-  return ipaddr.isValid(withoutZone) ? ipaddr.process(withoutZone).toString() : withoutZone;
+  if (!ipaddr.isValid(withoutZone)) return withoutZone;
+  const parsed = ipaddr.process(withoutZone);
+  return (nat64Target(parsed) ?? parsed).toString();
 }
 
 /** An unspecified address reaches this machine too. */

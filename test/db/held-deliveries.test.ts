@@ -1,7 +1,8 @@
 // Deliveries that are held while others change their circuit: none of them is left without a probe that releases it.
 import { expect } from 'chai';
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
-import { advanceCircuit } from '../../activities/circuit.ts';
+import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
@@ -14,8 +15,9 @@ import {
   loadCircuits,
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
+import { actingFor, shareConnections } from '../../db/pool-turns.ts';
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
-import type { Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -117,5 +119,79 @@ describe('held deliveries', () => {
       blocker.release(true);
       await connection.close();
     }
+  });
+
+  describe('while the places of their organization are taken', () => {
+    let deps: CircuitDeps;
+    let own: Pool;
+    let connection: Connection;
+    beforeEach(() => {
+      const releases = new Places(1, () => false);
+      releases.enter(organizationId);
+      own = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
+      shareConnections(own, { max: 2, alone: () => false });
+      connection = Connection.lazy({ address: stackAddresses().temporalAddress });
+      const settings = readSettings({ LOG_LEVEL: 'silent' });
+      const client = new Client({ connection });
+      deps = { pool: own, client, settings, releases, log: createLog(settings, 'worker') };
+    });
+    afterEach(async () => {
+      await own.end();
+      await connection.close();
+    });
+
+    /** A look as Temporal makes it. */
+    const look = (routeId: string, reset: boolean, attempt = 1) =>
+      asyncLocalStorage.run({ info: { attempt } } as Context, () =>
+        advanceCircuit(deps, { organizationId, routeId, reset }),
+      );
+    const waitOf = async (routeId: string, attempt: number) => {
+      const error: unknown = await look(routeId, false, attempt).catch((reason: unknown) => reason);
+      expect(error).to.include({ type: 'TurnOfOthers' });
+      return Number((error as { nextRetryDelay: number }).nextRetryDelay);
+    };
+
+    it('are kept by a circuit that opens again after its reset, however long it waits for a place', async () => {
+      const routeId = await openRoute();
+      await hold(routeId);
+      expect(await look(routeId, true), 'a look that ends: nothing repeats the reset').to.deep.equal({
+        state: 'closed',
+        held: 1,
+        waitMs: 0,
+      });
+      await waitOf(routeId, 1);
+      await count(routeId, false);
+      expect(await look(routeId, false, 2)).to.include({ state: 'open', held: 1 });
+    });
+
+    it('leave no circuit to be looked after when a reset finds none of them', async () => {
+      const routeId = await openRoute();
+      expect(await look(routeId, true)).to.deep.equal({ state: 'closed', held: 0, waitMs: 0 });
+      expect(await wakeUps()).to.not.include(routeId);
+    });
+
+    it('ask for a place less and less often', async () => {
+      const routeId = await openRoute();
+      await hold(routeId);
+      await look(routeId, true);
+      expect(await waitOf(routeId, 1)).to.be.within(500, 1000);
+      expect(await waitOf(routeId, 4)).to.be.within(1687, 3375);
+      expect(await waitOf(routeId, 5000)).to.be.within(15_000, 30_000);
+    });
+
+    it('are looked after with the connections of their organization', async () => {
+      const routeId = await openRoute();
+      await hold(routeId);
+      const share = await actingFor(organizationId, () => own.connect());
+      let ended = false;
+      const looking = look(routeId, true).finally(() => {
+        ended = true;
+      });
+      // As many statements of the service's own as the look has, and more.
+      for (let statement = 0; statement < 8; statement += 1) await own.query('select 1');
+      expect(ended, 'before its organization gives a connection back').to.equal(false);
+      share.release();
+      expect(await looking).to.include({ held: 1 });
+    });
   });
 });

@@ -14,6 +14,7 @@ import {
   storeEvent,
   type StoredEvent,
 } from '../support/history.ts';
+import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -68,6 +69,42 @@ describe('Usage of organizations', () => {
     await settle();
     await settle();
     expect((await days())[0]).to.include({ events: 1, deliveries: 2, attempts: 5 });
+  });
+
+  it('of webhooks that come in is counted while an event is being deleted that something else holds up', async () => {
+    const time = noonOf(2);
+    const event = await store(time, 'x'.repeat(100));
+    await settle();
+    const holder = await pool.connect();
+    const counter = await pool.connect();
+    let deletion: Promise<boolean> | undefined;
+    try {
+      await holder.query('begin');
+      await holder.query('select from deliveries where event_id = $1 for update', [event.id]);
+      deletion = deleteEvent(pool, owner.organizationId, event.id);
+      await until('the deletion to wait', async () => {
+        const { rows } = await pool.query<{ waits: boolean }>(
+          `select exists (select from pg_locks l join pg_stat_activity a using (pid)
+                          where not l.granted and a.datname = current_database()) as waits`,
+        );
+        return rows[0]?.waits;
+      });
+      await counter.query(`begin; set local lock_timeout = '5s'`);
+      await addAccepted(counter, [{ organizationId: owner.organizationId, day: dayOf(time), events: 1, bytes: 1 }]);
+      await counter.query('commit');
+    } finally {
+      await counter.query('rollback');
+      await holder.query('rollback');
+      counter.release();
+      holder.release();
+      await deletion;
+    }
+    expect(await deletion).to.equal(true);
+    const { rows } = await pool.query(
+      'select removed_bytes::int as removed from organization_usage where organization_id = $1',
+      [owner.organizationId],
+    );
+    expect(rows).to.deep.equal([{ removed: 100 }]);
   });
 
   it('keeps what was deleted, and forgets its bytes in what is stored', async () => {

@@ -96,6 +96,13 @@ describe('rotation of secrets @lanes', () => {
       for (const secret of [old, next]) expect(await statusOf(source, github(secret))).to.equal(200);
     });
 
+    it('never brings a secret back that has ended, however often it is repeated', async () => {
+      const { source, old, next } = await rotating(0);
+      expect((await rotate(source, { secret: next })).status).to.equal(200);
+      expect(await statusOf(source, github(old))).to.equal(401);
+      expect(await statusOf(source, github(next))).to.equal(200);
+    });
+
     it('ends by an update of the secret, and goes on by an update of anything else', async () => {
       const { source, old, next } = await rotating();
       const update = (verificationConfig: Json) =>

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { circuitStatus } from '../../workflows/messages.ts';
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
+import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -157,11 +158,41 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     await repairedUntil('delivered', delivery.id);
   });
 
-  it('leave a delivery alone that is late and whose workflow runs', async () => {
-    const { delivery } = await waitingForRetry([500, 200]);
+  /** A retry that has queued for its turn among those of its organization, which is no longer suspended; its turn was lost. */
+  async function turnLost() {
+    const { pool, organizationId } = testInstance;
+    const { endpoint, delivery } = await waitingForRetry([500, 200]);
+    const lines = (words: string) => testInstance.logs().split(words).length;
+    const [begun, ended] = ['organizations are suspended', 'no longer suspended'];
+    const before = { [begun]: lines(begun), [ended]: lines(ended) };
+    const told = (words: string) => until(`the worker to say: ${words}`, () => lines(words) > (before[words] ?? 0));
+    await suspendOrganization(pool, organizationId);
+    try {
+      await told(begun);
+      await workflow(delivery.id).signal('retryNow');
+      const lost = `delete from outbox where delivery_id = $1 and resume = 'waiting'`;
+      await until('its turn to be lost', async () => (await pool.query(lost, [delivery.id])).rowCount === 1);
+    } finally {
+      await resumeOrganization(pool, organizationId);
+    }
+    await told(ended);
+    return { endpoint, delivery };
+  }
+
+  it('tell a retry to any destination of its turn when its row has left the outbox', async () => {
+    const { endpoint, delivery } = await turnLost();
+    expect(endpoint.requests).to.have.length(1);
     await makeOverdue(testInstance, delivery.id);
-    expect(await reconcileNow(testInstance)).to.deep.equal({});
+    await repairedUntil('delivered', delivery.id);
+    expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
+  });
+
+  it('make no attempt of a delivery that is late and whose workflow waits for the time of it', async () => {
+    const { endpoint, delivery } = await waitingForRetry([500, 200]);
+    await makeOverdue(testInstance, delivery.id);
+    expect(await reconcileNow(testInstance), 'it may wait for its turn').to.deep.equal({ 'workflows told': 1 });
     expect((await records.delivery(delivery.id)).status).to.equal('retrying');
+    expect(endpoint.requests).to.have.length(1);
     await testInstance.client.post(`/api/deliveries/${delivery.id}/cancel`, {});
   });
 
@@ -235,6 +266,14 @@ describe('disagreements of PostgreSQL and Temporal', function () {
       await queueAgain(delivery.id);
       await until('the outbox to be empty', async () => (await records.queued()) === 0);
       await workflow(delivery.id).signal('retryNow');
+      await records.deliveryWith('delivered', delivery.eventId);
+      expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
+    });
+
+    it('let a retry go on that waits for its turn, and whose delivery is in the outbox as a new one', async () => {
+      const { endpoint, delivery } = await turnLost();
+      await takeBack(delivery, 'pending', 0);
+      await queueAgain(delivery.id);
       await records.deliveryWith('delivered', delivery.eventId);
       expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
     });

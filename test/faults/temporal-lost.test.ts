@@ -7,6 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { ensureBinaries } from '../../local/binaries.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
+import { readRolePasswords } from '../../local/role-passwords.ts';
 import { updateTemporalSchemas } from '../../local/temporal-schema.ts';
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
@@ -55,11 +56,15 @@ describe('Temporal, emptied @lanes', function () {
     await client.connect();
     for (const database of ['temporal', 'temporal_visibility']) {
       await client.query(`drop database ${database} with (force)`);
-      await client.query(`create database ${database}`);
+      await client.query(`create database ${database} owner hookyard_temporal`);
     }
     await client.end();
     const { sqlTool } = await ensureBinaries({ log: () => {}, ui: false });
-    const [databaseUrl, visibilityUrl] = [urlOf('temporal'), urlOf('temporal_visibility')];
+    const own = (database: string) => {
+      const { hookyard_temporal: password } = readRolePasswords(stack.dataDir);
+      return Object.assign(new URL(urlOf(database)), { username: 'hookyard_temporal', password }).href;
+    };
+    const [databaseUrl, visibilityUrl] = [own('temporal'), own('temporal_visibility')];
     await updateTemporalSchemas({ sqlTool, databaseUrl, visibilityUrl });
     await stack.temporal?.start();
   }

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { hostAndPort } from '../../core/host-and-port.ts';
 import { ownServices } from '../../core/own-services.ts';
 import { createOwnServices } from '../../outbound/http/own-services.ts';
-import type { Resolve } from '../../outbound/http/guarded-connect.ts';
+import { guardedConnector, type Resolve } from '../../outbound/http/guarded-connect.ts';
+import { parseAllowList } from '../../outbound/http/allow-list.ts';
 
 const settings = {
   HOOKYARD_PORT: 3000,
@@ -17,6 +18,7 @@ const table: Record<string, string[]> = {
   'db.internal': ['10.0.0.5', 'fd12::5'],
   'ui.example': ['93.184.216.34'],
   'db.example': ['93.184.216.35'],
+  'db6.example': ['64:ff9b::5db8:d823'],
   localhost: ['127.0.0.1', '::1'],
 };
 const resolve: Resolve = (hostname, callback) => {
@@ -88,6 +90,83 @@ describe('own services', () => {
     expect(services.include('other.example', '127.0.0.1', 5432)).to.equal(false);
     expect(services.isNamed('DB.Internal.', 5432)).to.equal(true);
     expect((await own('gone.internal', 5432)).isNamed('gone.internal', 5432)).to.equal(true);
+  });
+
+  it('are at the addresses that earlier answers for their name had, for an hour', async () => {
+    const answers = [['10.0.0.1'], ['10.0.0.2'], [], ['10.0.0.2'], ['10.0.0.3']];
+    let now = 0;
+    const rotating: Resolve = (_, callback) =>
+      callback(
+        null,
+        (answers.shift() ?? []).map((address) => ({ address, family: 4 })),
+      );
+    const services = createOwnServices([{ host: 'db.internal', port: 5432 }], rotating, () => now);
+    const at = async (minutes: number) => {
+      now = minutes * 60_000;
+      await services.prepare(5432);
+      return [1, 2, 3].filter((last) => services.include('other.example', `10.0.0.${last}`, 5432));
+    };
+    expect(await at(0)).to.deep.equal([1]);
+    expect(await at(1), 'another answer').to.deep.equal([1, 2]);
+    expect(await at(30), 'an empty answer').to.deep.equal([1, 2]);
+    expect(await at(59)).to.deep.equal([1, 2]);
+    expect(await at(61), 'after its hour').to.deep.equal([2, 3]);
+  });
+
+  it('keep the addresses they had while their name cannot be resolved, however long', async () => {
+    let now = 0;
+    let isAway = false;
+    const failing: Resolve = (hostname, callback) => resolve(isAway ? 'gone.internal' : hostname, callback);
+    const services = createOwnServices([{ host: 'db.internal', port: 5432 }], failing, () => now);
+    await services.prepare(5432);
+    isAway = true;
+    now = 24 * 3_600_000;
+    await services.prepare(5432);
+    expect(services.include('other.example', '10.0.0.5', 5432)).to.equal(true);
+    expect(services.include('other.example', '10.0.0.6', 5432)).to.equal(false);
+  });
+
+  it('remember a bounded number of addresses, the latest ones', async () => {
+    let round = 0;
+    const rotating: Resolve = (_, callback) => callback(null, [{ address: `10.0.1.${round}`, family: 4 }]);
+    // All within the hour, and each look-up a new one.
+    const services = createOwnServices([{ host: 'db.internal', port: 5432 }], rotating, () => round * 31_000);
+    for (; round < 100; round += 1) await services.prepare(5432);
+    const known = Array.from({ length: 100 }, (_, at) => at).filter((at) =>
+      services.include('other.example', `10.0.1.${at}`, 5432),
+    );
+    expect(known).to.deep.equal(Array.from({ length: 64 }, (_, at) => at + 36));
+  });
+
+  it('may be at any address of their port that is not public, until their name has been resolved', async () => {
+    const services = await own('gone.internal', 5432);
+    for (const address of ['10.0.0.5', '127.0.0.1', 'fd12::5', '169.254.1.1']) {
+      expect(services.mayInclude(address, 5432), address).to.equal(true);
+      expect(services.mayInclude(address, 5433), address).to.equal(false);
+      expect((await own('db.internal', 5432)).mayInclude(address, 5432), address).to.equal(false);
+    }
+    expect(services.mayInclude('93.184.216.35', 5432)).to.equal(false);
+
+    const allow = parseAllowList(['127.0.0.1']);
+    const connect = guardedConnector({ allow: () => allow, own: services, connectTimeoutMs: 1000, resolve });
+    const target = { hostname: '127.0.0.1', host: '127.0.0.1', protocol: 'http:', port: '5432' };
+    const error = await new Promise((done) => connect(target, (...outcome) => done(outcome[0])));
+    expect(error).to.include({ code: 'OWN_SERVICE_UNRESOLVED' });
+  });
+
+  it('are at the NAT64 forms of their IPv4 addresses', async () => {
+    const nat64 = '64:ff9b::5db8:d823';
+    expect((await own('db.example', 5432)).include('other.example', nat64, 5432)).to.equal(true);
+    expect((await own('93.184.216.35', 5432)).include('other.example', nat64, 5432)).to.equal(true);
+    expect((await own('db6.example', 5432)).include('other.example', '93.184.216.35', 5432)).to.equal(true);
+    expect((await own('db.example', 5432)).include('other.example', '64:ff9b::5db8:d824', 5432)).to.equal(false);
+    const ipv4 = Object.values(networkInterfaces()).flatMap((all) =>
+      (all ?? []).filter(({ family }) => family === 'IPv4'),
+    );
+    const onMachine = await own('localhost', 8233);
+    for (const { address } of ipv4) {
+      expect(onMachine.include('other.example', `64:ff9b::${address}`, 8233), address).to.equal(true);
+    }
   });
 
   it('share a public address with others on the ports of the web, where only the name counts', async () => {

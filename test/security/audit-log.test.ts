@@ -433,6 +433,13 @@ describe('The audit log', () => {
           expect(error, statement).to.have.property('code').that.is.oneOf(['42501', '22023']);
         }
         await forgetAuditRecords(services, 90);
+        // A deletion that is taken back would let the records be forgotten.
+        const { id } = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+        await services.query('update organizations set deleted_at = now() where id = $1', [id]);
+        const back = await services
+          .query('update organizations set deleted_at = null where id = $1', [id])
+          .catch((reason: unknown) => reason);
+        expect(back).to.have.property('code', '42501');
       } finally {
         await services.end();
       }

@@ -183,6 +183,20 @@ describe('Recipients of notifications, with several organizations', () => {
     expect(asked()).to.have.length.within(30, 39);
   });
 
+  it('wait in bounded numbers: a route that brings more is refused', async () => {
+    const full = await organization();
+    const { route } = await failing(full, 'first@full.example');
+    await testInstance.pool.query(
+      `insert into notification_recipients (organization_id, address, ask_at)
+       select $1, 'w' || n || '@full.example', now() + interval '1 hour' from generate_series(1, 1000) n`,
+      [full.id],
+    );
+    const path = `/api/routes/${route.id}`;
+    const refused = await full.api.request('PATCH', path, { notifyEmails: 'w1@full.example,more@full.example' });
+    expectInvalid(refused, 'notifyEmails');
+    expect((await full.api.request('PATCH', path, { notifyEmails: 'w1@full.example' })).status).to.equal(200);
+  });
+
   it('are those of some domains, where the operator says so', async () => {
     const addresses = { accepted: 'first@ops.example', other: 'nobody@elsewhere.example' };
     const { route, fail } = await failing(attacker, `${addresses.other}, ${addresses.accepted}`);

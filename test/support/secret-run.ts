@@ -54,6 +54,7 @@ export class SecretRun {
         SMTP_URL: `smtp://hookyard:${SECRETS.smtp}@127.0.0.1:${mail.port}`,
         HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
         R2_SECRET_ACCESS_KEY: SECRETS.r2,
+        HOOKYARD_R2_BUCKETS: 'default:events',
         LOG_LEVEL: 'trace',
       });
       await testInstance.startWorker();

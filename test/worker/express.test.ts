@@ -6,6 +6,7 @@ import { ResultsFullError } from '../../activities/attempt/results.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
+import { actingFor, shareConnections } from '../../db/pool-turns.ts';
 import { createExpress, type Express } from '../../worker/express.ts';
 import type { StartPolicy } from '../../worker/start-policies.ts';
 import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
@@ -30,11 +31,13 @@ describe('first attempts of the express lane', function () {
   let pool: Pool;
   let express: Express;
   let outcome: AttemptOutcome | Error;
+  let duringAttempt: () => Promise<unknown>;
   let attempts: number;
   let starts: number;
   before(async () => {
     database = await ownDatabase('express_rows');
     pool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
+    shareConnections(pool, { max: 2, alone: () => false });
   });
   after(async () => {
     await pool?.end();
@@ -42,10 +45,12 @@ describe('first attempts of the express lane', function () {
   });
   beforeEach(() => {
     [attempts, starts] = [0, 0];
+    duringAttempt = async () => {};
     express = createExpress({
       pool,
       attempt: async () => {
         attempts += 1;
+        await duringAttempt();
         if (outcome instanceof Error) throw outcome;
         return outcome;
       },
@@ -99,6 +104,27 @@ describe('first attempts of the express lane', function () {
       return !(await queuedDeliveries(database.pool)).includes(row.deliveryId);
     });
     expect(attempts).to.equal(1);
+  });
+
+  it('hold connections as those of their organization, not as the service’s own', async () => {
+    outcome = closed;
+    const row = await queueDelivery(database.pool);
+    let answered = false;
+    duringAttempt = async () => {
+      await pool.query('select 1');
+      answered = true;
+    };
+    const share = await actingFor(row.organizationId, () => pool.connect());
+    try {
+      express.run(row, policy);
+      await until('the attempt to begin', () => attempts === 1);
+      await pool.query('select 2');
+      expect(answered, 'before its organization gives a connection back').to.equal(false);
+    } finally {
+      share.release();
+    }
+    await until('the end of it', () => !express.isRunning(row.deliveryId));
+    expect(answered).to.equal(true);
   });
 
   it('remove the row of a delivery that was ended while it came into the outbox', async () => {

@@ -1,0 +1,131 @@
+// Whom to ask next, and forgetting, when one organization has very many addresses.
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import {
+  claimRecipients,
+  forgetUnnamed,
+  neverAsked,
+  QUEUE_START,
+  waitingRecipients,
+} from '../../db/delivery/recipient-claims.ts';
+import type { Pool } from '../../db/pool.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+describe('claiming recipients of notifications', () => {
+  let database: OwnDatabase;
+  let pool: Pool;
+  let flooding: { organizationId: string; sourceId: string };
+  const quiet = newId('org');
+  before(async () => {
+    database = await ownDatabase('recipients');
+    ({ pool } = database);
+    flooding = await insertSource(pool);
+    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'quiet', 'Quiet', 'business')`, [
+      quiet,
+    ]);
+  });
+  after(() => database.close());
+  beforeEach(() => pool.query('delete from notification_recipients'));
+
+  const add = (organizationId: string, addresses: string[], secondsAgo: number) =>
+    pool.query(
+      `insert into notification_recipients (organization_id, address, ask_at)
+       select $1, address, now() - make_interval(secs => $3) from unnest($2::text[]) as address`,
+      [organizationId, addresses, secondsAgo],
+    );
+  const numbered = (count: number, prefix = 'n') =>
+    Array.from({ length: count }, (_, index) => `${prefix}${index}@flooded.example`);
+
+  it('takes organizations in turn: 5,000 addresses of one are not in the way of another', async () => {
+    await add(flooding.organizationId, numbered(5000), 60);
+    await add(quiet, ['late@friends.example'], 1);
+    const { claims } = await claimRecipients(pool, 10);
+    expect(claims).to.have.length(10);
+    expect(claims.filter(({ organizationId }) => organizationId === quiet)).to.have.length(1);
+  });
+
+  it('goes on behind what it has read: 25,000 addresses of one that has sent its share', async () => {
+    await add(flooding.organizationId, numbered(25_000), 60);
+    for (let round = 0; round < 3; round++) await claimRecipients(pool, 10);
+    await add(quiet, ['late@friends.example'], 1);
+    let place = QUEUE_START;
+    const asked = [];
+    for (let round = 0; round < 3; round++) {
+      const { claims, next } = await claimRecipients(pool, 10, place);
+      asked.push(...claims.map(({ address }) => address));
+      place = next;
+    }
+    expect(asked).to.deep.equal(['late@friends.example']);
+    expect(place).to.deep.equal(QUEUE_START);
+  });
+
+  it('puts off addresses that were asked often, and asks others meanwhile', async () => {
+    const often = numbered(10);
+    for (let count = 0; count < 5; count++) {
+      const id = newId('org');
+      await pool.query(`insert into organizations (id, slug, name, plan) values ($1, $2, 'Other', 'business')`, [
+        id,
+        `other-${count}`,
+      ]);
+      await pool.query(
+        `insert into notification_recipients (organization_id, address, asked_at)
+         select $1, address, now() from unnest($2::text[]) as address`,
+        [id, often],
+      );
+    }
+    await add(flooding.organizationId, often, 60);
+    await add(flooding.organizationId, ['other@friends.example'], 1);
+    const { claims } = await claimRecipients(pool, 10);
+    expect(claims.map(({ address }) => address)).to.deep.equal(['other@friends.example']);
+    const { rows } = await pool.query(
+      'select from notification_recipients where organization_id = $1 and asked_at is null and ask_at > now()',
+      [flooding.organizationId],
+    );
+    expect(rows).to.have.length(10);
+  });
+
+  it('forgets in parts what no route names, and keeps what one names or somebody was asked', async () => {
+    const { organizationId, sourceId } = flooding;
+    await pool.query(
+      `insert into routes (id, organization_id, name, source_id, destination_ids, notify_emails)
+       values ($1, $2, 'Orders', $3, '{dst_1}', 'Kept@friends.example, asked@friends.example')`,
+      [newId('rte'), organizationId, sourceId],
+    );
+    await add(organizationId, numbered(450), 60);
+    await pool.query(`update notification_recipients set asked_at = now() where address like 'n7_@%'`);
+    let place = QUEUE_START;
+    const sizes: number[] = [];
+    const forgotten: string[] = [];
+    do {
+      const { places, next } = await neverAsked(pool, place);
+      sizes.push(places.length);
+      const addresses = places.map(({ address }) => address);
+      forgotten.push(...(await forgetUnnamed(pool, organizationId, addresses, null)));
+      place = next;
+    } while (place !== QUEUE_START);
+    expect(Math.max(...sizes)).to.be.at.most(200);
+    expect(forgotten).to.have.length(440);
+    const { rows } = await pool.query<{ address: string }>(
+      `select address from notification_recipients where asked_at is null order by address`,
+    );
+    expect(rows.map(({ address }) => address)).to.deep.equal(['asked@friends.example', 'kept@friends.example']);
+  });
+
+  it('forgets a claimed address only for the claim it belongs to', async () => {
+    const { organizationId } = flooding;
+    await add(organizationId, ['gone@friends.example'], 1);
+    const [claim] = (await claimRecipients(pool, 10)).claims;
+    expect(claim).to.include({ address: 'gone@friends.example', first: true, organization: 'acme' });
+    const forget = (askedAt: Date | null) => forgetUnnamed(pool, organizationId, ['gone@friends.example'], askedAt);
+    expect(await forget(null)).to.deep.equal([]);
+    expect(await forget(claim?.askedAt ?? null)).to.deep.equal(['gone@friends.example']);
+  });
+
+  it('counts what waits up to the limit, and what would be new', async () => {
+    const { organizationId } = flooding;
+    await add(organizationId, numbered(30), 1);
+    const given = [...numbered(2), 'new@friends.example'];
+    expect(await waitingRecipients(pool, organizationId, given, 20)).to.deep.equal({ waiting: 20, added: 1 });
+    expect(await waitingRecipients(pool, quiet, given, 20)).to.deep.equal({ waiting: 0, added: 3 });
+  });
+});
