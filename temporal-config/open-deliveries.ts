@@ -39,8 +39,8 @@ export async function repairOverdue(
     : await lookUp(deps.client, delivery.deliveryId);
   switch (known.state) {
     case 'running':
-      // When workers are late, signals would only add to their work.
-      if (known.isBusy) return 'at work';
+      // When workers are late, signals would only add to their work. One that shows 'failed' has none to do.
+      if (known.isBusy && known.shows !== 'failed') return 'at work';
       return (await tell(deps, delivery, known)) ? 'workflows told' : null;
     case 'stopped':
       return (await endLost(deps, delivery, false)) ? 'deliveries failed' : null;
