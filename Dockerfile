@@ -18,6 +18,7 @@ COPY activities ./activities
 COPY outbound ./outbound
 COPY workflows ./workflows
 COPY temporal-config ./temporal-config
+COPY telemetry ./telemetry
 COPY local ./local
 COPY worker ./worker
 COPY api ./api

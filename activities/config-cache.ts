@@ -4,10 +4,11 @@
 import { LRUCache } from 'lru-cache';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import {
-  type DestinationRow,
   loadDestination,
   loadRoute,
   loadTransform,
+  type OpenDestination,
+  openSecrets,
   type RouteConfig,
   type TransformConfig,
 } from '../db/hot-path/attempt-config.ts';
@@ -15,9 +16,7 @@ import type { Pool } from '../db/pool.ts';
 
 export type { RouteConfig };
 
-/** A destination with its credentials in clear: never logged, never in a history. */
-export interface DestinationConfig extends Omit<DestinationRow, 'authConfig'> {
-  authConfig: Record<string, string> | null;
+export interface DestinationConfig extends OpenDestination {
   /** Whether its deliveries come back to this installation as webhooks. */
   leadsHere: boolean;
 }
@@ -50,16 +49,6 @@ export function createConfigCache(
     }),
     route: byVersion(maxRecords, (organizationId, id) => loadRoute(pool, organizationId, id)),
     transform: byVersion(maxRecords, (organizationId, id) => loadTransform(pool, organizationId, id)),
-  };
-}
-
-function openSecrets(row: DestinationRow, secretBox: SecretBox): Omit<DestinationConfig, 'leadsHere'> {
-  const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.id));
-  return {
-    ...row,
-    authConfig: row.authConfig === null ? null : JSON.parse(secretBox.decrypt(row.authConfig, row.id)),
-    signingSecret: open(row.signingSecret),
-    previousSigningSecret: open(row.previousSigningSecret),
   };
 }
 

@@ -10,13 +10,23 @@ import { repeat, ROUND_MS } from './background-steps.ts';
 /**
  * One round of some seconds.
  * @returns true when there is more to do right now
- * @throws a database error that a retry does not fix; the steps before it are done
+ * @throws a database error that a retry does not fix, or one that keeps coming, when nothing else is to be done now
  */
 export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
   const until = performance.now() + ROUND_MS;
-  const hasMoreToCancel = await repeat(() => cancelStep(pool, log), until, log);
-  const hasMoreToRemove = await repeat(() => removeStep(pool, log), until, log);
-  return hasMoreToCancel || hasMoreToRemove;
+  const errors: unknown[] = [];
+  let hasMore = false;
+  // One after the other (background-steps.ts).
+  for (const step of [cancelStep, removeStep]) {
+    try {
+      hasMore = (await repeat(() => step(pool, log), until, log)) || hasMore;
+    } catch (error) {
+      log.warn({ err: error }, 'what a deletion has left cannot be removed now; it is tried again');
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0 && !hasMore) throw errors[0];
+  return hasMore;
 }
 
 /**
@@ -49,8 +59,10 @@ export async function finishLeases(pool: Pool, log: Log): Promise<boolean> {
 
 function tellOfExpired({ removed, kept, failed }: ExpiredLeases, log: Log): void {
   if (removed.length + kept.length > 0) {
-    const message = 'records were removed because nobody renewed their leases; sources with routes of others were kept';
-    log.info({ removed, kept }, message);
+    log.info(
+      { removed, kept },
+      'records were removed because nobody renewed their leases; sources with routes of others were kept',
+    );
   }
   for (const { id, error } of failed) log.warn({ id, err: error }, 'a record whose lease has expired was not removed');
 }

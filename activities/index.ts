@@ -12,7 +12,6 @@ import { inTime } from '../outbound/http/in-time.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import type { Parking } from './parking.ts';
 import { recordAttempt } from './attempt/record-later.ts';
-import { QUEUED } from './attempt/rate-limit.ts';
 import type { Turns } from './attempt/turn.ts';
 import { type MaintenanceDeps, maintain } from './maintenance.ts';
 import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
@@ -24,6 +23,8 @@ export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps,
   parking: Parking;
   compute: Pick<Compute, 'validate'>;
   turns: Turns;
+  /** Called when the activity of a first attempt begins, with the delivery's id. */
+  onBegun: (deliveryId: string) => void;
   /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;
 }
@@ -40,6 +41,7 @@ export function createActivities(deps: ActivityDeps): Activities {
 
   return {
     async attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome> {
+      if (request.attempt === 1) deps.onBegun(request.deliveryId);
       const { isLocal, startToCloseTimeoutMs } = activityInfo();
       try {
         const sender = inTime(deps.sender, startToCloseTimeoutMs - RECORDING_MS);
@@ -50,8 +52,6 @@ export function createActivities(deps: ActivityDeps): Activities {
         const outcome = await (isLocal
           ? actingForOwner(request, make)
           : withHeartbeat(() => deps.turns.inTurn(request, make)));
-        // It keeps its place at the relay, if it has one, so that it is not signalled again at once.
-        if (outcome === null) return QUEUED;
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return parkedOrNot(outcome, request.organizationId);
       } catch (error) {

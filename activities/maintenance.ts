@@ -2,17 +2,20 @@
 // fast.
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { payloadDays } from '../core/payload-days.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { keyUse, reencrypt } from '../db/encryption/rotation.ts';
 import { forgetAuditRecords } from '../db/audit/records.ts';
 import { forgetIdempotentRequests } from '../db/management/idempotent-requests.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
+import { foldIngest } from '../db/history/fold-ingest.ts';
 import { mergeBuckets } from '../db/history/merge-buckets.ts';
 import { settleHistory } from '../db/history/settle.ts';
-import { countFailure } from '../db/retention/housekeeping.ts';
 import type { Pool } from '../db/pool.ts';
 import { forgetIdempotencyKeys } from '../db/retention/idempotency-keys.ts';
+import { forgetRefusals } from '../db/retention/refusals.ts';
 import { forgetRotatedSecrets } from '../db/retention/rotated-secrets.ts';
+import { tellOfFailure } from './background-steps.ts';
 import { finishDeletions, finishLeases } from './deletions.ts';
 import { finishOrganizations, type OrganizationDeletionDeps } from './organization-deletions.ts';
 import { applyRetention, type RetentionSettings } from './retention.ts';
@@ -36,11 +39,13 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   'audit records': ({ pool, settings }) => forgetAuditRecords(pool, settings.HOOKYARD_AUDIT_RETENTION_DAYS),
   'idempotency keys': ({ pool }) => forgetIdempotencyKeys(pool),
   'idempotent requests': ({ pool }) => forgetIdempotentRequests(pool),
+  'refused webhooks': ({ pool, settings }) => forgetRefusals(pool, payloadDays(settings)),
   'rotated secrets': ({ pool }) => forgetRotatedSecrets(pool).then(() => false),
   leases: ({ pool, log }) => finishLeases(pool, log),
   deletions: ({ pool, log }) => finishDeletions(pool, log),
   organizations: finishOrganizations,
   'encryption keys': ({ pool, secretBox, log }) => rotateKeys(pool, secretBox, log),
+  'ingest counts': async ({ pool }) => !(await foldIngest(pool, TALLY_MS)),
   statistics: ({ pool }) => mergeBuckets(pool, TALLY_MS),
 };
 
@@ -58,7 +63,7 @@ export async function maintain(deps: MaintenanceDeps): Promise<boolean> {
       hasMore = (await run(deps)) || hasMore;
     } catch (error) {
       failed.push(part);
-      await tell(deps, part, error);
+      await tellOfFailure(deps, part, error);
     }
   }
   if (failed.length > 0 && !hasMore) throw new HousekeepingError(failed);
@@ -71,12 +76,6 @@ export class HousekeepingError extends Error {
   constructor(parts: string[]) {
     super(`Housekeeping could not do all of its work: ${parts.join(', ')}; see the worker's log`);
   }
-}
-
-async function tell({ pool, log }: MaintenanceDeps, part: string, error: unknown): Promise<void> {
-  log.error({ part, err: error }, 'a part of housekeeping failed; it is tried again in five minutes');
-  // It may have failed because the database is away.
-  await countFailure(pool, part, error).catch((reason: unknown) => log.warn({ part, err: reason }, 'not counted'));
 }
 
 /** Re-encrypts values that need a key other than the first, and logs when a key is no longer needed. */

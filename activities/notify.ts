@@ -2,6 +2,7 @@
 import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
+import { notifications } from '../core/metrics/services.ts';
 import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
 import { mayReceive, type RecipientRule } from '../core/notify-recipients.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
@@ -61,8 +62,12 @@ async function sendNotification(deps: NotifyDeps, key: NotificationKey): Promise
     deps.log.info({ ...line, ...taken }, 'notification sent');
   }
   await finishMail(deps.pool, key, mail);
+  const result = status === 'logged' ? 'sent' : status;
+  notifications.add({ channel: channelOf(deps), result });
   return { status, count: mail.count };
 }
+
+const channelOf = ({ smtp }: NotifyDeps) => (smtp === null ? 'log' : 'mail');
 
 async function send(
   deps: NotifyDeps,
@@ -83,6 +88,7 @@ async function send(
     return await Promise.race([sending, cancelled()]);
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
+    notifications.add({ channel: 'mail', result: 'failed' });
     deps.log.warn({ ...key, deliveryId, error: error.serverWords }, 'notification not sent');
     if (error.permanent) throw ApplicationFailure.nonRetryable(error.message, 'MailRefused');
     throw ApplicationFailure.retryable(error.message, 'MailServerAway');
@@ -123,5 +129,6 @@ async function dropNotification(deps: NotifyDeps, key: NotificationKey, reason: 
   const mail = await freezeMail(deps.pool, key);
   if (mail === null) return;
   await finishMail(deps.pool, key, mail);
+  notifications.add({ channel: channelOf(deps), result: 'given_up' });
   deps.log.error({ ...key, count: mail.count, deliveryId: mail.facts.delivery_id, reason }, 'notification dropped');
 }

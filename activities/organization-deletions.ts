@@ -7,12 +7,13 @@ import {
   type Deletion,
   dueDeletions,
   noteEmptied,
+  noteTried,
   removeOfOrganization,
   removeOrganization,
 } from '../db/organizations/deletion.ts';
 import type { Pool } from '../db/pool.ts';
 import { deleteWorkflow, workflowsOf } from '../temporal-config/workflow-deletion.ts';
-import { repeat, ROUND_MS } from './background-steps.ts';
+import { repeat, ROUND_MS, tellOfFailure } from './background-steps.ts';
 
 const CONCURRENT_DELETIONS = 10;
 
@@ -23,23 +24,33 @@ export interface OrganizationDeletionDeps {
 }
 
 /**
- * One round of some seconds.
+ * One round of some seconds. It begins with the organizations that have waited longest, so that neither one whose deletion fails
+ * nor a very large one holds up the others.
  * @returns true when there is more to do right now. An organization is looked at once more after a while, before its row goes
- * @throws the first error, after the others have been tried, as far as there was time: one that fails does not stop them
+ * @throws the first error, when nothing else is to be done now: what failed is tried again later
  */
 export async function finishOrganizations(deps: OrganizationDeletionDeps): Promise<boolean> {
   const until = performance.now() + ROUND_MS;
   const errors: unknown[] = [];
+  let hasMore = false;
   for (const deletion of await dueDeletions(deps.pool)) {
+    // More are left.
+    hasMore ||= performance.now() > until;
+    if (hasMore) break;
+    const { organizationId } = deletion;
+    await noteTried(deps.pool, organizationId);
     try {
-      if (await removeAll(deps, deletion, until)) return true;
+      hasMore = await removeAll(deps, deletion, until);
     } catch (error) {
+      deps.log.warn({ organizationId, err: error }, 'the deletion of an organization failed; it is tried again');
       errors.push(error);
-      if (performance.now() > until) break;
     }
   }
-  if (errors.length > 0) throw errors[0];
-  return false;
+  // The one that is thrown is told of by the caller.
+  const untold = hasMore ? errors : errors.slice(1);
+  for (const error of untold) await tellOfFailure(deps, 'organizations', error);
+  if (errors.length > 0 && !hasMore) throw errors[0];
+  return hasMore;
 }
 
 /** @returns true when time ran out */

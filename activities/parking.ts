@@ -2,6 +2,8 @@
 // of a failed delivery ends at once. A replay by the API then starts a new one, as always.
 import type { Client } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
 
 export interface ParkingLimits {
   total: number;
@@ -139,7 +141,7 @@ export async function startParking(
     if (counting || !asked || pause < (isMuch ? LEAST_PAUSE_MS : countEveryMs)) return;
     counting = countAll()
       .catch((error: unknown) =>
-        log.warn({ error: String(error) }, 'failed deliveries could not be counted in Temporal'),
+        throttled(log).warn({ cause: causeOf(error) }, 'failed deliveries could not be counted in Temporal'),
       )
       .finally(() => {
         countedAt = performance.now();

@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/event-replay.ts';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { makePage, readProgress } from '../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
@@ -62,6 +63,6 @@ async function tellReplaced({ client, log }: ReplayDeps, key: EventReplayKey, re
   try {
     await sendAll(replayedSignals(client, replays), CONCURRENT_SIGNALS);
   } catch (error) {
-    log.warn({ ...key, error: String(error) }, 'failed deliveries could not be told that they were replayed');
+    log.warn({ ...key, cause: causeOf(error) }, 'failed deliveries could not be told that they were replayed');
   }
 }

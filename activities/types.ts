@@ -32,10 +32,17 @@ export type AttemptOutcome =
   | { status: 'held' }
   /**
    * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
-   * soon as the signal `release` says that its turn has come. `for`: something else is waited for, room for the transforms of its
-   * organization, or the end of the organization's suspension.
+   * soon as the signal `release` says that its turn has come. `for`: something else is waited for, room for the transforms, the
+   * attempts or the large payloads (`places`) of its organization, a place at the destination, or the end of the organization's
+   * suspension.
    */
-  | { status: 'deferred'; waitMs: number; slotAt?: number; queued?: boolean; for?: 'transforms' | 'resumption' }
+  | {
+      status: 'deferred';
+      waitMs: number;
+      slotAt?: number;
+      queued?: boolean;
+      for?: 'transforms' | 'resumption' | 'places' | 'destination';
+    }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: ErrorSummary | null; takenOverBy: string | null }
   | UnrecordedAttempt;

@@ -11,14 +11,17 @@ import { cors } from './cors.ts';
 import { recordDeeds } from './deeds.ts';
 import { FirstOfMinute } from './first-of-minute.ts';
 import { renderErrors } from './errors.ts';
+import { httpMetrics } from './http-metrics.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
 import { mountDescription, mountPage } from './openapi/serve.ts';
 import { mountOperations } from './operation.ts';
 import { managementOperations } from './operations.ts';
 import { keyRateLimit, organizationRateLimit } from './rate-limit.ts';
+import type { RefusedRequests } from './refused-requests.ts';
 import { requestLog } from './request-log.ts';
 import { type HealthDeps, mountHealth } from './resources/health.ts';
+import { mountStatus, type StatusDeps } from './resources/status.ts';
 import { permit } from './scopes.ts';
 import { answerUnmatched, keepFixedWords } from './unmatched.ts';
 
@@ -27,6 +30,8 @@ export interface AppDeps extends ApiDeps {
   ingest: Koa.Middleware;
   /** The operator's proxies. */
   proxies: ProxyTrust;
+  /** What the log says of requests that are refused. */
+  refused: RefusedRequests;
   health: HealthDeps;
 }
 
@@ -34,13 +39,15 @@ export interface AppDeps extends ApiDeps {
 export function createApp(deps: AppDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
   const open = openRouter(deps);
+  const operator = operatorRouter(deps);
   const page = newRouter();
   mountPage(page);
   mountConfirmPage(page, deps);
   const management = managementRouter(deps);
-  app.use(requestLog(deps.log, deps.proxies));
+  app.use(httpMetrics);
+  app.use(requestLog(deps.log, deps.proxies, deps.refused));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
-  app.use(renderErrors);
+  app.use(renderErrors(deps.log));
   app.use(
     bodyRooms(
       {
@@ -52,10 +59,11 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   );
   app.use(deps.ingest);
   app.use(open.routes());
+  app.use(operator.routes());
   app.use(page.routes());
   app.use(keepFixedWords(management));
   app.use(management.routes());
-  app.use(answerUnmatched([open, page, management]));
+  app.use(answerUnmatched([open, operator, page, management]));
   // Errors outside the middleware above: a connection that broke while the answer was being sent.
   app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'a response could not be sent'));
   return app;
@@ -69,10 +77,21 @@ export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
   return router;
 }
 
+/** Paths for the operator of the installation, with a key of their own. */
+export function operatorRouter(deps: StatusDeps): ApiRouter {
+  const router = newRouter();
+  mountStatus(router, deps);
+  return router;
+}
+
+// Of one organization in a minute; each read beyond is recorded.
+const MOST_READS = 1000;
+
 /** Every path of the management API; all of them need an API key. */
 export function managementRouter(deps: ApiDeps): ApiRouter {
   const router = newRouter();
   const firsts = new FirstOfMinute();
+  const reads = new FirstOfMinute(MOST_READS);
   router.use(authenticate(deps, firsts));
   router.use(organizationRateLimit(deps.requests));
   router.use((ctx, next) => actingFor(organizationId(ctx), next));
@@ -81,7 +100,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   const repeatable = idempotency(deps);
   mountOperations(router, managementOperations, deps, (operation) => [
-    recordDeeds(deps.pool, operation, firsts),
+    recordDeeds(deps.pool, operation, { refused: firsts, reads }),
     permit(operation),
     repeatable,
     // Inside `idempotency`, which stores the header with the answer.

@@ -4,6 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { isInRanges } from '../core/allowed-addresses.ts';
 import { limitsOf } from '../core/limits.ts';
 import { findKey, noteUse, type ValidKey } from '../db/management/api-keys.ts';
+import { actingFor } from '../db/pool-turns.ts';
 import { hashToken } from '../db/prepare.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, type Next, param } from './context.ts';
 import { recordRefusedUses } from './deeds.ts';
@@ -11,22 +12,26 @@ import { ApiError, notFound } from './errors.ts';
 import type { FirstOfMinute } from './first-of-minute.ts';
 import { createSignIns } from './sign-ins.ts';
 
-type Deps = Pick<ApiDeps, 'pool' | 'settings' | 'log'>;
+type Deps = Pick<ApiDeps, 'pool' | 'servicePool' | 'settings' | 'log'>;
 
 // Every token begins so (newToken); HOOKYARD_API_KEY may be shorter than a generated one.
 const TOKEN = /^whr_[A-Za-z0-9_-]{16,}$/;
 
 /** Middleware: 401 without a valid key, 403 from an address that the key may not be used from. */
 export function authenticate(
-  { pool, settings, log }: Deps,
+  { pool, servicePool, settings, log }: Deps,
   firsts: FirstOfMinute,
 ): (ctx: Context, next: Next) => Promise<void> {
   const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
-  const noteRefusedUse = recordRefusedUses(pool, firsts);
+  const noteRefusedUse = recordRefusedUses(servicePool, firsts);
+
+  // It may wait for the row, so it counts for the organization.
+  const noteUseOf = ({ organizationId, id }: ValidKey) =>
+    actingFor(organizationId, () => noteUse(pool, organizationId, id));
 
   async function find(token: string, address: string): Promise<ValidKey | null> {
     const hash = hashToken(token);
-    const key = await signIns.lookUp(address, hash.toString('base64'), () => findKey(pool, hash));
+    const key = await signIns.lookUp(address, hash.toString('base64'), () => findKey(servicePool, hash));
     return key && timingSafeEqual(key.tokenHash, hash) ? key : null;
   }
 
@@ -42,7 +47,7 @@ export function authenticate(
       throw refusedAddress(address);
     }
     // Failure policy: the request neither waits for this nor fails because of it; the next request records the use.
-    if (key.useIsDue) noteUse(pool, key.organizationId, key.id).catch(() => undefined);
+    if (key.useIsDue) noteUseOf(key).catch(() => undefined);
     await next();
   };
 }

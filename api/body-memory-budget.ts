@@ -1,6 +1,7 @@
 // Limits the memory of all request bodies together, from the first byte until the request is answered. Without it, the maximum
 // number of connections with bodies of the maximum size would exceed the memory of the machine. No client address, no source and
 // no organization can take all of it, and ingest leaves a part to the management API.
+import { ingestBuffered } from '../core/metrics/ingest.ts';
 import { type Holder, SharedCapacity } from '../core/shared-capacity.ts';
 import type { AppContext, Next } from './context.ts';
 
@@ -46,6 +47,7 @@ export function createBodyMemoryBudgets({ maxBytes, maxRequestsPerSource }: Room
   const all = new SharedCapacity(maxBytes);
   const ingest = new SharedCapacity(Math.floor(maxBytes * INGEST_PART));
   const places = new Map<string, SharedCapacity>();
+  ingestBuffered.readFrom(() => all.used);
 
   function enterSource(source: string, client: Holder[]): boolean {
     const ofSource = places.get(source) ?? new SharedCapacity(maxRequestsPerSource);

@@ -4,6 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import { confirmRecipient } from '../db/delivery/notification-recipients.ts';
 import { type Confirmation, openConfirmation } from '../db/encryption/confirmation-token.ts';
+import { actingFor } from '../db/pool-turns.ts';
 import type { ApiDeps, ApiRouter, Context } from './context.ts';
 import { param } from './context.ts';
 
@@ -32,7 +33,8 @@ export function mountConfirmPage(router: ApiRouter, { secretBox, pool }: Deps): 
     if (confirmation === null) return;
     const { organizationId, address } = confirmation;
     const key = `${organizationId} ${address}`;
-    if (!done.has(key) && !(await confirmRecipient(pool, { organizationId, address }))) {
+    const confirm = () => actingFor(organizationId, () => confirmRecipient(pool, { organizationId, address }));
+    if (!done.has(key) && !(await confirm())) {
       answer(ctx, 410, 'This link has no use any more', ['The organization does not notify this address.']);
       return;
     }

@@ -46,6 +46,10 @@ export interface ApiState {
   minBodyRate: number;
   /** Set by `authenticate`. */
   caller?: Caller;
+  /** The source of a webhook, when there is one by that name. */
+  source?: { organizationId: string; sourceId: string };
+  /** The code of the error that it is answered with. */
+  errorCode?: string;
   /** The bytes of the body, if something before the handler needed them. */
   body?: Buffer;
   /** The body as it was parsed. */
@@ -65,8 +69,10 @@ export interface ApiDeps {
   /** Base of every `webhookUrl`, without a trailing slash; known once the server listens. */
   baseUrl: () => string;
   orm: MikroORM;
-  /** For hand-written statements of the management API. */
+  /** For hand-written statements of the management API; where there is a role of tenants, they see one organization's rows. */
   pool: Pool;
+  /** For what belongs to no organization, or finds out to which one. */
+  servicePool: Pool;
   secretBox: SecretBox;
   /** Reaches the workflows of deliveries. */
   signals: Signals;

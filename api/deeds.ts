@@ -1,8 +1,9 @@
 // Records in the audit log what a request does: every request that may change something, and those that read payloads or secrets.
-// The record of a change is the last statement of its transaction, so there is no change without its record. What has no
-// transaction (a test webhook, a read, a refusal) is recorded before the answer is sent.
-// Of equal refusals in a minute only the first is, because a tenant can cause them without end.
+// The record of a change is the last statement of its transaction, so there is no change without its record. What has an effect
+// elsewhere (a test webhook, a retry) is recorded before it is done; a read or a refusal before the answer is sent.
+// Of equal refusals, reads and repeats in a minute only the first is, because a tenant can cause them without end.
 // Rules: AUDIT-01 to AUDIT-05.
+import { createHash } from 'node:crypto';
 import { memberNames } from '../core/member-names.ts';
 import { type Deed as Recorded, recordChange, recordDeed } from '../db/audit/records.ts';
 import { type Execute, withLastStep } from '../db/last-step.ts';
@@ -19,6 +20,10 @@ export interface Deed {
   recordIds: string[];
   /** Whether it is in the log. */
   isRecorded: boolean;
+  /** Whether that was before it was done. */
+  isAhead?: boolean;
+  /** Writes its record, before it is done. */
+  writeAhead?: () => Promise<void>;
 }
 
 type End = Pick<Recorded, 'outcome' | 'status' | 'code'>;
@@ -26,6 +31,13 @@ type End = Pick<Recorded, 'outcome' | 'status' | 'code'>;
 /** From now on the request is recorded. */
 export function expectDeed(ctx: { state: ApiState }): void {
   ctx.state.deed ??= { recordIds: [], isRecorded: false };
+}
+
+/** A read shows a secret of a record in clear: it is recorded with that record. */
+export function noteSecretRead(ctx: Context, id: string): void {
+  if (ctx.method !== 'GET') return;
+  expectDeed(ctx);
+  ctx.state.deed?.recordIds.push(id);
 }
 
 /** Names the records that the request is about, besides that of its path; called again, for another try, it names them anew. */
@@ -37,6 +49,15 @@ export function noteRecords(ctx: { state: ApiState }, ids: readonly (string | nu
 const isSomeId = (text: string | null | undefined): text is string =>
   typeof text === 'string' && /^[a-z]{3}(_wh)?_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text);
 
+/**
+ * Records a request that has an effect outside of the database, where no transaction binds the two: called right before. If it
+ * then comes to nothing, another record says so.
+ * @throws when it cannot be recorded: the effect must not happen then
+ */
+export async function recordAhead(ctx: { state: ApiState }): Promise<void> {
+  await ctx.state.deed?.writeAhead?.();
+}
+
 /** The request changes nothing after all: it is a dry run. */
 export function noteDryRun(ctx: { state: ApiState }): void {
   delete ctx.state.deed;
@@ -44,9 +65,13 @@ export function noteDryRun(ctx: { state: ApiState }): void {
 
 /**
  * Middleware of an operation; the outermost one, so that refusals are recorded too.
- * @param firsts of all operations together
+ * @param firsts of all operations together; `firsts.reads` of payloads and secrets, and of answers that were given again
  */
-export function recordDeeds(pool: Pool, operation: Described, firsts: FirstOfMinute): Around {
+export function recordDeeds(
+  pool: Pool,
+  operation: Described,
+  firsts: { refused: FirstOfMinute; reads: FirstOfMinute },
+): Around {
   const mayChange = operation.method !== 'get' && !operation.changesNothing;
   return async (ctx: Context, next: Next) => {
     if (mayChange) expectDeed(ctx);
@@ -59,8 +84,16 @@ export function recordDeeds(pool: Pool, operation: Described, firsts: FirstOfMin
     const writeNow = async (end: End) => {
       if (!ctx.state.deed || ctx.state.deed.isRecorded) return;
       const deed = record(end);
-      await (end.outcome === 'done' ? recordDeed(pool, deed) : recordFirst(pool, deed, firsts));
+      if (end.outcome !== 'done' && !ctx.state.deed.isAhead) await recordFirst(pool, deed, firsts.refused);
+      else if (mayChange && end.code !== REPEATED) await recordDeed(pool, deed);
+      else await recordFirstRead(pool, deed, firsts.reads, asked(ctx));
     };
+    if (ctx.state.deed) {
+      ctx.state.deed.writeAhead = async () => {
+        await writeNow({ outcome: 'done' });
+        if (ctx.state.deed) Object.assign(ctx.state.deed, { isRecorded: true, isAhead: true });
+      };
+    }
     let isWritten = false;
     const step = {
       async run(execute: Execute) {
@@ -74,6 +107,7 @@ export function recordDeeds(pool: Pool, operation: Described, firsts: FirstOfMin
     try {
       await (mayChange ? withLastStep(step, next) : next());
     } catch (error) {
+      if (ctx.state.deed?.isAhead) ctx.state.deed.isRecorded = false;
       // Failure policy: the request is answered with its own error, whether or not that could be recorded.
       await writeNow(endOf(error)).catch((reason: unknown) => {
         ctx.state.log.warn({ err: reason, action: operation.operationId }, 'a refused request was not recorded');
@@ -87,8 +121,10 @@ export function recordDeeds(pool: Pool, operation: Described, firsts: FirstOfMin
 
 /** An answer that was kept (idempotency.ts) was read again; it may hold a secret, such as a new key. */
 function repeated({ status }: Context): End {
-  return { outcome: status < 400 ? 'done' : 'refused', status, code: 'REPEATED' };
+  return { outcome: status < 400 ? 'done' : 'refused', status, code: REPEATED };
 }
+
+const REPEATED = 'REPEATED';
 
 /**
  * Records that a key was used from an address where it may not be: for each key once a minute, because who has stolen it may try
@@ -117,6 +153,25 @@ async function recordFirst(pool: Pool, deed: Recorded, firsts: FirstOfMinute): P
     throw error;
   }
 }
+
+/**
+ * Records that something was read: by one key from one address the same records by the same question, once a minute. When there is no
+ * room to remember more, every read is recorded.
+ */
+async function recordFirstRead(pool: Pool, deed: Recorded, firsts: FirstOfMinute, asked: string[]): Promise<void> {
+  const { organizationId, keyId, address, action, status, code, recordIds } = deed;
+  // Hashed, because a query and the ids of a list may be long.
+  const what = createHash('sha256')
+    .update(JSON.stringify([keyId, address, action, status, code, asked, recordIds]))
+    .digest('base64');
+  if (firsts.has(organizationId, what)) return;
+  await recordDeed(pool, deed);
+  // Only now: an equal read meanwhile is not answered on the word of a record that may fail.
+  firsts.take(organizationId, what);
+}
+
+/** What a read asked for: searches in payloads name no records, and repeats are told apart by their keys only. */
+const asked = (ctx: Context): string[] => [ctx.path, ctx.querystring, ctx.get('idempotency-key')];
 
 function endOf(error: unknown): End {
   if (!(error instanceof ApiError)) return { outcome: 'failed' };

@@ -2,6 +2,10 @@
 // Rules: ERR-01, ERR-04, ERR-05, ERR-23, ERR-31.
 import { STATUS_CODES } from 'node:http';
 import type { LimitName } from '../core/limits.ts';
+import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
+import { quotaRefusals } from '../core/metrics/ingest.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import type { AppContext, Next } from './context.ts';
 
@@ -65,16 +69,20 @@ export function unavailable(what: string): ApiError {
   return new ApiError(503, 'UNAVAILABLE', `${what}; try again in a moment`, undefined, { 'Retry-After': '1' });
 }
 
-/** Renders errors that handlers throw; unknown errors are logged and answered without internals. */
-export async function renderErrors(ctx: AppContext, next: Next): Promise<void> {
-  try {
-    await next();
-  } catch (error) {
-    const answer = toApiError(error, ctx);
-    ctx.status = answer.status;
-    ctx.set({ ...(RETRIED.includes(answer.status) && { 'Retry-After': '1' }), ...answer.headers });
-    ctx.body = errorBody(answer);
-  }
+/** Middleware: renders errors that handlers throw; unknown errors are logged and answered without internals. */
+export function renderErrors(log: Log): (ctx: AppContext, next: Next) => Promise<void> {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const answer = toApiError(error, ctx, log);
+      if (answer.limit !== undefined) quotaRefusals.add({ limit: answer.limit });
+      if (answer.code !== undefined) ctx.state.errorCode = answer.code;
+      ctx.status = answer.status;
+      ctx.set({ ...(RETRIED.includes(answer.status) && { 'Retry-After': '1' }), ...answer.headers });
+      ctx.body = errorBody(answer);
+    }
+  };
 }
 
 // Statuses whose answers carry `Retry-After` (RFC 9110, section 10.2.3), in seconds.
@@ -97,11 +105,14 @@ export function errorBody({
   };
 }
 
-function toApiError(error: unknown, ctx: AppContext): ApiError {
+function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
   if (error instanceof ApiError) return error;
   if (isTransientDatabaseError(error)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    ctx.state.log.warn({ reason }, 'the database is away or overloaded');
+    // A flood of requests would be one of lines.
+    throttled(log).warn(
+      { requestId: ctx.state.requestId, cause: causeOf(error) },
+      'requests are answered 503: PostgreSQL cannot be reached or is overloaded',
+    );
     return unavailable('The database cannot be reached or is overloaded');
   }
   ctx.state.log.error({ err: error }, 'request failed');

@@ -5,13 +5,24 @@ const MOST_PER_OWNER = 200;
 
 /** What was let through in the current minute, in this process. */
 export class FirstOfMinute {
+  readonly #most: number;
   #minute = -1;
   #seen = new Map<string, Set<string>>();
 
-  /** Whether it is the first of its owner in this minute. Beyond 200 different ones no further one is. */
+  /** @param most different ones of one owner in a minute */
+  constructor(most: number = MOST_PER_OWNER) {
+    this.#most = most;
+  }
+
+  /** Whether one of these was let through in this minute. */
+  has(owner: string, what: string): boolean {
+    return this.#of(owner).has(what);
+  }
+
+  /** Whether it is the first of its owner in this minute. Beyond the most different ones no further one is. */
   take(owner: string, what: string): boolean {
     const seen = this.#of(owner);
-    if (seen.has(what) || seen.size >= MOST_PER_OWNER) return false;
+    if (seen.has(what) || seen.size >= this.#most) return false;
     seen.add(what);
     return true;
   }

@@ -41,8 +41,8 @@ export interface Described {
   takesAnything?: true;
   /** Its own errors; the shared ones are added. */
   errors?: ErrorCodes;
-  /** Which shared errors it has: those of the management API (default), or none. */
-  family?: 'management' | 'public';
+  /** Who may call it, and so which shared errors it has: keys of organizations (default), everyone, or the operator. */
+  family?: 'management' | 'public' | 'operator';
 }
 
 export interface RequestBody {
@@ -92,6 +92,7 @@ export const TAGS = {
   Schemas: { about: 'JSON Schemas that payloads must match.', records: 'schemas' },
   Events: { about: 'Webhooks as they were received, and their replay.', records: 'events' },
   Deliveries: { about: 'What happened to an event on its way to one destination.', records: 'deliveries' },
+  Metrics: { about: 'Figures of the organization over time.', records: 'deliveries' },
   Usage: { about: 'What the organization uses, and what it may.', records: 'organization' },
   Access: { about: 'API keys, and whom a key belongs to.', records: 'keys' },
   Audit: { about: 'Who changed what, and who read payloads and secrets.', records: 'audit' },
@@ -104,7 +105,7 @@ export type Tag = keyof typeof TAGS;
  * @throws Error for an operation of which no scope can be derived: it must name one
  */
 export function scopeOf({ operationId, method, tag, scope, family }: Described): SingleScope | null {
-  if (scope !== undefined || family === 'public') return scope ?? null;
+  if (scope !== undefined || family === 'public' || family === 'operator') return scope ?? null;
   const derived = `${TAGS[tag].records}:${method === 'get' ? 'read' : 'write'}`;
   if (!isSingleScope(derived))
     throw new Error(`The operation ${operationId} needs the scope "${derived}", which does not exist`);

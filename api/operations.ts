@@ -8,13 +8,16 @@ import { callerOperation } from './resources/auth-me.ts';
 import { batchOperation } from './resources/batches.ts';
 import { bulkOperations } from './resources/bulk.ts';
 import { deliveryOperations } from './resources/deliveries.ts';
+import { deliveryRequestOperation } from './resources/delivery-request.ts';
 import { destinationOperations } from './resources/destinations.ts';
 import { eventReplayOperations } from './resources/event-replays.ts';
 import { eventOperations } from './resources/events.ts';
 import { filterOperations } from './resources/filters.ts';
 import { leaseOperation } from './resources/leases.ts';
+import { metricOperation } from './resources/metrics.ts';
 import { notificationRecipientOperations } from './resources/notification-recipients.ts';
 import { organizationDestinationOperations } from './resources/organization-destinations.ts';
+import { refusalOperation } from './resources/refusals.ts';
 import { replayOperations } from './resources/replays.ts';
 import { routeCircuitOperations } from './resources/route-circuit.ts';
 import { routeOperations } from './resources/routes.ts';
@@ -26,6 +29,7 @@ import { usageOperations } from './resources/usage.ts';
 
 export const managementOperations: Operation[] = [
   ...sourceOperations,
+  refusalOperation,
   ...destinationOperations,
   batchOperation,
   ...organizationDestinationOperations,
@@ -44,6 +48,8 @@ export const managementOperations: Operation[] = [
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,
+  metricOperation,
+  deliveryRequestOperation,
   ...usageOperations,
   callerOperation,
   ...apiKeyOperations,

@@ -11,10 +11,13 @@ import { createSender } from '../outbound/http/sender.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
+import { apiConnections } from '../core/database-connections.ts';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { recipientRule } from '../core/notify-recipients.ts';
 import { apiService, ownServices } from '../core/own-services.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
+import { throttled } from '../core/throttled-log.ts';
 import { operatorR2 } from '../core/warehouse/r2-operator.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
@@ -26,7 +29,10 @@ import { createStandings, transformBudgets } from '../db/organizations/standing.
 import { createPool, type Pool } from '../db/pool.ts';
 import { shareConnections } from '../db/pool-turns.ts';
 import { prepareDatabase } from '../db/prepare.ts';
+import { mayMigrate } from '../db/rights.ts';
+import { findTenantRole } from '../db/tenants/rights.ts';
 import packageJson from '../package.json' with { type: 'json' };
+import { startMetrics } from '../telemetry/index.ts';
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { createApp } from './app.ts';
@@ -35,12 +41,15 @@ import { endOnRequest } from './ending.ts';
 import { connectionCounts, HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { watchBacklog } from './ingest/backlog.ts';
+import { counted } from './ingest/count.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { watchQuotas } from './ingest/quotas.ts';
+import { Refusals } from './ingest/refusals.ts';
 import { OpenConnections } from './open-connections.ts';
 import { OrganizationRequests } from './organization-requests.ts';
 import { refusedConnections } from './refused-connections.ts';
-import { lookAtDatabase, lookAtTemporal } from './resources/health.ts';
+import { RefusedRequests } from './refused-requests.ts';
+import { lookAtDatabase, lookAtLanes, lookAtTemporal } from './resources/health.ts';
 import { createSignals } from './signals.ts';
 import { createTestSender } from './test-send.ts';
 import { createTestUploader } from './test-upload.ts';
@@ -48,9 +57,6 @@ import { createTestUploader } from './test-upload.ts';
 const DATABASE_DEADLINE_MS = 120_000;
 const DATABASE_RETRY_MS = 2000;
 const PARTITIONS_EVERY_MS = 3_600_000;
-// Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
-const MANAGEMENT_CONNECTIONS = 8;
-const RECORD_CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
@@ -66,22 +72,34 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const secretBox = new SecretBox(keys);
   await prepareWhenReachable(settings, databaseUrl, log);
 
-  const onError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+  const onError = (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke');
+  // Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
+  const connectionsFor = apiConnections(settings);
   const ingestPool = createPool(databaseUrl, {
-    max: settings.HOOKYARD_DATABASE_POOL,
+    name: 'hookyard-api',
+    max: connectionsFor.ingest,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError,
     hotPath: true,
   });
-  const pool = createPool(databaseUrl, {
-    max: MANAGEMENT_CONNECTIONS,
+  const servicePool = createPool(databaseUrl, {
+    name: 'hookyard-api',
+    max: connectionsFor.service,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError,
   });
-  const organizations = await watchOrganizations(pool, settings, log);
+  const organizations = await watchOrganizations(servicePool, settings, log);
   const alone = () => !organizations.areSeveral();
-  shareConnections(pool, { max: MANAGEMENT_CONNECTIONS, alone });
-  const orm = createOrm(databaseUrl, RECORD_CONNECTIONS, alone);
+  const tenantRole = await tenantRoleOf(servicePool, log);
+  const pool = createPool(databaseUrl, {
+    name: 'hookyard-api',
+    max: connectionsFor.management,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onError,
+    tenantRole,
+  });
+  shareConnections(pool, { max: connectionsFor.management, reserved: 0, alone });
+  const orm = createOrm(databaseUrl, connectionsFor.records, { alone, tenantRole });
   const temporalSettings = temporalConnectionOptions(env);
   const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
   const signals = createSignals(temporal, pool, log);
@@ -91,19 +109,26 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const r2 = operatorR2(settings, env);
   const sender = createSender({ ...reach, publicUrl: () => baseUrl });
   const warehouses = createWarehouses({ ...reach, r2 });
-  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
+  const transforms = createTransforms(
+    settings.HOOKYARD_TRANSFORM_THREADS,
+    transformBudgets(createStandings(servicePool)),
+  );
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
-  const backlog = await watchBacklog({ pool, settings, log });
+  const backlog = await watchBacklog({ pool: servicePool, settings, log });
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas, compute });
+  const refusals = new Refusals({ pool: servicePool, log });
+  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas, compute, refusals });
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);
+  const refused = new RefusedRequests(log);
+  process.prependOnceListener('exit', () => refused.flush());
 
   const app = createApp({
     settings,
     baseUrl: () => baseUrl,
     orm,
     pool,
+    servicePool,
     secretBox,
     signals,
     testSender: createTestSender(sender, {
@@ -118,13 +143,15 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     workflowLink: workflowLinks(settings, temporalSettings),
     requests: new OrganizationRequests(),
     log,
-    ingest: ingest.middleware,
+    ingest: counted(ingest.middleware),
     proxies,
+    refused,
     health: {
       ending: () => connections.draining,
       ingestState: () => backlog.state(),
       database: lookAtDatabase(ingestPool),
       temporal: lookAtTemporal(temporal),
+      lanes: lookAtLanes(ingestPool),
     },
   });
   const handle = app.callback();
@@ -138,24 +165,54 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const port = await listen(server, settings);
   own.add(apiService(settings, port));
   baseUrl = publicUrl(settings, port);
-  const partitions = keepPartitions(pool, log);
+  const partitions = keepPartitions(servicePool, log);
 
   // Not before: loading modules takes longer.
   const stopWatching = watchLoop(log);
+  const metrics = await startMetrics({
+    role: 'api',
+    version: packageJson.version,
+    settings,
+    env,
+    pools: { ingest: ingestPool, service: servicePool, management: pool },
+    pool: servicePool,
+    log,
+  });
   const release = async () => {
     clearInterval(partitions);
     stopWatching();
+    await metrics.stop();
     await ingest.close();
     await quotas.close();
     await organizations.stop();
-    const parts = [backlog, signals, sender, warehouses, transforms, compute];
+    const parts = [backlog, refusals, signals, sender, warehouses, transforms, compute];
     await Promise.all(parts.map((part) => part.close()));
-    await Promise.all([ingestPool.end(), pool.end(), orm.close(), temporal.connection.close()]);
+    await Promise.all([ingestPool.end(), pool.end(), servicePool.end(), orm.close(), temporal.connection.close()]);
   };
   endOnRequest({ server, connections, settings, release, log });
   const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
   log.info({ url }, `the API listens on ${url}`);
   process.send?.({ type: 'ready', url });
+}
+
+/**
+ * Failure policy: without a role of tenants the API starts all the same, and only its statements separate organizations. Where the
+ * operator has separated the other roles, that is likely an omission, and a warning.
+ */
+async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
+  const role = await findTenantRole(pool);
+  if (role === null && (await mayMigrate(pool)))
+    log.info('PostgreSQL does not separate organizations by itself, the statements do (docs/database-roles.md)');
+  else if (role === null)
+    log.warn(
+      'PostgreSQL does not separate organizations by itself, the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL with inherit false, set true, and restart (docs/database-roles.md)',
+    );
+  else
+    log.info(
+      { databaseRole: role },
+      'the management API sees the rows of one organization at a time (row-level security)',
+    );
+  return role;
 }
 
 function proxyTrust(settings: Settings): ProxyTrust {
@@ -173,10 +230,11 @@ async function prepareWhenReachable(settings: Settings, databaseUrl: string, log
       return;
     } catch (error) {
       if (!isTransientDatabaseError(error)) throw error;
-      const reason = error instanceof Error ? error.message || ('code' in error && String(error.code)) : '';
-      const left = Math.round((giveUpAt - performance.now()) / 1000);
-      if (left <= 0) throw new Error(`PostgreSQL could not be reached (${reason}); check DATABASE_URL`);
-      log.warn(`waiting for PostgreSQL (${reason}); giving up in ${left} s`);
+      const cause = causeOf(error);
+      const giveUpInSeconds = Math.round((giveUpAt - performance.now()) / 1000);
+      if (giveUpInSeconds <= 0)
+        throw new Error(`PostgreSQL could not be reached (${cause.details}); check DATABASE_URL`);
+      throttled(log).warn({ cause, giveUpInSeconds }, 'waiting for PostgreSQL (DATABASE_URL)');
       await new Promise((resolve) => setTimeout(resolve, DATABASE_RETRY_MS));
     }
   }

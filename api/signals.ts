@@ -2,6 +2,8 @@
 // `retryNow`.
 import type { Client } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
 import type { Pool } from '../db/pool.ts';
 import { makeDue, type OverdueDelivery } from '../db/reconciliation/reconciliation.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
@@ -34,7 +36,9 @@ export function createSignals(client: Client, pool: Pool, log: Log): Signals {
   function inTurn(sends: Send[]): void {
     if (sends.length === 0) return;
     const sending = sendAll(sends, CONCURRENT_SIGNALS)
-      .catch((error: unknown) => log.warn({ err: error }, 'workflows could not be told what was decided'))
+      .catch((error: unknown) =>
+        throttled(log).warn({ cause: causeOf(error) }, 'workflows could not be told what was decided'),
+      )
       .finally(() => underWay.delete(sending));
     underWay.add(sending);
   }

@@ -8,6 +8,7 @@ import type { BenchOptions } from './support/options.ts';
 import { saveResults } from './support/save.ts';
 import { createPipe, drained, SECRET, startService } from './support/service.ts';
 import { createSender, type Receiver, saturate } from './support/traffic.ts';
+import { undisturbed } from './support/undisturbed.ts';
 
 const DESTINATIONS = [1, 5, 50] as const;
 const WARM_UP_SECONDS = 4;
@@ -27,8 +28,9 @@ export async function measureFanout(stack: Stack, receiver: Receiver, options: B
   const all: Figures[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
     for (const lane of LANES) {
-      console.log(`round ${number} of ${options.rounds}: lane ${lane}, ${DESTINATIONS.join(', ')} destinations`);
-      all.push(...(await measureLane(stack, receiver, lane, options)));
+      const label = `round ${number} of ${options.rounds}, lane ${lane}`;
+      console.log(`${label}: ${DESTINATIONS.join(', ')} destinations`);
+      all.push(...(await undisturbed(label, options, () => measureLane(stack, receiver, lane, options))));
     }
   }
   console.log(report(all, options));

@@ -14,6 +14,7 @@ import type { BenchOptions } from './support/options.ts';
 import { saveResults } from './support/save.ts';
 import { createDestination, createRoute, startService } from './support/service.ts';
 import type { Receiver } from './support/traffic.ts';
+import { undisturbed } from './support/undisturbed.ts';
 
 /** No figure may be worse than the empty one's by more than this. */
 const BAR = 1.15;
@@ -101,12 +102,8 @@ function withDeliveries(count: number): Size {
   };
 }
 
-async function measureSize(
-  stack: Stack,
-  receiver: Receiver,
-  size: Size,
-  { rounds, seconds, body, lanes }: BenchOptions,
-): Promise<Pair[]> {
+async function measureSize(stack: Stack, receiver: Receiver, size: Size, options: BenchOptions): Promise<Pair[]> {
+  const { rounds, seconds, body, lanes } = options;
   const admin = createPool(stack.databaseUrl, { max: 1, statementTimeoutMs: FILL_TIMEOUT_MS, onError: () => {} });
   const grownStack = await createDatabase(admin, stack, 'hookyard_grown');
   const common = { body, seconds, warmUpSeconds: WARM_UP_SECONDS };
@@ -116,20 +113,21 @@ async function measureSize(
     const paths = await size.grow(grownStack);
     for (let number = 1; number <= rounds; number += 1) {
       for (const lane of lanes) {
-        console.log(
-          `${size.name}, round ${number} of ${rounds}: lane ${lane}, empty and grown, three times ${seconds} s each`,
-        );
+        const label = `${size.name}, round ${number} of ${rounds}, lane ${lane}`;
+        console.log(`${label}: empty and grown, three times ${seconds} s each`);
         const measureEmpty = () => measureLane(stack, receiver, { ...common, lane, fixedRate: RATE[lane] });
         const measureGrown = () =>
           measureLane(grownStack, receiver, { ...common, lane, fixedRate: RATE[lane], ...(paths && { paths }) });
-        // Which of the two comes first changes with the round, because the second one finds warmer servers.
-        if (number % 2 === 1) {
-          const empty = await measureEmpty();
-          pairs.push({ lane, empty, grown: await measureGrown() });
-        } else {
+        const measurePair = async (): Promise<Pair> => {
+          // Which of the two comes first changes with the round, because the second one finds warmer servers.
+          if (number % 2 === 1) {
+            const empty = await measureEmpty();
+            return { lane, empty, grown: await measureGrown() };
+          }
           const grown = await measureGrown();
-          pairs.push({ lane, empty: await measureEmpty(), grown });
-        }
+          return { lane, empty: await measureEmpty(), grown };
+        };
+        pairs.push(await undisturbed(label, options, measurePair));
       }
     }
     return pairs;

@@ -22,6 +22,7 @@ import {
   saturate,
   sendAtRate,
 } from './support/traffic.ts';
+import { undisturbed } from './support/undisturbed.ts';
 import { delay } from './support/wait.ts';
 
 /** The healthy destination's p99 beside the bad ones may be this many times what it is alone. */
@@ -67,10 +68,15 @@ export async function measureIsolation(stack: Stack, receiver: Receiver, options
   try {
     const healthy = await createPipe(service, receiver.url);
     for (let number = 1; number <= options.rounds; number += 1) {
-      console.log(`round ${number} of ${options.rounds}: saturated, then alone, then beside the bad ones`);
-      rounds.push(await measureRound(service, receiver, healthy, badServers.urls, options));
-      // The bad destinations were deleted: what was left to do for them ends.
-      await quiet(service);
+      const label = `round ${number} of ${options.rounds}`;
+      console.log(`${label}: saturated, then alone, then beside the bad ones`);
+      const measure = async () => {
+        const round = await measureRound(service, receiver, healthy, badServers.urls, options);
+        // The bad destinations were deleted: what was left to do for them ends.
+        await quiet(service);
+        return round;
+      };
+      rounds.push(await undisturbed(label, options, measure));
     }
   } finally {
     await service.stop();

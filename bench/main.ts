@@ -4,24 +4,32 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../core/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
+import { measureAdaptive } from './adaptive/index.ts';
+import { measureConcurrency } from './concurrency.ts';
 import { measureDeletion } from './deletion.ts';
 import { measureDisk } from './disk/index.ts';
 import { measureFanout } from './fanout.ts';
+import { fleetPostgres, measureFleet } from './fleet/index.ts';
 import { measureGrowth } from './growth.ts';
 import { measureHistory } from './history.ts';
 import { measureIsolation } from './isolation.ts';
 import { measureLanes } from './lanes/index.ts';
+import { measureLowRate } from './low-rate.ts';
+import { measureMetrics } from './metrics.ts';
 import { measureNeighbours } from './neighbours/index.ts';
 import { measureOutage } from './outage/index.ts';
 import { measureOverload } from './overload.ts';
 import { measureParked } from './parked.ts';
+import { measureRecovery } from './recovery.ts';
 import { measureRetries } from './retries.ts';
 import { measureSoak } from './soak.ts';
 import { measureStatements } from './statements.ts';
 import { type BenchOptions, readOptions } from './support/options.ts';
+import { machineLine } from './support/machine.ts';
 import { killProcesses } from './support/processes.ts';
-import { stolenPercent } from './support/stolen.ts';
+import { describeDisturbance } from './support/undisturbed.ts';
 import { type Receiver, startReceiver } from './support/traffic.ts';
+import { measureTenants } from './tenants.ts';
 import { measureTransforms } from './transforms.ts';
 import { measureWarehouse } from './warehouse.ts';
 
@@ -29,36 +37,45 @@ type Bench = (stack: Stack, receiver: Receiver, options: BenchOptions) => Promis
 
 const benches: Record<string, Bench> = {
   lanes: measureLanes,
+  'low-rate': measureLowRate,
+  metrics: measureMetrics,
+  adaptive: measureAdaptive,
   isolation: measureIsolation,
+  concurrency: measureConcurrency,
   neighbours: measureNeighbours,
   outage: measureOutage,
   overload: measureOverload,
   parked: measureParked,
+  recovery: measureRecovery,
   retries: measureRetries,
   fanout: measureFanout,
   disk: measureDisk,
   deletion: measureDeletion,
   growth: measureGrowth,
+  fleet: measureFleet,
   soak: measureSoak,
   warehouse: measureWarehouse,
 };
 
-// These need PostgreSQL only, and have options of their own.
-const onPostgres = { history: measureHistory, statements: measureStatements }[process.argv[2] ?? ''];
-if (onPostgres) {
-  await onPostgres(process.argv.slice(3));
+// These need PostgreSQL only, or no server at all, and have options of their own.
+const withoutStack: Record<string, (args: string[]) => Promise<void>> = {
+  history: measureHistory,
+  statements: measureStatements,
+  tenants: measureTenants,
+  transforms: measureTransforms,
+};
+const measureAlone = withoutStack[process.argv[2] ?? ''];
+if (measureAlone) {
+  console.log(machineLine());
+  await measureAlone(process.argv.slice(3));
+  console.log(describeDisturbance());
   process.exit(0);
 }
 const { bench, options } = readOptionsOrExit();
-if (bench === 'transforms') {
-  // Needs none of what follows.
-  await measureTransforms();
-  process.exit(0);
-}
 const measure = benches[bench];
 if (!measure) {
   console.error(
-    `There is no bench "${bench}"; there are ${Object.keys(benches).join(', ')}, history, statements and transforms`,
+    `There is no bench "${bench}"; there are ${[...Object.keys(benches), ...Object.keys(withoutStack)].join(', ')}`,
   );
   process.exit(1);
 }
@@ -80,11 +97,13 @@ onEndRequest((_reason, count) => {
 
 try {
   const log = (line: string) => console.log(line);
-  stack = await startStack({ dataDir, postgresPort: 0, temporalPort: 0, uiPort: null, signal: ending.signal, log });
+  log(machineLine());
+  const postgresSettings = bench === 'fleet' ? fleetPostgres(options) : {};
+  const { signal } = ending;
+  stack = await startStack({ dataDir, postgresPort: 0, postgresSettings, temporalPort: 0, uiPort: null, signal, log });
   receiver = await startReceiver();
   await measure(stack, receiver, options);
-  const stolen = stolenPercent();
-  if (stolen !== undefined) console.log(`meanwhile the hypervisor gave ${stolen.toFixed(1)} % of the cores to others`);
+  log(describeDisturbance());
 } catch (error) {
   if (!ending.signal.aborted) {
     console.error(error);

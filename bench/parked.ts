@@ -44,8 +44,10 @@ const FAILURES_PER_ROUTE = 9000;
 const SPREAD_SECONDS = 72 * 3600 * 0.1;
 const LEAST_WINDOW_MS = 20_000;
 const DEADLINE_MS = 60_000;
-// Temporal closes the workflows of the last failures for a while after the last delivery has begun.
+// Temporal closes the workflows of the last failures for a while after the last delivery has begun. On a busy machine its count stands
+// still for some seconds though much is left to close.
 const SETTLE_SECONDS = 5;
+const SETTLED_SECONDS = 30;
 const SETTLE_DEADLINE_MS = 60_000;
 const OPEN_DELIVERIES = `WorkflowType = 'delivery' and ExecutionStatus = 'Running'`;
 const OPEN = `WorkflowType = 'delivery' and ${deliveryStatusAttribute.name} = 'failed' and ExecutionStatus = 'Running'`;
@@ -105,15 +107,16 @@ async function failMany(service: Service, receiver: Receiver, { events, body }: 
 }
 
 /**
- * Waits until no delivery's workflow has opened or closed for some seconds: what is measured then is what waits, not the flood.
+ * Waits until no delivery's workflow has opened or closed for half a minute: what is measured then is what waits, not the flood.
  * There is no deadline while the number of open workflows falls.
  */
 async function settled(service: Service): Promise<void> {
   let least = Number.POSITIVE_INFINITY;
-  let fellAt = Date.now();
+  let [fellAt, changedAt] = [Date.now(), Date.now()];
   for (let before = -1; ; ) {
     const { count } = await service.temporal.workflow.count(OPEN_DELIVERIES);
-    if (count === before) return;
+    if (count !== before) changedAt = Date.now();
+    if (Date.now() - changedAt >= SETTLED_SECONDS * 1000) return;
     if (count < least) fellAt = Date.now();
     least = Math.min(least, count);
     if (Date.now() - fellAt > SETTLE_DEADLINE_MS)

@@ -10,6 +10,7 @@ import type { BenchOptions } from './support/options.ts';
 import { saveResults } from './support/save.ts';
 import { createPipe, quiet, SECRET, type Service, startService } from './support/service.ts';
 import { allArrived, createSender, type Receiver, type Sent, sendAtRate } from './support/traffic.ts';
+import { undisturbed } from './support/undisturbed.ts';
 import { delay } from './support/wait.ts';
 
 /** A retry may cost this many times what a first attempt costs, ingest and all. */
@@ -34,8 +35,9 @@ export async function measureRetries(stack: Stack, receiver: Receiver, options: 
   const rounds: Record<Lane, Figures[]> = { workflow: [], express: [] };
   for (let number = 1; number <= options.rounds; number += 1) {
     for (const lane of LANES) {
-      console.log(`round ${number} of ${options.rounds}: lane ${lane}, three phases of ${options.seconds} s`);
-      rounds[lane].push(await measureLane(stack, receiver, lane, options));
+      const label = `round ${number} of ${options.rounds}, lane ${lane}`;
+      console.log(`${label}: three phases of ${options.seconds} s`);
+      rounds[lane].push(await undisturbed(label, options, () => measureLane(stack, receiver, lane, options)));
     }
   }
   const bars = LANES.map((lane) => barOf(lane, rounds[lane]));

@@ -2,8 +2,10 @@
 // of several sizes: CPU of the connection that runs them, and WAL. Nothing else runs, and one statement at a time.
 import { parseArgs } from 'node:util';
 import { newId, shardOf } from '../core/ids.ts';
-import { claimDeliveries, renewShards } from '../db/hot-path/claim.ts';
+import { ALL_POSITIONS, writePositions } from '../core/positions.ts';
+import { claimDeliveries } from '../db/hot-path/claim.ts';
 import { loadAttempts } from '../db/hot-path/load-attempts.ts';
+import { registerRelay } from '../db/hot-path/relay-leases.ts';
 import { type AttemptResult, recordResults } from '../db/hot-path/record-results.ts';
 import { type NewEvent, storeEvents } from '../db/hot-path/store-events.ts';
 import { DAY_MS, ensurePartitions } from '../db/retention/partitions.ts';
@@ -11,23 +13,24 @@ import { createPool, type Pool } from '../db/pool.ts';
 import { fillRecords } from './history/records.ts';
 import { cpuMs } from './support/measure.ts';
 import { type OwnPostgres, withPostgres } from './support/own-postgres.ts';
+import { undisturbed } from './support/undisturbed.ts';
 
-const STATEMENTS = ['store', 'claim', 'load', 'record'] as const;
-type Statement = (typeof STATEMENTS)[number];
+export const STATEMENTS = ['store', 'claim', 'load', 'record'] as const;
+export type Statement = (typeof STATEMENTS)[number];
 // Of groups of one; larger groups are run less often, by the root of their size.
 const RUNS = 1500;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const OWNER = 'bench';
 
 /** Of one run. */
-interface StatementCost {
+export interface StatementCost {
   /** ms */
   cpu: number;
   walBytes: number;
 }
 
 /** A source with one route to one destination, as events are stored for it. */
-interface Way {
+export interface Way {
   organizationId: string;
   configVersion: number;
   sourceId: string;
@@ -58,15 +61,13 @@ async function measureAll(postgres: OwnPostgres, groups: number[], days: number)
   const hotPool = createPool(postgres.databaseUrl, { ...options, max: 1, hotPath: true });
   try {
     for (let day = 0; day < days; day += 1) await ensurePartitions(pool, Date.now() - day * DAY_MS);
-    await renewShards(pool, OWNER);
+    await holdAll(pool);
     const way = await makeWay(pool, postgres.organizationId);
     const costs: Map<Statement, StatementCost>[] = [];
     for (const size of groups) {
-      // The lease must not end while a group is measured.
-      await pool.query(`update relay_shards set expires_at = now() + interval '1 hour'`);
       // Once to warm up: what is planned, cached and written whole after a checkpoint.
       await measureGroup(hotPool, way, size);
-      costs.push(await measureGroup(hotPool, way, size));
+      costs.push(await undisturbed(`a group of ${size}`, {}, () => measureGroup(hotPool, way, size)));
     }
     console.log(report(groups, costs, days));
   } finally {
@@ -75,7 +76,15 @@ async function measureAll(postgres: OwnPostgres, groups: number[], days: number)
   }
 }
 
-async function makeWay(pool: Pool, organizationId: string): Promise<Way> {
+/** A relay that holds all positions for a day, so that no lease ends while a group is measured. */
+export async function holdAll(pool: Pool): Promise<void> {
+  await registerRelay(pool, OWNER);
+  await pool.query(
+    `update relay_leases set positions = '${writePositions(ALL_POSITIONS)}', expires_at = now() + interval '1 day'`,
+  );
+}
+
+export async function makeWay(pool: Pool, organizationId: string): Promise<Way> {
   const { sources, ways } = await fillRecords(pool, organizationId);
   const way = ways.find(({ source }) => sources[source]?.organizationId === organizationId);
   const { rows } = await pool.query<{ version: number }>(
@@ -89,7 +98,7 @@ async function makeWay(pool: Pool, organizationId: string): Promise<Way> {
 }
 
 /** The four in turn, each for all groups, so that the ticks of the CPU clock tell them apart. @returns per group */
-async function measureGroup(pool: Pool, way: Way, size: number): Promise<Map<Statement, StatementCost>> {
+export async function measureGroup(pool: Pool, way: Way, size: number): Promise<Map<Statement, StatementCost>> {
   const groups = Array.from({ length: Math.ceil(RUNS / Math.sqrt(size)) }, () =>
     Array.from({ length: size }, () => newEvent(way)),
   );
@@ -172,6 +181,7 @@ function claimOf(size: number) {
     fullDestinations: [],
     maxDestinations: 200,
     owner: OWNER,
+    positions: ALL_POSITIONS,
     inFlight: [],
     perDestination: size,
     most: size,
@@ -194,6 +204,16 @@ function resultOf(event: NewEvent): AttemptResult {
     requestHeaders: { ...event.headers, 'x-hookyard-event-id': event.id },
     responseHeaders: { date: now.toUTCString(), 'content-length': '2', connection: 'keep-alive' },
     responseBody: 'ok',
+    exchange: {
+      address: '192.0.2.1',
+      port: 443,
+      reused: true,
+      dns: null,
+      connect: null,
+      tls: null,
+      firstByte: 4.2,
+      versions: { destination: 1, route: 1, transform: null },
+    },
     lane: 'express',
     failover: null,
   };

@@ -2,6 +2,7 @@
 import { createTransforms, type TransformEvent } from '../outbound/transforms/index.ts';
 import type { TransformType } from '../core/transform-types.ts';
 import { percentiles } from './support/measure.ts';
+import { undisturbed } from './support/undisturbed.ts';
 
 const WARM_UP_RUNS = 200;
 const RUNS = 2000;
@@ -42,14 +43,18 @@ export async function measureTransforms(): Promise<void> {
   const event = orderEvent();
   console.log(`${RUNS} runs each, one after the other, of an event of ${event.body.byteLength} bytes`);
   for (const [type, what, code] of codes) {
-    const times: number[] = [];
     const transform = { key: `${type}:${what}`, type, code, outputContentType: null };
-    for (let run = 0; run < WARM_UP_RUNS + RUNS; run += 1) {
-      const startedAt = performance.now();
-      const result = await transforms.run(transform, event, { organizationId: 'bench', group: type });
-      if (!result.ok) throw new Error(`${type}: ${result.problem.message}`);
-      if (run >= WARM_UP_RUNS) times.push(performance.now() - startedAt);
-    }
+    const measure = async () => {
+      const times: number[] = [];
+      for (let run = 0; run < WARM_UP_RUNS + RUNS; run += 1) {
+        const startedAt = performance.now();
+        const result = await transforms.run(transform, event, { organizationId: 'bench', group: type });
+        if (!result.ok) throw new Error(`${type}: ${result.problem.message}`);
+        if (run >= WARM_UP_RUNS) times.push(performance.now() - startedAt);
+      }
+      return times;
+    };
+    const times = await undisturbed(`${type} ${what}`, {}, measure);
     const { p50, p95, p99 } = percentiles(times, 2);
     console.log(`${type.padEnd(10)} ${what.padEnd(7)}  p50 ${p50} ms  p95 ${p95} ms  p99 ${p99} ms`);
   }

@@ -14,6 +14,7 @@ import type { BenchOptions } from './support/options.ts';
 import { saveResults } from './support/save.ts';
 import { createRoute, type Service, startService } from './support/service.ts';
 import type { Receiver } from './support/traffic.ts';
+import { undisturbed } from './support/undisturbed.ts';
 import { delay } from './support/wait.ts';
 
 const EVENTS = 100_000;
@@ -49,8 +50,10 @@ export async function measureWarehouse(stack: Stack, _receiver: Receiver, option
     console.log(`${WARM_UP_EVENTS} events that are not counted`);
     await writeOut(service, provider, store, { events: WARM_UP_EVENTS, body: options.body });
     for (let number = 1; number <= options.rounds; number += 1) {
-      console.log(`round ${number} of ${options.rounds}: ${EVENTS} events of ${options.body.length} bytes`);
-      rounds.push(await writeOut(service, provider, store, { events: EVENTS, body: options.body }));
+      const label = `round ${number} of ${options.rounds}`;
+      console.log(`${label}: ${EVENTS} events of ${options.body.length} bytes`);
+      const measure = () => writeOut(service, provider, store, { events: EVENTS, body: options.body });
+      rounds.push(await undisturbed(label, options, measure));
     }
   } finally {
     await service.stop();

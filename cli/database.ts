@@ -20,7 +20,8 @@ export async function onDatabase<Result>(
 ): Promise<Result> {
   // Loaded here, so that the other commands start without the database driver.
   const { createPool } = await import('../db/pool.ts');
-  const pool = createPool(url, { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} });
+  const options = { name: 'hookyard-cli', max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
+  const pool = createPool(url, options);
   try {
     return await work(pool);
   } catch (error) {

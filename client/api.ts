@@ -118,6 +118,8 @@ export type DestinationImportItem = {
   timeoutMs?: number;
   /** Null: unlimited. */
   rateLimitPerMinute?: number | null;
+  /** Most attempts at a time. Null: as many as the destination copes with. */
+  maxConcurrency?: number | null;
   retryPolicy?: RetryPolicyInput;
 } | {
   name: string;
@@ -205,6 +207,51 @@ export type Pagination = {
   pageSize: number;
 };
 
+export type Refusal = {
+  id: string;
+  refusedAt: Timestamp;
+  cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
+  /** The limit of the organization that it was about. */
+  limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
+  /** That the sender was answered. */
+  status: number;
+  /** What the sender was told. */
+  message: string;
+  method: 'POST' | 'PUT' | 'PATCH';
+  /** Of the sender, behind proxies that the operator trusts. */
+  clientAddress: string;
+  /** Secrets masked, long values cut; at most 4 KiB. */
+  headers: Record<string, string>;
+  /** bytes; null when it was neither read nor announced. */
+  payloadSize: number | null;
+  /** The first 1024 bytes; null when it was refused before the body was read. Only when asked for. */
+  payloadStart?: string | null;
+  /** Only when the payload is no text. */
+  payloadEncoding?: 'base64';
+};
+
+export type RefusalCounts = {
+  period: '24h' | '7d' | '30d';
+  since: Timestamp;
+  total: number;
+  /** The most frequent first. */
+  causes: Array<{
+    cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
+    /** The limit of the organization that it was about. */
+    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
+    count: number;
+    lastAt: Timestamp;
+  }>;
+  /** By hour, or in longer periods by day (UTC), oldest first; without those in which there was none. */
+  steps: Array<{
+    start: Timestamp;
+    cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
+    /** The limit of the organization that it was about. */
+    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
+    count: number;
+  }>;
+};
+
 export type DestinationSummary = HttpDestinationSummary | WarehouseDestinationSummary;
 
 export type HttpDestinationSummary = {
@@ -285,6 +332,8 @@ export type HttpDestination = {
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
+  /** Most attempts at a time. Null: as many as the destination copes with. */
+  maxConcurrency: number | null;
   retryPolicy: RetryPolicy;
   lastDeliveryAt: Timestamp | null;
   createdAt: Timestamp;
@@ -333,6 +382,8 @@ export type WarehouseDestination = {
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
+  /** Most attempts at a time. Null: as many as the destination copes with. */
+  maxConcurrency: number | null;
   retryPolicy: RetryPolicy;
   lastDeliveryAt: Timestamp | null;
   createdAt: Timestamp;
@@ -365,6 +416,8 @@ export type DestinationHealth = {
   lastSuccessAt: Timestamp | null;
   lastFailureAt: Timestamp | null;
   status: 'healthy' | 'degraded' | 'failing' | 'unknown';
+  /** Most attempts that may be under way now, all workers together. Null: none was lately. */
+  concurrencyLimit: number | null;
 };
 
 export type TestResult = {
@@ -454,7 +507,7 @@ export type Route = {
     bodyContains?: string;
   } | null;
   /** Only there when it is set for this route. */
-  lane?: 'workflow' | 'express';
+  lane?: 'adaptive' | 'workflow' | 'express';
   /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
   allowOwnAddress: boolean;
   enabled: boolean;
@@ -539,6 +592,8 @@ export type DestinationExportItem = {
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
+  /** Most attempts at a time. Null: as many as the destination copes with. */
+  maxConcurrency: number | null;
   retryPolicy: RetryPolicy;
   /** Of warehouses only. */
   config?: WarehouseConfig | '***REDACTED***';
@@ -598,7 +653,7 @@ export type RouteExportItem = {
     bodyContains?: string;
   } | null;
   /** Only there when it is set for this route. */
-  lane?: 'workflow' | 'express';
+  lane?: 'adaptive' | 'workflow' | 'express';
   /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
   allowOwnAddress: boolean;
   isActive: boolean;
@@ -908,11 +963,142 @@ export type Attempt = {
   statusCode: number | null;
   /** ms */
   latency: number;
+  /** Null when none was tried, or it is not known. */
+  connection: {
+    /** The IP address that it went to, or was tried last. */
+    address: string;
+    port: number;
+    /** Whether it was kept from an earlier attempt: then no step of it took time. */
+    reused: boolean;
+  } | null;
+  /** ms. A step that was not made, or not finished, is null; all is null when it is not known. */
+  timings: {
+    /** Look-up of the name; null for an IP address. */
+    dns: number | null;
+    /** TCP connection, other addresses of the name that did not answer included. */
+    connect: number | null;
+    /** TLS handshake; null without TLS. */
+    tls: number | null;
+    /** From the request on the connection to the first byte of the answer. */
+    firstByte: number | null;
+    /** ms */
+    total: number;
+  } | null;
   error: string | null;
   /** As they were sent, secrets masked. */
   requestHeaders: Record<string, string> | null;
   responseHeaders: Record<string, string> | null;
   responseBody: string | null;
+};
+
+export type Metrics = {
+  metric: 'events' | 'filtered' | 'deliveries' | 'attempts' | 'latency';
+  groupBy: 'source' | 'route' | 'destination' | 'statusCode' | null;
+  from: Timestamp;
+  to: Timestamp;
+  /** Seconds. */
+  step: number;
+  /** What happened before is counted, but for results that a worker could not record yet because the database was away. Later figures still grow. */
+  completeUntil: Timestamp;
+  /** How many there are, shown or not. */
+  groups: number;
+  series: Array<{
+    id: string | null;
+    name: string | null;
+    total: MetricTotal;
+    /** Steps in which nothing was counted are left out. */
+    points: Array<MetricPoint>;
+  }>;
+};
+
+/** Of the whole time; the members that the metric has. */
+export type MetricTotal = {
+  /** `events` */
+  events?: number;
+  /** `filtered` */
+  filtered?: number;
+  /** `deliveries` */
+  delivered?: number;
+  /** `deliveries`: after an attempt */
+  failed?: number;
+  /** `deliveries`: another destination took over */
+  failedOver?: number;
+  /** `deliveries`: failed without an attempt, such as by a schema */
+  notSent?: number;
+  /** `deliveries` */
+  cancelled?: number;
+  /** `attempts`, and those with an answer of `latency` */
+  attempts?: number;
+  /** `attempts`: ms; null without an answer */
+  avgLatency?: number | null;
+  /** `attempts`: by `1xx` to `5xx`, `other` codes, and `none` (no answer) */
+  classes?: Record<string, number>;
+  p50?: number | null;
+  p95?: number | null;
+  p99?: number | null;
+  /** `attempts`: by status code */
+  codes?: Record<string, number>;
+};
+
+/** Of one step; `at` is its beginning. */
+export type MetricPoint = {
+  at: Timestamp;
+  /** `events` */
+  events?: number;
+  /** `filtered` */
+  filtered?: number;
+  /** `deliveries` */
+  delivered?: number;
+  /** `deliveries`: after an attempt */
+  failed?: number;
+  /** `deliveries`: another destination took over */
+  failedOver?: number;
+  /** `deliveries`: failed without an attempt, such as by a schema */
+  notSent?: number;
+  /** `deliveries` */
+  cancelled?: number;
+  /** `attempts`, and those with an answer of `latency` */
+  attempts?: number;
+  /** `attempts`: ms; null without an answer */
+  avgLatency?: number | null;
+  /** `attempts`: by `1xx` to `5xx`, `other` codes, and `none` (no answer) */
+  classes?: Record<string, number>;
+  p50?: number | null;
+  p95?: number | null;
+  p99?: number | null;
+};
+
+export type DeliveryRequest = {
+  deliveryId: string;
+  attemptNumber: number;
+  /** Whether the attempt was made, is the next one, or was never made because the delivery ended before: then it is what a replay would send. */
+  state: 'made' | 'next' | 'never';
+  /** Null: `problem` says why. */
+  request: {
+    method: string;
+    /** Only its origin for a key that may not read destinations. */
+    url: string;
+    /** Secrets masked. `Host`, `Content-Length` and `Connection` are added when it is sent. */
+    headers: Record<string, string>;
+    /** bytes */
+    bodySize: number;
+    /** As text if it is UTF-8, else in base64. */
+    body?: string;
+    /** Only when the body is no text. */
+    bodyEncoding?: 'base64';
+  } | null;
+  /** Why there is no request to show. */
+  problem: {
+    code: 'WAREHOUSE' | 'DESTINATION_DELETED' | 'EVENT_DELETED' | 'PAYLOAD_EXPIRED' | 'ROUTE_DELETED' | 'TRANSFORM_DELETED' | 'TRANSFORM_FAILED' | 'CANNOT_BE_MADE';
+    message: string;
+  } | null;
+  /** Why it may have been, or may become, another one. */
+  doubts: Array<{
+    code: 'DESTINATION_CHANGED' | 'ROUTE_CHANGED' | 'ROUTE_DELETED' | 'TRANSFORM_CHANGED' | 'HEADERS_NOT_KEPT' | 'SIGNED_LATER' | 'DESTINATION_DISABLED';
+    message: string;
+    /** When the record was changed last. */
+    changedAt: Timestamp | null;
+  }>;
 };
 
 export type Usage = {
@@ -1125,6 +1311,100 @@ export type Ready = {
   ingest: 'open' | 'partly_full' | 'full';
   /** Whether Temporal can be reached. While it is away, webhooks are accepted and wait for it. */
   temporal: 'ok' | 'away';
+  /** Only with `deep`: how many workers take deliveries in each lane now, where the route names none. With `HOOKYARD_LANE=adaptive`, `express` are those whose workflows fall behind. */
+  lanes?: {
+    workflow: number;
+    express: number;
+  };
+};
+
+export type InstallationStatus = {
+  /** Of the process that answers. */
+  version: string;
+  at: Timestamp;
+  /** Of the process that answers. */
+  ingest: 'open' | 'partly_full' | 'full';
+  temporal: 'ok' | 'away';
+  /** `away`: what it would say is null. */
+  database: 'ok' | 'away';
+  /** Of the installation: `HOOKYARD_MAX_BACKLOG`, `HOOKYARD_MAX_DATABASE_BYTES`. Null: none. */
+  limits: {
+    waitingDeliveries: number | null;
+    databaseBytes: number | null;
+  };
+  databaseBytes: number | null;
+  backlog: {
+    /** Wait for a worker. */
+    due: number;
+    /** Wait for a retry. */
+    retrying: number;
+    /** Wait for a circuit. */
+    held: number;
+    /** Wait for the file of a warehouse. */
+    inFiles: number;
+    /** When the oldest of `due` was made. */
+    oldestDueAt: Timestamp | null;
+    /** Of `due`, those of suspended organizations. */
+    suspended: number;
+    /** The age of `oldestDueAt`. */
+    oldestDueSeconds: number | null;
+  } | null;
+  /** Those seen in the last seconds, at most 1,000. */
+  workers: Array<{
+    name: string;
+    version: string | null;
+    lane: 'workflow' | 'express' | null;
+    seenAt: Timestamp;
+    /** Parts of the outbox (of 2,048) that it may claim from. */
+    positions: number;
+    isLeaving: boolean;
+  }> | null;
+  /** Above 0 for seconds when a worker dies. */
+  positionsWithoutOwner: number | null;
+  circuits: {
+    open: number;
+    halfOpen: number;
+  } | null;
+  retention: {
+    payloads: {
+      /** Null: for ever. */
+      keptDays: number | null;
+      /** Days that should be gone. */
+      lagDays: number;
+    };
+    events: {
+      /** Null: for ever. */
+      keptDays: number | null;
+      /** Days that should be gone. */
+      lagDays: number;
+    };
+  } | null;
+  housekeeping: {
+    /** Usually 20 to 30 minutes ago. */
+    settledBefore: Timestamp;
+    /** Of the last day. */
+    failures: Array<{
+      part: string;
+      total: number;
+      lastAt: Timestamp;
+    }>;
+  } | null;
+  organizations?: Array<{
+    id: string;
+    slug: string;
+    isSuspended: boolean;
+    /** Wait for a worker. */
+    due: number;
+    /** Wait for a retry. */
+    retrying: number;
+    /** Wait for a circuit. */
+    held: number;
+    /** Wait for the file of a warehouse. */
+    inFiles: number;
+    /** When the oldest of `due` was made. */
+    oldestDueAt: Timestamp | null;
+    openCircuits: number;
+  }>;
 };
 
 export interface Operations {
@@ -1237,6 +1517,25 @@ export interface Operations {
       overlapSeconds?: number;
     };
   }, options?: CallOptions): Promise<Source>;
+  /** List refused webhooks */
+  listRefusals(input: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+    cause?: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
+    /** Of the counts; `24h` by default. */
+    period?: '24h' | '7d' | '30d';
+    /** Needs the scope `payloads:read`. */
+    includePayload?: boolean;
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+    id: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<Refusal>;
+    pagination: Pagination;
+    counts: RefusalCounts;
+  }>;
   /** List destinations */
   listDestinations(input?: {
     /** Which page, from 1 on. */
@@ -1274,6 +1573,8 @@ export interface Operations {
       timeoutMs?: number;
       /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
+      /** Most attempts at a time. Null: as many as the destination copes with. */
+      maxConcurrency?: number | null;
       retryPolicy?: RetryPolicyInput;
     } | {
       name: string;
@@ -1361,6 +1662,8 @@ export interface Operations {
       timeoutMs?: number;
       /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
+      /** Most attempts at a time. Null: as many as the destination copes with. */
+      maxConcurrency?: number | null;
       retryPolicy?: RetryPolicyInput;
     } | {
       name?: string;
@@ -1447,6 +1750,8 @@ export interface Operations {
       timeoutMs?: number;
       /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
+      /** Most attempts at a time. Null: as many as the destination copes with. */
+      maxConcurrency?: number | null;
       retryPolicy?: RetryPolicyInput;
     };
   }, options?: CallOptions): Promise<HttpDestination>;
@@ -1482,6 +1787,8 @@ export interface Operations {
       timeoutMs?: number;
       /** Null: unlimited. */
       rateLimitPerMinute?: number | null;
+      /** Most attempts at a time. Null: as many as the destination copes with. */
+      maxConcurrency?: number | null;
       retryPolicy?: RetryPolicyInput;
     };
   }, options?: CallOptions): Promise<HttpDestination>;
@@ -1539,7 +1846,7 @@ export interface Operations {
         statusCodes?: Array<number>;
         bodyContains?: string;
       } | null;
-      lane?: 'workflow' | 'express' | null;
+      lane?: 'adaptive' | 'workflow' | 'express' | null;
       /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
       allowOwnAddress?: boolean;
       enabled?: boolean;
@@ -1579,7 +1886,7 @@ export interface Operations {
         statusCodes?: Array<number>;
         bodyContains?: string;
       } | null;
-      lane?: 'workflow' | 'express' | null;
+      lane?: 'adaptive' | 'workflow' | 'express' | null;
       /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
       allowOwnAddress?: boolean;
       enabled?: boolean;
@@ -1745,7 +2052,7 @@ export interface Operations {
           statusCodes?: Array<number>;
           bodyContains?: string;
         } | null;
-        lane?: 'workflow' | 'express' | null;
+        lane?: 'adaptive' | 'workflow' | 'express' | null;
         /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
         allowOwnAddress?: boolean;
         isActive?: boolean;
@@ -2123,6 +2430,30 @@ export interface Operations {
     deliveriesCreated: number;
     deliveryId: string;
   }>;
+  /** Get the organization's figures over time */
+  getMetrics(input?: {
+    /** What is counted. */
+    metric?: 'events' | 'filtered' | 'deliveries' | 'attempts' | 'latency';
+    /** One series for each, at most 50 (of latencies 10), with 3000 steps in all: those with most. Without it there is one series, or none when there is nothing. */
+    groupBy?: 'source' | 'route' | 'destination' | 'statusCode';
+    /** At most 31 days ago; by default a day before `to`. */
+    from?: string;
+    /** By default now. */
+    to?: string;
+    /** Seconds. Steps begin at multiples of it since 1970 (UTC). */
+    step?: number;
+    sourceId?: string;
+    routeId?: string;
+    destinationId?: string;
+  }, options?: CallOptions): Promise<Metrics>;
+  /** Get the request as it was or will be sent */
+  getDeliveryRequest(input: {
+    /** Which attempt, from 1 on, the next one included. By default the latest that was made, else the first. */
+    attempt?: number;
+    /** Default true, which needs `payloads:read`. */
+    includeBody?: boolean;
+    id: string;
+  }, options?: CallOptions): Promise<DeliveryRequest>;
   /** Get the limits and what is used of them */
   getUsage(input?: Record<never, never>, options?: CallOptions): Promise<Usage>;
   /** List the use by day */
@@ -2193,6 +2524,11 @@ export interface Operations {
   getDescription(input?: Record<never, never>, options?: CallOptions): Promise<{
     openapi: string;
   }>;
+  /** Get the state of the installation */
+  getStatus(input?: {
+    /** Lists the organizations with most that waits, at most 100. */
+    organizations?: boolean;
+  }, options?: CallOptions): Promise<InstallationStatus>;
 }
 
 /** Where each operation is. */
@@ -2203,6 +2539,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   updateSource: 'PATCH /api/organizations/{orgId}/sources/{id}',
   deleteSource: 'DELETE /api/organizations/{orgId}/sources/{id}',
   rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-token',
+  listRefusals: 'GET /api/organizations/{orgId}/sources/{id}/refusals',
   listDestinations: 'GET /api/destinations',
   createDestination: 'POST /api/destinations',
   getDestination: 'GET /api/destinations/{id}',
@@ -2274,6 +2611,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   retryDelivery: 'POST /api/deliveries/{id}/retry',
   cancelDelivery: 'POST /api/deliveries/{id}/cancel',
   replayDelivery: 'POST /api/deliveries/{id}/replay',
+  getMetrics: 'GET /api/metrics',
+  getDeliveryRequest: 'GET /api/deliveries/{id}/request',
   getUsage: 'GET /api/organization/usage',
   listDailyUsage: 'GET /api/organization/usage/daily',
   getCaller: 'GET /api/auth/me',
@@ -2284,4 +2623,5 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   isAlive: 'GET /healthz',
   isReady: 'GET /readyz',
   getDescription: 'GET /openapi.json',
+  getStatus: 'GET /api/status',
 };

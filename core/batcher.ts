@@ -20,6 +20,8 @@ export interface BatcherOptions<Item, Result> {
    * load, groups become larger and fewer. 0 by default.
    */
   spacingMs?: number;
+  /** How long items wait for others before a group starts. By default they do not. */
+  linger?: Linger<Item>;
   /** Groups that may run at the same time. */
   concurrency: number;
   /** Maximum queued items and weight; more are refused with BatcherFullError. */
@@ -29,6 +31,15 @@ export interface BatcherOptions<Item, Result> {
   ownerOf?: (item: Item) => string;
   /** Whether there is only one owner. */
   alone?: () => boolean;
+}
+
+export interface Linger<Item> {
+  /** Longest wait of an item, ms. */
+  ms: number;
+  /** As many items do not wait for more. */
+  maxItems: number;
+  /** An item that does not wait, nor do those before it. */
+  isUrgent: (item: Item) => boolean;
 }
 
 export interface Batcher<Item, Result> {
@@ -55,20 +66,42 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   let running = 0;
   let scheduled = false;
   let startedAt = Number.NEGATIVE_INFINITY;
+  // Until when what is queued waits for more.
+  let lingersUntil = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
   let idleWaiters: (() => void)[] = [];
 
   function schedule(): void {
     if (scheduled || running >= options.concurrency || queue.size === 0) return;
     scheduled = true;
-    const start = () => {
-      scheduled = false;
-      startedAt = performance.now();
-      void runGroup(takeGroup());
-      schedule();
-    };
-    const waitMs = startedAt + (options.spacingMs ?? 0) - performance.now();
-    if (waitMs > 0) setTimeout(start, waitMs);
+    const at = Math.max(startedAt + (options.spacingMs ?? 0), lingersUntil);
+    const waitMs = at - performance.now();
+    if (waitMs > 0) timer = setTimeout(start, waitMs);
     else setImmediate(start);
+  }
+
+  function start(): void {
+    timer = undefined;
+    scheduled = false;
+    startedAt = performance.now();
+    void runGroup(takeGroup());
+    schedule();
+  }
+
+  function linger(item: Item): void {
+    if (!options.linger) return;
+    const { ms, maxItems, isUrgent } = options.linger;
+    if (queue.size >= maxItems || isUrgent(item)) stopLingering();
+    else if (queue.size === 1) lingersUntil = performance.now() + ms;
+  }
+
+  function stopLingering(): void {
+    if (lingersUntil === Number.NEGATIVE_INFINITY) return;
+    lingersUntil = Number.NEGATIVE_INFINITY;
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    scheduled = false;
   }
 
   function takeGroup(): Entry<Item, Result>[] {
@@ -80,6 +113,8 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       group.push(next);
       queue.shift();
     }
+    // What is left has waited.
+    lingersUntil = Number.NEGATIVE_INFINITY;
     return group;
   }
 
@@ -119,11 +154,14 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       }
       return new Promise<Result>((resolve, reject) => {
         queue.push({ item, owner, weight, resolve, reject });
+        linger(item);
         schedule();
       });
     },
     idle() {
       if (running === 0 && queue.size === 0) return Promise.resolve();
+      stopLingering();
+      schedule();
       return new Promise<void>((resolve) => {
         idleWaiters = [...idleWaiters, resolve];
       });

@@ -5,7 +5,7 @@ import { CODEC_MODES } from './codec-mode.ts';
 import { PLANS } from './access.ts';
 import { parseRange } from './address-ranges.ts';
 import { hostAndPort } from './host-and-port.ts';
-import { LANES } from './lane.ts';
+import { LANE_SETTINGS } from './lane.ts';
 import { isRecipientRule } from './notify-recipients.ts';
 import { parseR2Bucket } from './warehouse/r2-operator.ts';
 
@@ -83,9 +83,17 @@ const variables = {
   HOOKYARD_PORT: { schema: integer(0, 65535), default: '3000' },
   HOOKYARD_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
   HOOKYARD_PUBLIC_URL: { schema: url(['http:', 'https:']) },
+  // Unset: by the role (core/metrics/ports.ts). The last port is left for the worker that has the next one.
+  HOOKYARD_METRICS_PORT: { schema: integer(0, 65534) },
+  HOOKYARD_METRICS_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
+  HOOKYARD_METRICS_PER_DESTINATION: { schema: onOff, default: 'off' },
   HOOKYARD_DATA_DIR: { schema: z.string().min(1), default: './data' },
   HOOKYARD_API_KEY: {
     schema: z.string().regex(/^whr_[A-Za-z0-9_-]{16,}$/, 'must be whr_ and at least 16 letters or digits'),
+    secret: true,
+  },
+  HOOKYARD_OPERATOR_KEY: {
+    schema: z.string().regex(/^[A-Za-z0-9_-]{32,200}$/, 'must be 32 to 200 letters, digits, - and _'),
     secret: true,
   },
   HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
@@ -95,7 +103,7 @@ const variables = {
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
   HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
   HOOKYARD_R2_BUCKETS: { schema: r2Buckets, default: '' },
-  HOOKYARD_LANE: { schema: oneOf(LANES), default: 'workflow' },
+  HOOKYARD_LANE: { schema: oneOf(LANE_SETTINGS), default: 'adaptive' },
   HOOKYARD_LEAN_SANDBOX: { schema: onOff, default: 'off' },
   HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },
   HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: { schema: integer(1, 100_000), default: '500' },
@@ -129,13 +137,16 @@ const variables = {
   },
   HOOKYARD_MAX_BACKLOG: { schema: integer(0, 10_000_000), default: '1000000' },
   HOOKYARD_MAX_DATABASE_BYTES: { schema: integer(1, Number.MAX_SAFE_INTEGER) },
-  HOOKYARD_MAX_IN_FLIGHT: { schema: integer(1, 2000), default: '200' },
-  HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 2000), default: '50' },
+  // Unset: by HOOKYARD_LANE (worker/worker.ts).
+  HOOKYARD_MAX_IN_FLIGHT: { schema: integer(1, 5000) },
+  HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 5000), default: '500' },
   HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: { schema: integer(1, 10_000), default: '50' },
   HOOKYARD_WAREHOUSE_RETRY_SECONDS: { schema: integer(0, 2_592_000), default: '86400' },
   HOOKYARD_COMPUTE_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_TRANSFORM_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
+  HOOKYARD_API_DATABASE_CONNECTIONS: { schema: integer(8, 500) },
+  HOOKYARD_WORKER_DATABASE_CONNECTIONS: { schema: integer(8, 500) },
   HOOKYARD_DRAIN_SECONDS: { schema: integer(0, 600), default: '10' },
   HOOKYARD_SHUTDOWN_SECONDS: { schema: integer(1, 600), default: '15' },
   HOOKYARD_TEMPORAL_DOWNLOAD_URL: { schema: url(['http:', 'https:']) },
@@ -149,6 +160,8 @@ const variables = {
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   HOOKYARD_MIGRATE_DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
+  HOOKYARD_LOG_FORMAT: { schema: oneOf(['json', 'text']), default: 'json' },
+  HOOKYARD_LOG_LEVELS: { schema: oneOf(['names', 'numbers']), default: 'names' },
 } as const satisfies Record<string, { schema: z.ZodType; default?: string; secret?: boolean }>;
 
 // Variables of the CLI, which may run in the same shell: not settings of the service, but not errors.
@@ -198,6 +211,22 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Settings;
+}
+
+export type LogSettings = Pick<Settings, 'LOG_LEVEL'> &
+  Partial<Pick<Settings, 'HOOKYARD_LOG_FORMAT' | 'HOOKYARD_LOG_LEVELS'>>;
+
+/** How a process logs that other settings are wrong: a value that cannot be used counts as unset here. */
+export function readLogSettings(env: Record<string, string | undefined>): LogSettings {
+  const read = <Name extends keyof LogSettings>(name: Name): Settings[Name] => {
+    const { schema, default: unset } = variables[name];
+    return (schema.safeParse(env[name] || unset).data ?? unset) as Settings[Name];
+  };
+  return {
+    LOG_LEVEL: read('LOG_LEVEL'),
+    HOOKYARD_LOG_FORMAT: read('HOOKYARD_LOG_FORMAT'),
+    HOOKYARD_LOG_LEVELS: read('HOOKYARD_LOG_LEVELS'),
+  };
 }
 
 /** The effective settings as `NAME=value` lines for the start-up print; secrets read `****`, unset ones are left out. */

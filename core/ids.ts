@@ -19,9 +19,11 @@ export type IdPrefix =
   | 'bat'
   | 'req'
   | 'rpl'
-  | 'aud';
+  | 'aud'
+  | 'ref';
 
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+/** The digits of ids, in their order. */
+export const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TEXT_LENGTH = 26;
 const TIME_LENGTH = 10;
 const MAX_TIME = 2 ** 48 - 1;
@@ -107,9 +109,12 @@ export function idTime(id: string): number {
 
 /** The shard of an id, 0 to 63: the last 6 of its random bits, the same in every process and for ever. */
 export function shardOf(id: string): number {
-  const high = VALUES.get(id.charAt(id.length - 2)) ?? 0;
-  const low = VALUES.get(id.charAt(id.length - 1)) ?? 0;
-  return ((high & 1) << 5) | low;
+  return ((randomBitsOf(id, 2) & 1) << 5) | randomBitsOf(id, 1);
+}
+
+/** The five bits of a character of an id. @param fromEnd 1 is the last one; up to 8 they are random */
+export function randomBitsOf(id: string, fromEnd: number): number {
+  return VALUES.get(id.charAt(id.length - fromEnd)) ?? 0;
 }
 
 // The first character holds 3 bits below the two zero bits, so it is at most 7.

@@ -1,6 +1,7 @@
-// One logger per process: JSON lines for machines, readable lines on a terminal. Payloads and secrets are never passed to it.
+// One logger per process: JSON lines on standard output. Payloads and secrets are never passed to it.
 import { type Logger, pino } from 'pino';
-import type { Settings } from './config.ts';
+import { ConfigError, type LogSettings } from './config.ts';
+import { throttled } from './throttled-log.ts';
 
 export type Log = Logger;
 
@@ -17,11 +18,37 @@ const REDACTED_PATHS = [
  * Makes the logger of a process.
  * @param role the process: `api` or `worker`, in every line
  */
-export function createLog(settings: Pick<Settings, 'LOG_LEVEL'>, role: string): Log {
+export function createLog(settings: LogSettings, role: string): Log {
   const options = { level: settings.LOG_LEVEL, base: { role }, redact: REDACTED_PATHS };
-  if (!process.stdout.isTTY) return pino({ ...options, timestamp: pino.stdTimeFunctions.isoTime });
+  if (settings.HOOKYARD_LOG_FORMAT === 'text') {
+    const readable = { ignore: 'role', translateTime: 'HH:MM:ss.l', colorize: process.stdout.isTTY === true };
+    return pino({ ...options, transport: { target: 'pino-pretty', options: readable } });
+  }
   return pino({
     ...options,
-    transport: { target: 'pino-pretty', options: { ignore: 'role', translateTime: 'HH:MM:ss.l' } },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    ...(settings.HOOKYARD_LOG_LEVELS !== 'numbers' && { formatters: { level: (level) => ({ level }) } }),
   });
+}
+
+/** Sends what Node itself would print as text to the log: its warnings, and the error that ends the process. */
+export function logForNode(log: Log): void {
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message, stack }) =>
+    throttled(log).warn({ warning: name, details: message, stack }, 'Node warns', `${name} ${message}`),
+  );
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'the process ends: an error that nobody handled');
+    process.exit(1);
+  });
+  // Before the listener of pino, which writes what it has in its buffer.
+  process.prependOnceListener('exit', () => throttled(log).flush());
+}
+
+/** Says why a process cannot run, and ends it. */
+export function exitWith(log: Log, error: unknown): never {
+  const problems =
+    error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
+  for (const problem of problems) log.fatal(`cannot run: ${problem}`);
+  process.exit(1);
 }

@@ -1,5 +1,6 @@
 // How late the event loop is, and what made it late. While it is busy nothing else is served, so long work is told in the log.
 import type { Log } from './log.ts';
+import { eventLoopDelay } from './metrics/process.ts';
 
 const LOOK_EVERY_MS = 50;
 const WARN_MS = 200;
@@ -44,6 +45,7 @@ export function watchLoop(log: Pick<Log, 'warn'>): () => void {
     const now = performance.now();
     const lateMs = now - expectedAt;
     expectedAt = now + LOOK_EVERY_MS;
+    eventLoopDelay.observe({}, lateMs / 1000);
     const ran = noted;
     noted = [];
     if (lateMs < WARN_MS || now - lastWarning < WARN_EVERY_MS) return;

@@ -1,6 +1,7 @@
 // Where Hookyard's own services listen. Destinations never reach them (outbound/http/own-services.ts).
 import type { Settings } from './config.ts';
 import { type HostAndPort, hostAndPort } from './host-and-port.ts';
+import { metricsPorts } from './metrics/ports.ts';
 
 const THIS_MACHINE = 'localhost';
 const POSTGRES_PORT = 5432;
@@ -11,16 +12,24 @@ const MAIL_PORTS = [25, 465, 587];
 
 type Settled = Pick<
   Settings,
-  'DATABASE_URL' | 'TEMPORAL_UI_URL' | 'SMTP_URL' | 'HOOKYARD_PORT' | 'HOOKYARD_HOST' | 'HOOKYARD_DELIVERY_DENY'
+  | 'DATABASE_URL'
+  | 'TEMPORAL_UI_URL'
+  | 'SMTP_URL'
+  | 'HOOKYARD_PORT'
+  | 'HOOKYARD_HOST'
+  | 'HOOKYARD_METRICS_PORT'
+  | 'HOOKYARD_METRICS_HOST'
+  | 'HOOKYARD_DELIVERY_DENY'
 >;
 
 /**
- * Everything the settings name: the API, PostgreSQL, Temporal, its UI, the mail server, and HOOKYARD_DELIVERY_DENY.
+ * Everything the settings name: the API, the ports for metrics, PostgreSQL, Temporal, its UI, the mail server, and HOOKYARD_DELIVERY_DENY.
  * @param temporalAddress `host:port`, as the SDK reads it
  */
 export function ownServices(settings: Settled, temporalAddress: string): HostAndPort[] {
   return [
     ...apiService(settings, settings.HOOKYARD_PORT),
+    ...metricsPorts(settings).flatMap((port) => apiService({ HOOKYARD_HOST: settings.HOOKYARD_METRICS_HOST }, port)),
     ...database(settings.DATABASE_URL),
     hostAndPort(temporalAddress) ?? { host: temporalAddress, port: TEMPORAL_PORT },
     ...web(settings.TEMPORAL_UI_URL),

@@ -92,3 +92,8 @@ export function maskHeaders(
   }
   return masked;
 }
+
+/** Masks these texts wherever they are in another. */
+export function maskTexts(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((masked, secret) => (secret === '' ? masked : masked.replaceAll(secret, BULLETS)), text);
+}

@@ -7,7 +7,7 @@ import type { EventReplayStatus } from '../core/event-replay.ts';
 import type { ForwardHeaders } from '../core/forwarded-headers.ts';
 import type { FilterCondition } from '../core/filters/conditions.ts';
 import type { FilterLogic } from '../core/filters/filter.ts';
-import type { Lane } from '../core/lane.ts';
+import type { LaneSetting } from '../core/lane.ts';
 import type { LimitOverrides } from '../core/limits.ts';
 import type { DeliveryMethod } from '../core/methods.ts';
 import type { ExpectedResponse } from '../core/response-check.ts';
@@ -140,6 +140,7 @@ export const Destination = defineEntity({
     previousSigningSecretUntil: p.datetime(3).nullable(),
     timeoutMs: p.integer(),
     rateLimitPerMinute: p.integer().nullable(),
+    maxConcurrency: p.integer().nullable(),
     retryPolicy: p.json<RetryPolicy>(),
     config: p.string().nullable(),
     fieldMapping: p.json<FieldMappingRule[]>().nullable(),
@@ -177,7 +178,7 @@ export const Route = defineEntity({
     notifyOnRecovery: p.boolean(),
     notifyEmails: p.string().nullable(),
     expectedResponse: p.json<ExpectedResponse>().nullable(),
-    lane: p.string().$type<Lane>().nullable(),
+    lane: p.string().$type<LaneSetting>().nullable(),
     allowOwnAddress: p.boolean(),
     enabled: p.boolean(),
     version: p.integer().version(),

@@ -8,6 +8,8 @@ import { lastStepSubscriber } from './last-step.ts';
 import { dropReadOnlyConnections } from './pool.ts';
 import { shareConnections } from './pool-turns.ts';
 import { hideQuotedValues } from './quoted-values.ts';
+import { startOptions } from './start-options.ts';
+import { actAs, bindToOrganizations } from './tenants/connections.ts';
 
 export type { EntityManager, MikroORM };
 
@@ -15,22 +17,31 @@ export type { EntityManager, MikroORM };
  * Prepares the object mapper; connections are opened on first use.
  * Failure policy: nothing is connected here, so the API starts while PostgreSQL is away and answers 503 until it is back.
  * @param poolSize most connections it may hold
- * @param alone whether there is only one organization, for which all of them are
+ * @param options.alone whether there is only one organization, for which all of them are
+ * @param options.tenantRole the role its connections act as, each for the organization it is taken for (tenants/connections.ts)
  */
-export function createOrm(databaseUrl: string, poolSize: number, alone: () => boolean = () => true): MikroORM {
+export function createOrm(
+  databaseUrl: string,
+  poolSize: number,
+  { alone = () => true, tenantRole = null }: { alone?: () => boolean; tenantRole?: string | null } = {},
+): MikroORM {
+  const start = startOptions(databaseUrl, tenantRole ? [actAs(tenantRole)] : []);
   return new MikroORM({
-    clientUrl: databaseUrl,
+    clientUrl: start.url,
     entities,
     subscribers: [lastStepSubscriber],
     namingStrategy: UnderscoreNamingStrategy,
     pool: { min: 0, max: poolSize },
     driverOptions: {
+      application_name: 'hookyard-api',
       connectionTimeoutMillis: 3000,
       statement_timeout: 10_000,
+      ...(start.options !== '' && { options: start.options }),
       onPoolCreated: (pool: pg.Pool) => {
         dropReadOnlyConnections(pool);
         hideQuotedValues(pool);
-        shareConnections(pool, { max: poolSize, alone });
+        if (tenantRole) bindToOrganizations(pool, tenantRole);
+        shareConnections(pool, { max: poolSize, reserved: 0, alone });
       },
     },
     forceUtcTimezone: true,

@@ -11,6 +11,11 @@ export function actingFor<T>(organizationId: string, work: () => T): T {
   return acting.run(organizationId, work);
 }
 
+/** The organization whose work is under way; undefined: the service's own. */
+export function actingOrganization(): string | undefined {
+  return acting.getStore();
+}
+
 // As long as the pool itself lets its callers wait.
 const WAIT_MS = 3000;
 // Its message is one that says the statement may succeed later (database-errors.ts).
@@ -21,15 +26,18 @@ type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, d
 /**
  * Shares the connections of a pool. Statements outside of `actingFor` are the service's own, and do not wait for others' turns.
  * @param options.max connections of the pool
+ * @param options.reserved how many of them are for the service's own statements; none where it has a pool for these
  * @param options.alone whether there is only one organization
  */
-export function shareConnections(pool: pg.Pool, { max, alone }: { max: number; alone: () => boolean }): void {
-  // The last one is for the service's own statements: who a request comes from is looked up before its turn.
-  const queue = new FairQueue(Math.max(1, max - 1), alone);
+export function shareConnections(
+  pool: pg.Pool,
+  { max, reserved, alone }: { max: number; reserved: number; alone: () => boolean },
+): void {
+  const queue = new FairQueue(Math.max(1, max - reserved), alone);
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
 
   async function connectInTurn(): Promise<pg.PoolClient> {
-    const organizationId = acting.getStore();
+    const organizationId = actingOrganization();
     if (organizationId === undefined) return connect();
     const leave = await queue.take(organizationId, { waitMs: WAIT_MS, onTimeout });
     try {
@@ -40,15 +48,20 @@ export function shareConnections(pool: pg.Pool, { max, alone }: { max: number; a
     }
   }
 
+  pool.connect = eitherWay(connectInTurn);
+}
+
+/** A `connect` as pools have it, which takes a callback or returns a promise; `pool.query` uses the callback. */
+export function eitherWay(connect: () => Promise<pg.PoolClient>): pg.Pool['connect'] {
   function connectOnce(done?: Connected): Promise<pg.PoolClient> | undefined {
-    if (!done) return connectInTurn();
-    connectInTurn().then(
+    if (!done) return connect();
+    connect().then(
       (client) => done(undefined, client, client.release),
       (error: Error) => done(error, undefined, () => {}),
     );
     return undefined;
   }
-  pool.connect = connectOnce as typeof pool.connect;
+  return connectOnce as pg.Pool['connect'];
 }
 
 /** The pool makes a new `release` each time it hands a client out. */

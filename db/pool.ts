@@ -5,6 +5,8 @@ import { isReadOnlyServer } from './database-errors.ts';
 import { lastStep } from './last-step.ts';
 import { CleanClient } from './parameters.ts';
 import { hideQuotedValues } from './quoted-values.ts';
+import { startOptions } from './start-options.ts';
+import { actAs, bindToOrganizations } from './tenants/connections.ts';
 
 export type Pool = pg.Pool;
 // PostgreSQL manual, 19.7.1 and 19.7.4.
@@ -15,6 +17,8 @@ export type Queryable = Pick<pg.Pool, 'query'>;
 
 /**
  * Opens a pool; connections are made on demand and replaced when they break.
+ * @param options.name what PostgreSQL shows its connections as (application_name): `hookyard-` and the role of the process. Every
+ *   pool of the service has one (test/core/application-names.test.ts); an `application_name` in the URL counts instead
  * @param options.max most connections
  * @param options.statementTimeoutMs deadline of every statement in ms
  * @param options.lockTimeoutMs how long a statement waits for a lock; as long as its deadline by default
@@ -24,20 +28,26 @@ export type Queryable = Pick<pg.Pool, 'query'>;
  *   plan depends on which filters are set must not run on such a pool. Since a plan may be made while a table is empty
  *   and be used when much waits in it, they find their rows by plain index scans, in the order of the index, whatever the
  *   statistics say: otherwise a claim reads and sorts all that waits for a destination (test/db/claim.test.ts).
+ * @param options.tenantRole the role its connections act as, each for the organization it is taken for (tenants/connections.ts)
  */
 export function createPool(
   databaseUrl: string,
   options: {
+    name?: string;
     max: number;
     statementTimeoutMs: number;
     lockTimeoutMs?: number;
     onError: (error: Error) => void;
     hotPath?: boolean;
+    tenantRole?: string | null;
   },
 ): Pool {
+  const own = [options.hotPath ? HOT_PATH_OPTIONS : '', options.tenantRole ? actAs(options.tenantRole) : ''];
+  const start = startOptions(databaseUrl, own);
   const pool = new pg.Pool({
     Client: CleanClient,
-    connectionString: databaseUrl,
+    connectionString: start.url,
+    application_name: options.name,
     max: options.max,
     types,
     connectionTimeoutMillis: 3000,
@@ -46,11 +56,12 @@ export function createPool(
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
-    ...(options.hotPath && { options: HOT_PATH_OPTIONS }),
+    ...(start.options !== '' && { options: start.options }),
   });
   pool.on('error', options.onError);
   dropReadOnlyConnections(pool);
   hideQuotedValues(pool);
+  if (options.tenantRole) bindToOrganizations(pool, options.tenantRole);
   return pool;
 }
 

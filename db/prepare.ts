@@ -14,6 +14,7 @@ import { createPool, inTransaction, type Pool } from './pool.ts';
 import { ensurePartitions } from './retention/partitions.ts';
 import { mayMigrate } from './rights.ts';
 import { LOCKS } from './sql-rules.ts';
+import { bindingRole } from './tenants/rights.ts';
 
 export interface PreparedDatabase {
   organization: { id: string; slug: string; plan: string };
@@ -41,15 +42,17 @@ export function newToken(): string {
 /**
  * Makes the database ready to serve; safe to run by several processes at once and at every start. A role that may not change the
  * schema only checks that somebody has (docs/database-roles.md).
- * @throws ConfigError when the encryption keys do not open the stored credentials, or migrations are missing that this role may not
- * apply; a database error when it is unreachable
+ * @throws ConfigError when the encryption keys do not open the stored credentials, migrations are missing that this role may not
+ * apply, or it is bound as the role of tenants is; a database error when it is unreachable
  */
 export async function prepareDatabase(settings: Settings, databaseUrl: string): Promise<PreparedDatabase> {
   const box = loadSecretBox(settings);
-  const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: 30_000, onError: () => {} });
+  const options = { name: 'hookyard-migrate', max: 1, statementTimeoutMs: 30_000, onError: () => {} };
+  const pool = createPool(databaseUrl, options);
   try {
     if (await mayMigrate(pool)) await migrate(databaseUrl);
     else await requireMigrated(pool);
+    await requireUnbound(pool);
     await checkKeysOpenData(pool, box);
     return await firstOrganization(pool, settings);
   } finally {
@@ -64,6 +67,15 @@ async function requireMigrated(pool: Pool): Promise<void> {
       `The database lacks migrations (${others.length + 1}, ${first} first), and the role of DATABASE_URL may not apply them: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
     ]);
   await ensurePartitions(pool);
+}
+
+// It would find no organization, and refuse every webhook.
+async function requireUnbound(pool: Pool): Promise<void> {
+  const role = await bindingRole(pool);
+  if (role !== null)
+    throw new ConfigError([
+      `The role of DATABASE_URL is bound to one organization, because it inherits from ${role}: grant ${role} to it with inherit false, set true, see docs/database-roles.md`,
+    ]);
 }
 
 async function firstOrganization(pool: Pool, settings: Settings): Promise<PreparedDatabase> {

@@ -62,10 +62,12 @@ export const failOver = (target: string, original: string, reason: string): stri
 export const errorSummary = (table: string): string =>
   `case when ${table}.error is not null then coalesce(${table}.error_summary, ${escapeLiteral(UNKNOWN_ERROR)}) end`;
 
-/** Every commit that brings deliveries to the outbox, or changes a circuit, notifies on this channel. */
+/** Commits that bring deliveries to the outbox, or change a circuit, notify on this channel; ingest does so right after them. */
 export const OUTBOX_CHANNEL = 'hookyard_outbox';
 /** Wakes the relays when the statement commits. */
 export const WAKE_RELAYS = `pg_notify('${OUTBOX_CHANNEL}', '')::text`;
+/** The same by itself, as a statement without parameters: it is not prepared, and planned by nobody. */
+export const NOTIFY_RELAYS = `notify ${OUTBOX_CHANNEL}`;
 /** Makes a worker check the circuits when the statement commits. */
 export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
 
@@ -152,6 +154,14 @@ export function hops(
 
 /** The bucket of a roll-up with the total of all time (migration 0003). */
 export const ALL_TIME = `timestamptz 'epoch'`;
+/** The rows `i` of what was counted at ingest, of which readers sum up those of a subject and a bucket (migration 0052). */
+export const INGESTED = `(
+  select subject_id, bucket, events, filtered, last_event_at from ingest_stats
+  union all
+  select subject_id, bucket, events, filtered, last_event_at from ingest_counts
+  union all
+  select subject_id, ${ALL_TIME}, events, filtered, last_event_at from ingest_counts
+) i`;
 /** The time bucket of a count. @param at an expression: when it happened */
 export const bucketOf = (at: string): string => `date_bin('5 minutes', ${at}, 'epoch')`;
 /** Both of them, as rows `b` with a column `bucket`. */
@@ -182,6 +192,8 @@ export const LOCKS = {
   settling: 4_865_796_3,
   /** Partitions are created by one process at a time (migration 0032). */
   partitions: 4_865_796_4,
+  /** One relay takes positions at a time. */
+  positions: 4_865_796_7,
 };
 
 function quoted(values: readonly string[]): string {

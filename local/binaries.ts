@@ -52,8 +52,13 @@ export async function ensureBinaries(options: BinariesOptions & { ui: boolean })
   };
 }
 
+/** The version of the embedded Temporal server. */
+export function temporalVersion(): string {
+  return pinnedVersion(join(configFolder, 'go.mod'), 'go.temporal.io/server');
+}
+
 function temporalServer(): Product {
-  const version = pinnedVersion(join(configFolder, 'go.mod'), 'go.temporal.io/server');
+  const version = temporalVersion();
   return {
     title: 'the Temporal server',
     version,

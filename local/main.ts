@@ -4,14 +4,16 @@ import { resolve } from 'node:path';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/loopback-default.ts';
+import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
 import { createPool } from '../db/pool.ts';
 import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/prepare.ts';
 import { grantRuntime } from '../db/rights.ts';
+import { grantTenant } from '../db/tenants/rights.ts';
 import { oneLine, phase, StartupError, seconds } from './errors.ts';
 import { firstSteps } from './first-steps.ts';
 import { keepUp } from './keep-up.ts';
 import { claimPort } from './ports.ts';
-import type { DatabaseRole } from './role-passwords.ts';
+import { type DatabaseRole, TENANT_ROLE } from './role-passwords.ts';
 import { type Role, startRole } from './role.ts';
 import { forgetUrl, recordUrl } from './served-url.ts';
 import { type Stack, startStack } from './stack.ts';
@@ -100,8 +102,14 @@ async function prepare(settings: Settings, databaseUrl: string): Promise<Prepare
 
 /** @param url as the owner of the tables */
 async function grantServices(url: string): Promise<void> {
-  const pool = createPool(url, { max: 1, statementTimeoutMs: GRANT_TIMEOUT_MS, onError: () => {} });
-  await grantRuntime(pool, 'hookyard_runtime' satisfies DatabaseRole).finally(() => pool.end());
+  const options = { name: 'hookyard-setup', max: 1, statementTimeoutMs: GRANT_TIMEOUT_MS, onError: () => {} };
+  const pool = createPool(url, options);
+  try {
+    await grantRuntime(pool, 'hookyard_runtime' satisfies DatabaseRole);
+    await grantTenant(pool, TENANT_ROLE);
+  } finally {
+    await pool.end();
+  }
 }
 
 async function startRoles(
@@ -118,12 +126,18 @@ async function startRoles(
     HOOKYARD_DATA_DIR: dataDir,
     HOOKYARD_PORT: String(port),
     HOOKYARD_DELIVERY_ALLOW: settings.HOOKYARD_DELIVERY_ALLOW.join(','),
-    // Some of them are in no other setting: those of Temporal's services, and of PostgreSQL when it only serves Temporal.
-    HOOKYARD_DELIVERY_DENY: [...settings.HOOKYARD_DELIVERY_DENY, ...ports().map((own) => `localhost:${own}`)].join(','),
+    // Some of them are in no other setting: the port for metrics of the other role, those of Temporal's services, and of PostgreSQL
+    // when it only serves Temporal.
+    HOOKYARD_DELIVERY_DENY: [
+      ...settings.HOOKYARD_DELIVERY_DENY,
+      ...[...ports(), ...metricsPorts(settings)].map((own) => `localhost:${own}`),
+    ].join(','),
     HOOKYARD_DRAIN_SECONDS: String(settings.HOOKYARD_DRAIN_SECONDS),
   };
   const keep = async (name: 'api' | 'worker') => {
-    roles[name] = await startRole({ name, dataDir, env, log });
+    // Both may not listen on the same port.
+    const metrics = name === 'worker' ? { HOOKYARD_METRICS_PORT: String(workersMetricsPort(settings)) } : {};
+    roles[name] = await startRole({ name, dataDir, env: { ...env, ...metrics }, log });
   };
   const started = await Promise.allSettled([keep('worker'), keep('api')]);
   for (const result of started) if (result.status === 'rejected') throw result.reason;

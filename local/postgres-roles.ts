@@ -1,8 +1,7 @@
-// The roles of the embedded PostgreSQL: one owns Hookyard's tables and migrates, one is for its processes and cannot change the schema,
-// one is Temporal's. The superuser makes them and is not used otherwise. Run at every start, so that the data folder of an earlier
-// release, whose superuser owned everything, is brought up to it.
+// The roles of the embedded PostgreSQL (docs/database-roles.md). The superuser makes them and is used for nothing else. Run at every
+// start, so that the data folder of an earlier release, whose superuser owned everything, is brought up to them.
 import pg from 'pg';
-import { type DatabaseRole, type Passwords, ROLES } from './role-passwords.ts';
+import { type DatabaseRole, type Passwords, ROLES, TENANT_ROLE } from './role-passwords.ts';
 
 /** Each database with its owner, and who else may connect. */
 const DATABASES: { name: string; owner: DatabaseRole; others: DatabaseRole[] }[] = [
@@ -17,7 +16,11 @@ const DATABASES: { name: string; owner: DatabaseRole; others: DatabaseRole[] }[]
  */
 export async function setUpRoles(urlOf: (database: string) => string, passwords: Passwords): Promise<void> {
   await withClient(urlOf('postgres'), async (client) => {
-    for (const role of ROLES) await makeRole(client, role, passwords[role]);
+    for (const role of ROLES) await makeRole(client, role, `login password ${client.escapeLiteral(passwords[role])}`);
+    await makeRole(client, TENANT_ROLE, 'nologin');
+    await client.query(
+      `grant ${TENANT_ROLE} to ${'hookyard_runtime' satisfies DatabaseRole} with inherit false, set true`,
+    );
     const { rows } = await client.query<{ name: string }>('select datname as name from pg_database');
     for (const { name, owner, others } of DATABASES) {
       if (!rows.some((row) => row.name === name)) await client.query(`create database ${name} owner ${owner}`);
@@ -31,9 +34,9 @@ export async function setUpRoles(urlOf: (database: string) => string, passwords:
   }
 }
 
-async function makeRole(client: pg.Client, role: DatabaseRole, password: string): Promise<void> {
+async function makeRole(client: pg.Client, role: string, login: string): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
-  const attributes = `login nosuperuser nocreatedb nocreaterole nobypassrls password ${client.escapeLiteral(password)}`;
+  const attributes = `nosuperuser nocreatedb nocreaterole nobypassrls ${login}`;
   await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} ${attributes}`);
 }
 
@@ -60,7 +63,7 @@ begin
 end $$`;
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, application_name: 'hookyard-setup' });
   await client.connect();
   try {
     return await work(client);

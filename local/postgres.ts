@@ -48,11 +48,17 @@ export interface Postgres {
 
 /**
  * Prepares (first time) and starts PostgreSQL on 127.0.0.1.
- * @param dataDir the stack's data folder; the database files are in its folder `postgres`
+ * @param options.dataDir the stack's data folder; the database files are in its folder `postgres`
+ * @param options.settings of the server, instead of the usual ones
  * @throws StartupError when it cannot run
  */
-export async function startPostgres(options: { dataDir: string; port: number; log: Log }): Promise<Postgres> {
-  const { dataDir, port, log } = options;
+export async function startPostgres(options: {
+  dataDir: string;
+  port: number;
+  settings?: Record<string, string>;
+  log: Log;
+}): Promise<Postgres> {
+  const { dataDir, port, settings = {}, log } = options;
   const files = join(dataDir, 'postgres');
   const user = await findServerUser(log);
   const programs = await postgresPrograms(user, log);
@@ -65,7 +71,7 @@ export async function startPostgres(options: { dataDir: string; port: number; lo
   const url = (database: string, role?: DatabaseRole) =>
     `postgres://${role ?? superuser}:${role ? passwords[role] : password}@127.0.0.1:${port}/${database}`;
   const service = await startService(
-    () => launch({ dataDir, files, port, postgres: programs.postgres, user, url: url('postgres') }),
+    () => launch({ dataDir, files, port, settings, postgres: programs.postgres, user, url: url('postgres') }),
     shutDown,
   );
   return {
@@ -155,7 +161,7 @@ function checkFiles(files: string, user: ServerUser): void {
 }
 
 /** Server options. Durability settings (fsync, synchronous_commit, full_page_writes) keep their defaults: on. */
-function serverOptions(port: number, files: string): string[] {
+function serverOptions(port: number, files: string, settings: Record<string, string>): string[] {
   const mebibyte = 1024 * 1024;
   const sharedBuffers = Math.min(1024, Math.max(128, Math.floor(totalmem() / mebibyte / 8)));
   return Object.entries({
@@ -174,6 +180,7 @@ function serverOptions(port: number, files: string): string[] {
     log_timezone: 'UTC',
     // A marker for us: identifies the owner of this process, also where data_directory cannot (see pathFor).
     'hookyard.data_folder': files,
+    ...settings,
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
@@ -181,15 +188,16 @@ async function launch(options: {
   dataDir: string;
   files: string;
   port: number;
+  settings: Record<string, string>;
   postgres: string;
   user: ServerUser;
   url: string;
 }): Promise<Child> {
-  const { dataDir, files, port, postgres, user, url } = options;
+  const { dataDir, files, port, settings, postgres, user, url } = options;
   chmodSync(files, 0o700);
   // The folder may be a link to another disk.
   const cwd = realpathSync(files);
-  const args = ['-D', pathFor(user, cwd), ...serverOptions(port, files)];
+  const args = ['-D', pathFor(user, cwd), ...serverOptions(port, files, settings)];
   // The backends of a killed server need a moment to notice and end; until then its shared memory is in use.
   for (let tries = 1; ; tries++) {
     const child = await startChild({ name: 'postgres', dataDir, command: postgres, args, ...spawnAs(user), cwd });
@@ -212,7 +220,11 @@ async function launch(options: {
 /** True when a query is answered; `false` ends the wait because the server has ended. */
 async function ready(child: Child, url: string): Promise<boolean | undefined> {
   if (!child.running) return false;
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'hookyard-setup',
+    connectionTimeoutMillis: 2_000,
+  });
   client.on('error', () => {}); // the server ended while we asked: the next round sees it
   try {
     await client.connect();
@@ -239,7 +251,7 @@ function explain(output: string, what: string, dataDir: string): StartupError {
 }
 
 async function createDatabases(url: string, names: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, application_name: 'hookyard-setup' });
   await client.connect();
   try {
     const existing = await client.query<{ datname: string }>('SELECT datname FROM pg_database');

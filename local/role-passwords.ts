@@ -5,6 +5,8 @@ import { join } from 'node:path';
 
 export const ROLES = ['hookyard_owner', 'hookyard_runtime', 'hookyard_temporal'] as const;
 export type DatabaseRole = (typeof ROLES)[number];
+/** Cannot log in. */
+export const TENANT_ROLE = 'hookyard_tenant';
 export type Passwords = Record<DatabaseRole, string>;
 
 const fileOf = (dataDir: string) => join(dataDir, 'postgres-roles.json');

@@ -19,6 +19,8 @@ export interface StackOptions {
   dataDir: string;
   /** Ports on 127.0.0.1; 0 chooses a free one. `uiPort: null` starts no UI. */
   postgresPort: number;
+  /** Settings of the embedded PostgreSQL instead of its usual ones, for example `max_connections`. */
+  postgresSettings?: Record<string, string>;
   temporalPort: number;
   uiPort: number | null;
   /** Use this PostgreSQL for Hookyard's own data instead of the embedded one. */
@@ -219,7 +221,8 @@ async function claimPorts(options: StackOptions, embeddedTemporal: boolean): Pro
 
 async function startEmbeddedPostgres(options: StackOptions, port: number, parts: Parts): Promise<Postgres> {
   return phase(options.log, `PostgreSQL listens on 127.0.0.1:${port}`, async () => {
-    const postgres = await startPostgres({ dataDir: options.dataDir, port, log: options.log });
+    const { dataDir, postgresSettings, log } = options;
+    const postgres = await startPostgres({ dataDir, port, settings: postgresSettings, log });
     parts.postgres = postgres.service;
     await postgres.setUpRoles();
     return postgres;

@@ -64,7 +64,7 @@ export async function dropUnusedKeywordIndexes(visibilityUrl: string, used: stri
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, application_name: 'hookyard-setup' });
   await client.connect();
   try {
     return await work(client);

@@ -56,6 +56,18 @@ export async function searchAttributeColumns(connection: ServerConnection, names
   return Object.keys(config?.customSearchAttributeAliases ?? {});
 }
 
+/** Whether the namespace exists and its search attributes can be used. @throws when the server cannot be reached */
+export async function takesAttributes(connection: ServerConnection, namespace: string): Promise<boolean> {
+  try {
+    await queryByAttributes(connection, namespace);
+    return true;
+  } catch (error) {
+    const code = grpcStatus(error);
+    if (code === grpcCode.notFound || code === grpcCode.invalidArgument) return false;
+    throw error;
+  }
+}
+
 async function registerNamespace({ workflowService }: ServerConnection, namespace: string): Promise<void> {
   try {
     await workflowService.describeNamespace({ namespace });

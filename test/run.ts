@@ -1,22 +1,25 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
-// Without files it runs everything, in parts, some of them side by side, each on a stack of its own: first all tests in the
-// workflow lane, then in the express lane those whose title says `@lanes`, which are those that a lane changes. `--all` runs
-// everything with deliveries in both lanes. With files, HOOKYARD_LANE=express chooses the other lane, and `--all` both.
+// Without files it runs everything, in parts, some of them side by side, each on a stack of its own: all tests in the workflow
+// lane, and in the express lane those whose title says `@lanes`, which are those that a lane changes. `--all` runs everything
+// with deliveries in both lanes. With files, HOOKYARD_LANE=express chooses the other lane, and `--all` both. `--times` shows at
+// the end of each part how long each of its files took.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onEndRequest } from '../core/end-request.ts';
-import type { Lane } from '../core/lane.ts';
+import { LANE_SETTINGS, type LaneSetting } from '../core/lane.ts';
 import { migrate } from '../db/migrate.ts';
 import { createPool } from '../db/pool.ts';
 import { grantRuntime } from '../db/rights.ts';
+import { grantTenant } from '../db/tenants/rights.ts';
 import { ensureBinaries } from '../local/binaries.ts';
 import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
+import { TENANT_ROLE } from '../local/role-passwords.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { chooseParts, type Part } from './support/parts.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
@@ -26,8 +29,8 @@ const testData = join(project, '.test-data');
 const compileCache = join(project, 'node_modules', '.cache', 'hookyard', 'compiled');
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 const END_GRACE_MS = 5000;
-// One more than there are cores: each part waits most of its time.
-const SIDE_BY_SIDE = availableParallelism() + 1;
+// More than there are cores: each part waits most of its time.
+const SIDE_BY_SIDE = availableParallelism() + 2;
 
 const parts = chooseParts(process.argv.slice(2), chosenLane(), Date.now());
 
@@ -58,10 +61,11 @@ function makeTestData(): void {
   }
 }
 
-function chosenLane(): Lane {
+function chosenLane(): LaneSetting {
   const lane = process.env.HOOKYARD_LANE ?? 'workflow';
-  if (lane === 'workflow' || lane === 'express') return lane;
-  throw new Error(`HOOKYARD_LANE must be workflow or express, not ${lane}`);
+  const known = LANE_SETTINGS.find((name) => name === lane);
+  if (known) return known;
+  throw new Error(`HOOKYARD_LANE must be ${LANE_SETTINGS.join(', ')}, not ${lane}`);
 }
 
 function endAll(signal: 'SIGTERM' | 'SIGKILL'): void {
@@ -129,7 +133,9 @@ async function runPart(part: Part): Promise<number> {
 async function makeTables(ownerUrl: string): Promise<void> {
   await migrate(ownerUrl);
   const pool = createPool(ownerUrl, { max: 1, statementTimeoutMs: 30_000, onError: () => {} });
-  await grantRuntime(pool, 'hookyard_runtime').finally(() => pool.end());
+  await grantRuntime(pool, 'hookyard_runtime');
+  await grantTenant(pool, TENANT_ROLE);
+  await pool.end();
 }
 
 /** Ends and removes what a killed test run left; a run that is under way holds its lock and is left alone. */
@@ -175,7 +181,7 @@ async function runMocha(stack: Stack, { name, args, lane, environment, collected
 }
 
 /** The caller's environment without Hookyard's settings, pointing at the stack. */
-function testEnvironment(stack: Stack, lane: Lane): NodeJS.ProcessEnv {
+function testEnvironment(stack: Stack, lane: LaneSetting): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(HOOKYARD_|TEMPORAL_|SMTP_|LOG_LEVEL$)/.test(name),
   );

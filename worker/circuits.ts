@@ -3,9 +3,11 @@
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { summaryLine } from '../core/operator-markdown.ts';
 import { PollLoop, type Rest } from '../core/poll-loop.ts';
 import { settleAll } from '../core/settle-all.ts';
+import { throttled } from '../core/throttled-log.ts';
 import { claimDueCircuits, type DueCircuit } from '../db/circuits/circuits.ts';
 import type { Pool } from '../db/pool.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
@@ -32,7 +34,7 @@ export function watchCircuits({ pool, client, log }: { pool: Pool; client: Clien
       return due.length === MAX_PER_LOOK ? MORE_IS_DUE : REST;
     },
     onError(error) {
-      log.warn({ error: String(error) }, 'circuits wait: the database or Temporal is away');
+      throttled(log).warn({ cause: causeOf(error) }, 'circuits wait: they cannot be looked after now');
       return REST;
     },
   });

@@ -1,18 +1,22 @@
 // Which deliveries the relay starts next: organizations with work take turns, and in each its destinations, claim by claim, within
 // the in-flight limits.
+import { relayClaim } from '../core/metrics/deliveries.ts';
 import { type Claimed, claimDeliveries, type OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import type { InFlight } from './in-flight.ts';
+import type { Held } from './shards.ts';
 
 // Bound what a claim costs. With more of them a round takes several claims.
 const MAX_ORGANIZATIONS_PER_CLAIM = 50;
 const MAX_DESTINATIONS_PER_ORGANIZATION = 200;
+// Rows of one destination in a claim. One that copes with more gets them by the next claims, which follow at once.
+const MOST_PER_DESTINATION = 50;
 
 export interface ClaimsDeps {
   /** Runs the claims. */
   hotPool: Pool;
-  /** The shards to claim from. */
-  owner: string;
+  /** What to claim from. */
+  held: () => Held | null;
   inFlight: InFlight;
   /** Destinations to skip at the moment. */
   waiting: () => string[];
@@ -25,10 +29,13 @@ export interface Claims {
   next(): Promise<OutboxRow[]>;
   /** Whether there may be more that no claim of this round has examined. */
   readonly midRound: boolean;
+  /** When the last claim ended, ms of the clock; undefined before the first. */
+  readonly claimedAt: number | undefined;
 }
 
-export function createClaims({ hotPool, owner, inFlight, waiting, suspended }: ClaimsDeps): Claims {
+export function createClaims({ hotPool, held: heldNow, inFlight, waiting, suspended }: ClaimsDeps): Claims {
   let afterOrganization = '';
+  let claimedAt: number | undefined;
   /** Of organizations that were not examined to the end: the last examined destination. */
   const lastExamined = new Map<string, string>();
 
@@ -50,13 +57,16 @@ export function createClaims({ hotPool, owner, inFlight, waiting, suspended }: C
 
   return {
     async next() {
-      const held = inFlight.organizations();
-      const left = new Map(held.map((each) => [each.id, each.left]));
+      const held = heldNow();
+      if (!held) return [];
+      const busy = inFlight.organizations();
+      const left = new Map(busy.map((each) => [each.id, each.left]));
       const mostOfOthers = Math.max(1, inFlight.leftFor());
-      const full = held.filter((each) => each.left === 0).map(({ id }) => id);
+      const full = busy.filter((each) => each.left === 0).map(({ id }) => id);
       const skipped = [...full, ...suspended()];
       const known = new Set([...left.keys(), ...lastExamined.keys()]);
       for (const id of skipped) known.delete(id);
+      const began = performance.now();
       const claimed = await claimDeliveries(hotPool, {
         afterOrganization,
         skippedOrganizations: skipped,
@@ -69,17 +79,22 @@ export function createClaims({ hotPool, owner, inFlight, waiting, suspended }: C
         mostOfOthers,
         fullDestinations: [...inFlight.fullDestinations(), ...waiting()],
         maxDestinations: MAX_DESTINATIONS_PER_ORGANIZATION,
-        owner,
+        ...held,
         inFlight: inFlight.deliveryIds(),
-        perDestination: inFlight.perDestination,
+        perDestination: MOST_PER_DESTINATION,
         most: inFlight.free,
       });
+      claimedAt = performance.now();
+      relayClaim.observe({}, (claimedAt - began) / 1000);
       moveOn(claimed, new Set(skipped));
       return claimed.rows.toSorted(byUrgency).filter((row) => {
         if (!inFlight.hasRoom(row)) return false;
         inFlight.add(row);
         return true;
       });
+    },
+    get claimedAt() {
+      return claimedAt;
     },
     get midRound() {
       if (afterOrganization !== '') return true;

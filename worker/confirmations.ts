@@ -2,8 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { CONFIRM_WITHIN_MS, renderConfirmation } from '../core/confirmation-mail.ts';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
 import { PollLoop } from '../core/poll-loop.ts';
+import { throttled } from '../core/throttled-log.ts';
 import { type Asked, noteAsked } from '../db/delivery/notification-recipients.ts';
 import {
   type Claim,
@@ -37,7 +39,6 @@ export function startConfirmations(deps: ConfirmationDeps): { stop(): Promise<vo
   const ending = Promise.withResolvers<void>();
   const rest = { ms: LOOK_EVERY_MS };
   let place = QUEUE_START;
-  const forget = forgetting(deps);
   const loop = new PollLoop({
     async round() {
       if (deps.recipientRule() !== 'confirmed') return rest;
@@ -45,40 +46,49 @@ export function startConfirmations(deps: ConfirmationDeps): { stop(): Promise<vo
       place = next;
       // A worker that ends does not wait for a silent mail server; another one sends the mail again.
       await Promise.race([Promise.all(claims.map((each) => askIfNamed(deps, each))), ending.promise]);
-      await forget();
       return rest;
     },
     onError(error) {
-      deps.log.warn({ err: error }, 'mails that ask recipients wait: the database is away');
+      throttled(deps.log).warn(
+        { cause: causeOf(error) },
+        'mails that ask recipients wait: nobody can be looked up now',
+      );
       return rest;
     },
   });
+  const forgetting = startForgetting(deps);
   return {
-    stop() {
+    async stop() {
       ending.resolve();
-      return loop.stop();
+      await Promise.all([loop.stop(), forgetting.stop()]);
     },
   };
 }
 
-/** Removes now and then addresses that no route names any more; trouble with it is no trouble for those to be asked. */
-function forgetting(deps: ConfirmationDeps): () => Promise<void> {
+/** Removes now and then addresses that no route names any more. However long that takes, nobody who is to be asked waits for it. */
+function startForgetting(deps: ConfirmationDeps): PollLoop {
+  const rest = { ms: FORGET_EVERY_MS };
   let place: Place = QUEUE_START;
-  let dueAt = 0;
-  return async () => {
-    if (performance.now() < dueAt) return;
-    dueAt = performance.now() + FORGET_EVERY_MS;
-    try {
+  return new PollLoop({
+    async round() {
+      if (deps.recipientRule() !== 'confirmed') return rest;
       const { places, next } = await neverAsked(deps.pool, place);
       place = next;
       for (const [organizationId, mine] of Map.groupBy(places, (each) => each.organizationId)) {
         const addresses = mine.map(({ address }) => address);
-        await forgetUnnamed(deps.pool, organizationId, addresses, null);
+        await forgetUnnamed(deps.pool, organizationId, addresses, null).catch(keep);
       }
-    } catch (error) {
-      deps.log.warn({ err: error }, 'recipients that no route names are kept for now');
-    }
-  };
+      return rest;
+    },
+    onError(error) {
+      keep(error);
+      return rest;
+    },
+  });
+
+  function keep(error: unknown): void {
+    deps.log.warn({ err: error }, 'recipients that no route names are kept for now');
+  }
 }
 
 /** The check is for each claim alone: one that fails, as with very many routes, stops no other; the claim comes back. */

@@ -4,6 +4,8 @@
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
 import { LRUCache } from 'lru-cache';
 import { ResultsFullError } from '../activities/attempt/results.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
@@ -74,9 +76,12 @@ export function createExpress(deps: ExpressDeps): Express {
     const { deliveryId } = row;
     const before = remembered.get(deliveryId) ?? 0;
     if (before === 'handed over') {
-      deps.log.warn({ deliveryId, err: error }, 'its workflow goes on, and its place in the queue is to be removed');
+      throttled(deps.log).warn(
+        { deliveryId, cause: causeOf(error) },
+        'its workflow goes on, and its place in the queue is to be removed',
+      );
     } else if (isTransientDatabaseError(error) || error instanceof ResultsFullError) {
-      deps.log.warn({ deliveryId, err: error }, 'first attempt to be made again');
+      throttled(deps.log).warn({ deliveryId, cause: causeOf(error) }, 'first attempt to be made again');
     } else {
       remembered.set(deliveryId, before + 1);
       await afterOwnError(row, policy, error, before + 1);
@@ -93,7 +98,7 @@ export function createExpress(deps: ExpressDeps): Express {
     );
     if (!isLast) return;
     await handOver(row, policy, undefined).catch((reason: unknown) =>
-      deps.log.warn({ deliveryId, err: reason }, 'the delivery could not be left to its workflow'),
+      deps.log.warn({ deliveryId, cause: causeOf(reason) }, 'the delivery could not be left to its workflow'),
     );
   }
 

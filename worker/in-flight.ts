@@ -3,11 +3,17 @@
 //
 // Organizations share the places first (core/fair-share.ts): unanswered attempts count there, and an organization with those that
 // are being recorded never takes the last quarter. A destination's unanswered attempts may then not exceed half of what its
-// organization may still take, nor its own limit. Answered attempts that are being recorded count only for the total, else a quick
-// destination would wait for commits. With them a destination has at most twice its limit in flight; this is how many a killed
-// relay may have to send again. So slow destinations leave room for others, however many there are: the more places are taken, the
-// fewer each may take, and the last ones go to organizations and destinations that have none. With a fixed limit alone, total /
-// perDestination slow destinations would block all others.
+// organization may still take, nor what it copes with (core/destination-places.ts, which retries count for too). Answered attempts
+// that are being recorded count only for the total, else a quick destination would wait for commits. With them a destination has at
+// most 50 more than its limit in flight; this is how many a killed relay may have to send again.
+//
+// So slow destinations leave room for others, however many there are: the more places are taken, the fewer each may take, and the
+// last ones go to organizations and destinations that have none. With a fixed limit alone, total / limit slow destinations would
+// block all others. And all slow ones together get half of the places, so that the others never share what they leave.
+//
+// What others may rely on: a row counts from `add` until `delete`; `hasRoom` before `add` keeps every limit; `answered` may come at
+// any time, once or several times, or never. Nothing here waits, and nothing is written anywhere.
+import type { DestinationPlaces } from '../core/destination-places.ts';
 import { leftFor } from '../core/fair-share.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 
@@ -16,6 +22,8 @@ interface Entry {
   startedAt: number;
   /** Whether its destination has answered; then it no longer counts there. */
   answered: boolean;
+  /** Whether it is started as a workflow, whose attempt takes one of the slots for activities. */
+  asWorkflow: boolean;
   /** When to check next whether it is still in the outbox, ms of the clock. */
   checkAt: number;
 }
@@ -23,17 +31,34 @@ interface Entry {
 // A result that is recorded in this process removes its entry at once. Remaining entries run elsewhere (another worker took the
 // workflow) or are stuck, so they are checked after a while.
 const FIRST_CHECK_MS = 5000;
+// Any worker may make a retry that was signalled, and it leaves the outbox then: so these are looked for earlier, at times that double.
+const FIRST_LOOK_MS = 300;
 const CHECK_AGAIN_MS = 30_000;
 // A delivery that takes longer than this waits for its destination, not for the relay.
 const RECENT_MS = 1000;
-// Limit of a destination in total, as a multiple of its limit of unanswered attempts.
-const UNRECORDED_FACTOR = 2;
+// How many a destination may have in flight beyond its limit, answered and not recorded.
+const MOST_UNRECORDED = 50;
+// The part of all places that slow destinations share.
+const MOST_OF_SLOW = 1 / 2;
+// How long the count of their places is used, ms: each row of a claim asks for it.
+const COUNTED_FOR_MS = 20;
 // The part of all places that one of several organizations may have, answered or not.
 const MOST_OF_ALL = 3 / 4;
 
 interface Limits {
   total: number;
-  perDestination: number;
+  /** Of these, how many may be started as workflows; by default all. */
+  workflows?: number;
+  places: DestinationPlaces;
+}
+
+interface InFlightOptions {
+  /** A monotonic clock in ms. */
+  now?: () => number;
+  /** Whether there is only one organization, for which all places are. */
+  alone?: () => boolean;
+  /** Whether attempts to a destination take long. */
+  isSlow?: (destinationId: string) => boolean;
 }
 
 /** What the rules need to know of a delivery. */
@@ -51,16 +76,19 @@ export class InFlight {
   readonly #limits: Limits;
   readonly #now: () => number;
   readonly #alone: () => boolean;
+  readonly #isSlow: (destinationId: string) => boolean;
+  #workflows = 0;
+  /** Destinations with deliveries that wait for a workflow to end. */
+  readonly #awaitWorkflows = new Set<string>();
+  /** Unanswered attempts of slow destinations, as counted then. */
+  #slow = { taken: 0, countedAt: Number.NEGATIVE_INFINITY };
 
-  /**
-   * @param options.now a monotonic clock in ms
-   * @param options.alone whether there is only one organization, for which all places are
-   */
-  constructor(limits: Limits, options: { now?: () => number; alone?: () => boolean } = {}) {
-    const { now = () => performance.now(), alone = () => true } = options;
+  constructor(limits: Limits, options: InFlightOptions = {}) {
+    const { now = () => performance.now(), alone = () => true, isSlow = () => false } = options;
     this.#limits = limits;
     this.#now = now;
     this.#alone = alone;
+    this.#isSlow = isSlow;
   }
 
   get size(): number {
@@ -69,11 +97,6 @@ export class InFlight {
 
   get free(): number {
     return this.#limits.total - this.#entries.size;
-  }
-
-  /** The limit of unanswered attempts per destination, however much is free. */
-  get perDestination(): number {
-    return this.#limits.perDestination;
   }
 
   /** How many more places an organization may take; without one: an organization that has none. */
@@ -92,23 +115,36 @@ export class InFlight {
   }
 
   /** As much as is left for its organization; half of that when it is alone, because then all that is free is left for it. */
-  #mostOf({ organizationId }: Belongings): number {
+  #mostOf({ organizationId, destinationId }: Belongings): number {
     const left = this.leftFor(organizationId);
-    return Math.min(this.#limits.perDestination, this.#alone() ? Math.ceil(left / 2) : left);
+    const most = this.#alone() ? Math.ceil(left / 2) : left;
+    return this.#isSlow(destinationId) ? Math.min(most, this.#leftForSlow()) : most;
   }
 
-  /** How many were started recently, without those that wait for a slow destination. */
+  /** At least 1: a destination is not kept from being tried because others are slow. */
+  #leftForSlow(): number {
+    const now = this.#now();
+    if (now - this.#slow.countedAt > COUNTED_FOR_MS) {
+      let taken = 0;
+      for (const [id, count] of this.#perDestination) if (this.#isSlow(id)) taken += count;
+      this.#slow = { taken, countedAt: now };
+    }
+    return Math.max(1, Math.floor(this.#limits.total * MOST_OF_SLOW) - this.#slow.taken);
+  }
+
+  /** How many were started recently, without those that wait for a slow destination or only for being recorded. */
   get recentlyStarted(): number {
     const since = this.#now() - RECENT_MS;
     let count = 0;
-    for (const entry of this.#entries.values()) if (entry.startedAt > since) count += 1;
+    for (const entry of this.#entries.values()) if (entry.startedAt > since && !entry.answered) count += 1;
     return count;
   }
 
   /** Whether one more of this destination may start. */
   hasRoom(row: Belongings): boolean {
     const { destinationId } = row;
-    return (this.#perDestination.get(destinationId) ?? 0) < this.#mostOf(row) && !this.#awaitsRecords(destinationId);
+    if (!this.#limits.places.hasRoom(destinationId) || this.#awaitsRecords(destinationId)) return false;
+    return (this.#perDestination.get(destinationId) ?? 0) < this.#mostOf(row);
   }
 
   /**
@@ -118,20 +154,27 @@ export class InFlight {
   isAwaited(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     if (entry === undefined) return false;
+    if (entry.asWorkflow && this.#awaitWorkflows.size > 0) return true;
     return this.leftFor(entry.row.organizationId) === 0 || this.#awaitsRecords(entry.row.destinationId);
   }
 
   #awaitsRecords(destinationId: string): boolean {
-    return (this.#unrecorded.get(destinationId) ?? 0) >= UNRECORDED_FACTOR * this.#limits.perDestination;
+    const most = this.#limits.places.limitOf(destinationId) + MOST_UNRECORDED;
+    return (this.#unrecorded.get(destinationId) ?? 0) >= most;
   }
 
-  /** Destinations at their limit of unanswered or unrecorded attempts. */
+  /**
+   * Destinations at their limit of unanswered or unrecorded attempts, retries included, and those with deliveries that wait for a
+   * workflow to end.
+   */
   fullDestinations(): string[] {
     // Whether it is full, by destination.
     const seen = new Map<string, boolean>();
     for (const { row } of this.#entries.values()) {
       if (!seen.has(row.destinationId)) seen.set(row.destinationId, !this.hasRoom(row));
     }
+    for (const id of this.#limits.places.full()) seen.set(id, true);
+    for (const id of this.#awaitWorkflows) seen.set(id, true);
     return [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
   }
 
@@ -139,29 +182,66 @@ export class InFlight {
     return [...this.#entries.keys()];
   }
 
+  /** Whether a delivery has a place at its destination here. */
+  hasPlace(deliveryId: string): boolean {
+    return this.#entries.get(deliveryId)?.answered === false;
+  }
+
+  /** Whether this row holds a place; a later one of the same delivery may. */
+  holds(row: OutboxRow): boolean {
+    return this.#entries.get(row.deliveryId)?.row === row;
+  }
+
   add(row: OutboxRow): void {
     if (this.#entries.has(row.deliveryId)) return;
     const now = this.#now();
-    this.#entries.set(row.deliveryId, { row, startedAt: now, answered: false, checkAt: now + FIRST_CHECK_MS });
+    const checkAt = now + (row.resume === 'waiting' ? FIRST_LOOK_MS : FIRST_CHECK_MS);
+    this.#entries.set(row.deliveryId, { row, startedAt: now, answered: false, asWorkflow: false, checkAt });
+    this.#limits.places.enter(row.destinationId);
+    if (this.#isSlow(row.destinationId)) this.#slow.taken += 1;
     change(this.#perDestination, row.destinationId, 1);
     change(this.#perOrganization, row.organizationId, 1);
     change(this.#unrecorded, row.destinationId, 1);
     change(this.#unrecordedOf, row.organizationId, 1);
   }
 
-  /** Its destination has answered, or never will. */
-  answered(deliveryId: string): void {
+  /** A delivery in flight is to be started as a workflow. @returns false when too many are */
+  startsAsWorkflow(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
-    if (!entry || entry.answered) return;
+    if (!entry || entry.asWorkflow) return true;
+    if (this.#workflows >= (this.#limits.workflows ?? this.#limits.total)) return false;
+    entry.asWorkflow = true;
+    this.#workflows += 1;
+    return true;
+  }
+
+  /** Gives a place up for which there is no workflow; its destination is skipped until there may be one. */
+  awaitWorkflow({ deliveryId, destinationId }: OutboxRow): void {
+    this.delete(deliveryId);
+    this.#awaitWorkflows.add(destinationId);
+  }
+
+  /** Its destination has answered, or never will. @returns whether the destination had no place left before */
+  answered(deliveryId: string): boolean {
+    const entry = this.#entries.get(deliveryId);
+    if (!entry || entry.answered) return false;
+    const { destinationId, organizationId } = entry.row;
+    const wasFull = !this.#limits.places.hasRoom(destinationId);
     entry.answered = true;
-    change(this.#perDestination, entry.row.destinationId, -1);
-    change(this.#perOrganization, entry.row.organizationId, -1);
+    this.#limits.places.leave(destinationId);
+    change(this.#perDestination, destinationId, -1);
+    change(this.#perOrganization, organizationId, -1);
+    return wasFull;
   }
 
   delete(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     if (!entry) return false;
     this.answered(deliveryId);
+    if (entry.asWorkflow) {
+      this.#workflows -= 1;
+      this.#awaitWorkflows.clear();
+    }
     change(this.#unrecorded, entry.row.destinationId, -1);
     change(this.#unrecordedOf, entry.row.organizationId, -1);
     return this.#entries.delete(deliveryId);
@@ -171,14 +251,19 @@ export class InFlight {
     for (const row of rows) this.delete(row.deliveryId);
   }
 
-  /** Entries that are due for a check, with their age in ms; each is due again after a while. */
-  takeOverdue(): { row: OutboxRow; forMs: number }[] {
+  /**
+   * Entries that are due for a check, with their age in ms; each is due again after a while. `isEarly`: a result is not overdue yet,
+   * and only those that have left the outbox are done.
+   */
+  takeOverdue(): { row: OutboxRow; forMs: number; isEarly: boolean }[] {
     const now = this.#now();
-    const due: { row: OutboxRow; forMs: number }[] = [];
+    const due: { row: OutboxRow; forMs: number; isEarly: boolean }[] = [];
     for (const entry of this.#entries.values()) {
       if (entry.checkAt > now) continue;
-      entry.checkAt = now + CHECK_AGAIN_MS;
-      due.push({ row: entry.row, forMs: now - entry.startedAt });
+      const forMs = now - entry.startedAt;
+      const isEarly = forMs < FIRST_CHECK_MS;
+      entry.checkAt = isEarly ? Math.min(now + forMs, entry.startedAt + FIRST_CHECK_MS) : now + CHECK_AGAIN_MS;
+      due.push({ row: entry.row, forMs, isEarly });
     }
     return due;
   }

@@ -1,10 +1,14 @@
 // Keeps claims quick: dead rows of the outbox stay in its index until a vacuum, in front of the live ones, and every claim has to
 // skip them. Autovacuum runs once a minute at most (autovacuum_naptime); by then claims took ten times as long.
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
 import { vacuumOutbox } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 
-const AFTER_ROWS = 200;
+// After a vacuum each connection plans its statements with the outbox again, which takes as long as hundreds of claims that step
+// over a thousand dead rows.
+const AFTER_ROWS = 1000;
 const MIN_REST_MS = 1000;
 // Vacuuming a long outbox takes long: limited to a fiftieth of one core.
 const REST_PER_RUN = 50;
@@ -27,7 +31,7 @@ export function createOutboxVacuum(pool: Pool, log: Log): OutboxVacuum {
     try {
       await vacuumOutbox(pool);
     } catch (error) {
-      log.warn({ error: String(error) }, 'the outbox was not vacuumed; claims may take longer until it is');
+      throttled(log).warn({ cause: causeOf(error) }, 'the outbox was not vacuumed; claims may take longer until it is');
     }
     const endedAt = performance.now();
     restsUntil = endedAt + Math.max(MIN_REST_MS, (endedAt - startedAt) * REST_PER_RUN);

@@ -31,8 +31,10 @@ export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   if (overdue.length === 0) return;
   const rows = overdue.map(({ row }) => row);
   const queued = await stillQueued(deps.hotPool, rows);
-  for (const { row, forMs } of overdue) {
+  for (const { row, forMs, isEarly } of overdue) {
     const resume = queued.get(row.deliveryId);
+    // It may have begun here meanwhile, and left the outbox.
+    if (deps.isRunning(row.deliveryId) || (isEarly && resume !== undefined)) continue;
     const runs = resume !== undefined && (await lookAfter(deps, row, resume));
     if (runs && forMs <= ATTEMPT_TIMEOUT_MS) continue;
     if (runs && resume !== 'waiting') {

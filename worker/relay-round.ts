@@ -1,8 +1,9 @@
-// One round of the relay, stage by stage: claim -> divert -> resume -> pace -> start. Each stage takes rows of the outbox and
+// One round of the relay, stage by stage: claim -> divert -> limit -> resume -> pace -> start. Each stage takes rows of the outbox and
 // returns those for the next stage.
 //
 // Rows in flight are not claimed again, so a round does not wait for other destinations: checks of slow ones, circuits and, in a
 // quiet relay, starts run in the background.
+import type { DestinationPlaces } from '../core/destination-places.ts';
 import { settleAll } from '../core/settle-all.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
@@ -26,6 +27,7 @@ interface RoundDeps {
   vacuum: OutboxVacuum;
   policiesOf: (rows: OutboxRow[]) => Promise<PolicyOf>;
   pacing: Pacing;
+  places: DestinationPlaces;
   starts: Starts;
   background: BackgroundTasks;
   /** Whether deliveries are started in groups. */
@@ -52,19 +54,20 @@ export async function runRound(deps: RoundDeps): Promise<boolean> {
 /** @returns how many were started, without the resumed ones */
 async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<number> {
   const policyOf = await deps.policiesOf(rows);
-  const fresh = await resume(deps, rows, policyOf);
+  const limited = limitWorkflows(deps, limit(deps, rows, policyOf), policyOf);
+  const fresh = await resume(deps, limited, policyOf);
   const paced = await pace(deps, fresh, policyOf);
   await start(deps, paced, policyOf);
   return paced.length;
 }
 
 function mayClaim({ shards, inFlight }: RoundDeps): boolean {
-  return shards.held().length > 0 && inFlight.free > 0;
+  return shards.held() !== null && inFlight.free > 0;
 }
 
 async function claim(deps: RoundDeps): Promise<OutboxRow[]> {
   if (!mayClaim(deps)) return [];
-  const claimed = await deps.claims.next();
+  const claimed = await deps.shards.duringClaim(() => deps.claims.next());
   deps.vacuum.claimed(claimed.length);
   return claimed;
 }
@@ -78,6 +81,32 @@ function divert({ pool, inFlight, starts, background }: RoundDeps, claimed: Outb
   const withWorkflow = blocked.filter((row) => row.resume === 'waiting');
   background.run(settleAll(withWorkflow.map(starts.wakeWorkflow)));
   return claimed.filter((row) => row.blockedBy === null);
+}
+
+/**
+ * Before its policy is read, the maximum of a destination is not known, or an old one.
+ * @returns deliveries within the maxima of their destinations. The others stay in the outbox and hold no place
+ */
+function limit({ places, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): OutboxRow[] {
+  for (const row of rows) places.setMaximum(row.destinationId, policyOf(row).maxConcurrency);
+  // The last ones are the least urgent.
+  const tooMany = new Set<OutboxRow>();
+  for (const row of rows.toReversed()) {
+    if (!places.isOver(row.destinationId)) continue;
+    tooMany.add(row);
+    inFlight.delete(row.deliveryId);
+  }
+  return tooMany.size === 0 ? rows : rows.filter((row) => !tooMany.has(row));
+}
+
+/** @returns deliveries that the relay may start itself, or as one of the workflows in flight. The others stay in the outbox */
+function limitWorkflows({ starts, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): OutboxRow[] {
+  return rows.filter((row) => {
+    if (row.resume === 'waiting' || !starts.needsWorkflow(policyOf(row))) return true;
+    if (inFlight.startsAsWorkflow(row.deliveryId)) return true;
+    inFlight.awaitWorkflow(row);
+    return false;
+  });
 }
 
 /**
@@ -104,7 +133,11 @@ async function pace({ pacing, inFlight }: RoundDeps, rows: OutboxRow[], policyOf
 }
 
 async function start({ starts, background, isBusy }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): Promise<void> {
-  const started = settleAll(rows.map((row) => starts.start(row, policyOf(row))));
+  // Signals are not waited for: after an overload, many retries have their turn, and others would wait for Temporal.
+  const waiting = rows.filter((row) => row.resume === 'waiting');
+  background.run(settleAll(waiting.map(starts.wakeWorkflow)));
+  const fresh = rows.filter((row) => row.resume !== 'waiting');
+  const started = settleAll(fresh.map((row) => starts.start(row, policyOf(row))));
   // A busy relay waits, so that the next claim gets a group.
   if (isBusy()) await started;
   else background.run(started);

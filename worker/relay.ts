@@ -1,7 +1,10 @@
 // The relay: from the outbox to workflows. Each round (relay-round.ts) claims the deliveries that this process may start, and
 // starts them; they count as in flight until their first result is recorded. This file decides when rounds run, and what ends a
 // rest.
+import type { DestinationPlaces } from '../core/destination-places.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { AdaptiveRest, PollLoop } from '../core/poll-loop.ts';
+import { throttled } from '../core/throttled-log.ts';
 import type { Pool } from '../db/pool.ts';
 import { BackgroundTasks, oneAtATime } from './background-tasks.ts';
 import { createClaims } from './claims.ts';
@@ -18,17 +21,27 @@ import { createStarts, type StartsDeps } from './starts.ts';
 // every destination full, the relay would keep making empty claims.
 const MIN_REST_MS = 5;
 const MAX_REST_MS = 100;
+// Rest of a quiet relay that has started all there was, ms. The next delivery comes with a notification, and a claim before it finds
+// nothing: at 100 deliveries a second there would be as many of these as of others. A notification that is lost costs this rest.
+const AWAITING_NEWS_MS = 25;
+// Notifications arrive, when one did in this time. Where a pooler does not pass them on, they never do.
+const NEWS_ARRIVE_MS = 1000;
 // Rest after an error of the database or of Temporal.
 const ERROR_REST_MS = 1000;
 // A relay with this many recent starts claims in groups after its rests, and is not woken for every commit. Deliveries that wait
 // for a slow destination do not count: they would make others wait for the rests.
 const BUSY_IN_FLIGHT = 10;
 
-interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace'> {
+interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace' | 'background'> {
   /** Runs the claims. */
   hotPool: Pool;
   shards: Shards;
-  limits: { total: number; perDestination: number };
+  /** Most deliveries in flight. */
+  mostInFlight: number;
+  /** How many of them may be started as workflows. */
+  mostWorkflows: number;
+  /** How many attempts of this process may be under way at each destination. */
+  places: DestinationPlaces;
   /** Whether there is only one organization. */
   alone: () => boolean;
   /** Whether an activity of this process makes an attempt of this delivery at the moment. */
@@ -37,13 +50,30 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace'> {
   suspended: () => string[];
 }
 
+export interface RelayState {
+  /** Deliveries in flight. */
+  inFlight: number;
+  /** How many more it may start. */
+  free: number;
+  /** Since its last claim, ms; undefined before the first. */
+  claimedMsAgo: number | undefined;
+}
+
 export interface Relay {
   /** Call it when there may be new deliveries in the outbox. */
   nudge(): void;
   /** Call it when a destination has answered an attempt: it may get another one. */
   answered(deliveryId: string): void;
+  /** Call it when a retry has left the last place of its destination. */
+  onRoom(): void;
+  /** Whether it holds a place for a delivery at its destination. */
+  hasPlace(deliveryId: string): boolean;
+  /** Whether others wait for a delivery to be recorded, because all places are taken. */
+  isAwaited(deliveryId: string): boolean;
   /** Call it when a delivery's first result is recorded: its place is free. */
   recorded(deliveryId: string): void;
+  /** What it is doing. */
+  state(): RelayState;
   /** Call it when an attempt has reserved a slot of its destination's rate limit. */
   slotTaken(destinationId: string, deliveryId: string): void;
   /** Stops starting; resolves when the current round and its background work have ended. */
@@ -52,27 +82,46 @@ export interface Relay {
 
 export function startRelay(deps: RelayDeps): Relay {
   const { hotPool, pool, shards, suspended, log } = deps;
-  const inFlight = new InFlight(deps.limits, { alone: deps.alone });
+  const { places, latencies, alone, mostInFlight: total, mostWorkflows: workflows } = deps;
+  const isSlow = (id: string) => latencies.isSlow(id) || places.isWaitedFor(id);
+  const inFlight = new InFlight({ total, workflows, places }, { alone, isSlow });
   const pacing = createPacing(pool);
   const vacuum = createOutboxVacuum(pool, log);
   const background = new BackgroundTasks();
-  const starts = createStarts({ ...deps, inFlight, freePlace });
+  const starts = createStarts({ ...deps, inFlight, freePlace, background });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
   const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning }));
   const rests = new AdaptiveRest(MIN_REST_MS, MAX_REST_MS);
   const isBusy = () => inFlight.recentlyStarted >= BUSY_IN_FLIGHT;
-  const claims = createClaims({ hotPool, owner: shards.owner, inFlight, waiting: () => pacing.waiting(), suspended });
+  const claims = createClaims({
+    hotPool,
+    held: () => shards.held(),
+    inFlight,
+    waiting: () => pacing.waiting(),
+    suspended,
+  });
+  shards.reportInFlight(() => inFlight.deliveryIds());
   const policiesOf = createStartPolicies(hotPool);
-  const round = { pool, shards, inFlight, claims, vacuum, policiesOf, pacing, starts, background, isBusy };
+  const round = { pool, shards, inFlight, claims, vacuum, policiesOf, pacing, places, starts, background, isBusy };
+
+  let nudgedAt = Number.NEGATIVE_INFINITY;
+  const isDone = () =>
+    !isBusy() &&
+    !claims.midRound &&
+    inFlight.free > 0 &&
+    inFlight.fullDestinations().length === 0 &&
+    pacing.waiting().length === 0;
 
   const loop = new PollLoop({
     async round() {
       background.run(checkOverdue());
-      return rests.after(await runRound(round));
+      const found = await runRound(round);
+      const awaitsNews = found && performance.now() - nudgedAt < NEWS_ARRIVE_MS && isDone();
+      return awaitsNews ? { ms: AWAITING_NEWS_MS, nudgedMs: MIN_REST_MS } : rests.after(found);
     },
     heedsNudges: () => !isBusy(),
     onError(error) {
-      log.warn({ err: error }, 'relay waits: the database or Temporal is away, or the relay itself has failed');
+      throttled(log).warn({ cause: causeOf(error) }, 'the relay waits: its last round failed');
       return rests.afterError(ERROR_REST_MS);
     },
   });
@@ -83,12 +132,28 @@ export function startRelay(deps: RelayDeps): Relay {
   }
 
   return {
-    nudge: () => loop.nudge(),
-    answered: (deliveryId) => inFlight.answered(deliveryId),
+    nudge() {
+      nudgedAt = performance.now();
+      loop.nudge();
+    },
+    answered(deliveryId) {
+      // Its destination was skipped by claims: without this it would wait for the rest to end.
+      if (inFlight.answered(deliveryId)) loop.nudge();
+    },
+    onRoom: () => loop.nudge(),
+    hasPlace: (deliveryId) => inFlight.hasPlace(deliveryId),
+    isAwaited: (deliveryId) => inFlight.isAwaited(deliveryId),
     recorded: freePlace,
     slotTaken: pacing.slotTaken,
+    state: () => ({
+      inFlight: inFlight.size,
+      free: inFlight.free,
+      claimedMsAgo: claims.claimedAt === undefined ? undefined : performance.now() - claims.claimedAt,
+    }),
     async stop() {
       await loop.stop();
+      // What is in flight may take long.
+      shards.leave();
       await background.idle();
       await starts.drain();
       await vacuum.idle();

@@ -4,6 +4,8 @@ import { type Client, ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOver
 import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';
 import { type Watch, watch } from './watch.ts';
@@ -28,7 +30,9 @@ async function ensureSchedules(client: Client, connection: NativeConnection, log
   } catch (error) {
     if (!(error instanceof NamespaceNotFoundError)) throw error;
     log.warn({ namespace: client.options.namespace }, 'Temporal does not know the namespace; it is made again');
-    await ensureNamespace(connection, client.options.namespace, (line) => log.warn(line));
+    await ensureNamespace(connection, client.options.namespace, (details) =>
+      log.warn({ details }, 'Temporal does not let this client set up its namespace'),
+    );
     return true;
   }
 }
@@ -55,6 +59,7 @@ async function ensureSchedule(client: Client, options: ScheduleOptions): Promise
 export function keepSchedules(client: Client, connection: NativeConnection, log: Log): Watch {
   return watch(() => ensureSchedules(client, connection, log), {
     everyMs: LOOK_EVERY_MS,
-    onError: (error) => log.warn({ error: String(error) }, 'schedules could not be made; they are tried again'),
+    onError: (error) =>
+      throttled(log).warn({ cause: causeOf(error) }, 'schedules could not be made; they are tried again'),
   });
 }

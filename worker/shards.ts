@@ -1,59 +1,208 @@
-// Holds this relay's leases on shards and knows at any time which of them it certainly owns.
+// Holds this relay's lease of positions (db/hot-path/relay-leases.ts), and knows at any time which of them it certainly owns.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
-import { LEASE_MS, releaseShards, renewShards } from '../db/hot-path/claim.ts';
+import { isAmong, positionOf, type Positions, sizeOf } from '../core/positions.ts';
+import {
+  endLease,
+  forgetLeftovers,
+  GUARD_MS,
+  givePositionsUp,
+  guardShards,
+  type Lease,
+  LEASE_MS,
+  registerRelay,
+  renewLease,
+  SILENCE_MS,
+  takePositions,
+} from '../db/hot-path/relay-leases.ts';
+import type { RelaySession } from '../db/hot-path/relay-session.ts';
 import type { Pool } from '../db/pool.ts';
 
-const RENEW_MS = 2000;
+const RENEW_MS = 250;
+// While there is something to give up or to take.
+const UNSETTLED_MS = 50;
 // A lease is not used in its last moments: clocks of the database and of this process may run at different speeds.
 const SAFETY_MS = 1000;
+// Renewals fail many times a second while the database is away.
+const WARN_AGAIN_MS = 2000;
+
+/** Of a relay. */
+export interface Held {
+  /** The name of its lease. */
+  owner: string;
+  positions: Positions;
+}
+
+export interface ShardsDeps {
+  pool: Pool;
+  /** The process: names of leases begin with it. */
+  name: string;
+  session: RelaySession;
+  log: Log;
+}
 
 export interface Shards {
-  /** The holder. */
-  owner: string;
-  /** The shards held now; none when the leases could not be renewed in time. */
-  held(): number[];
-  /** Stops renewing and gives all leases up. */
+  /** What is held now; null when that is nothing, or the lease could not be renewed in time. */
+  held(): Held | null;
+  /** Runs a claim on what is held. Positions are given up only after the claims that may have found something there. */
+  duringClaim<T>(claim: () => Promise<T>): Promise<T>;
+  /** Sets what tells the deliveries in flight: others must not start them when their positions are given up. */
+  reportInFlight(deliveryIds: () => string[]): void;
+  /** Call it when this process may have been cut off from the database, and others with it. */
+  hadTrouble(): void;
+  /** Gives everything up that is not in flight: from now on others start what waits. Resolves at once. */
+  leave(): void;
+  /** Ends the lease, and with it the claim to what is in flight: others may start that from now on. */
   release(): Promise<void>;
 }
 
 /**
- * Starts renewing the leases.
- * Failure policy: while the database is away the leases expire and nothing is claimed; they are acquired again when it is back.
+ * Starts renewing the lease.
+ * Failure policy: while the database is away the lease expires and nothing is claimed; positions are taken again when it is back,
+ * from relays that are gone not before all others have had the time of a lease to renew theirs.
  */
-export function holdShards(pool: Pool, owner: string, log: Log): Shards {
-  let shards: number[] = [];
+export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
+  // Of leases that were taken away.
+  let lost = 0;
+  let isRegistered = false;
+  let isLeaving = false;
+  let positions: Positions = [];
   let validUntil = 0;
-  // Time of the last failed renewal.
-  let failedAt = Number.NEGATIVE_INFINITY;
-  let renewing: Promise<void> = Promise.resolve();
+  let guardAt = 0;
+  // At first for a moment only: when the database was away until now, live relays renew at once.
+  let troubleAt = performance.now() - LEASE_MS + SILENCE_MS;
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  let hasLeftovers = false;
+  let inFlight: () => string[] = () => [];
+  const claims = new Set<Promise<unknown>>();
+  let isStopped = false;
+  let wake: () => void = () => {};
 
-  async function renew(): Promise<void> {
+  /** @returns whether nothing is to be given up or taken */
+  async function renew(): Promise<boolean> {
     const askedAt = performance.now();
-    try {
-      const held = await renewShards(pool, owner, askedAt - failedAt > LEASE_MS);
-      if (held.length !== shards.length) log.info({ shards: held.length }, 'relay holds shards');
-      shards = held;
-      validUntil = askedAt + LEASE_MS - SAFETY_MS;
-    } catch (error) {
-      failedAt = performance.now();
-      log.warn({ error: String(error) }, 'shard leases could not be renewed');
+    const mayTakeOver = askedAt - troubleAt > LEASE_MS;
+    if (askedAt >= guardAt) {
+      await guardShards(pool, name, mayTakeOver);
+      guardAt = askedAt + GUARD_MS;
     }
+    const owner = ownerNow();
+    if (!isRegistered) await registerRelay(pool, owner);
+    isRegistered = true;
+    const lease = await renewLease(pool, {
+      owner,
+      session: session.isHeld() ? name : null,
+      mayTakeOver,
+      isLeaving,
+    });
+    if (!lease) {
+      registerAnew();
+      return false;
+    }
+    hold(lease.kept);
+    validUntil = askedAt + LEASE_MS - SAFETY_MS;
+    if (hasLeftovers) await forgetDone(owner);
+    if (lease.isSettled) return true;
+    if (await giveUp(owner, lease)) await take(owner, mayTakeOver);
+    return false;
   }
 
-  const timer = setInterval(() => {
-    renewing = renewing.then(renew);
-  }, RENEW_MS);
-  renewing = renew();
+  const ownerNow = (): string => `${name}:${lost}`;
+
+  function registerAnew(): void {
+    log.warn('the lease of this relay was taken away; it registers anew');
+    [isRegistered, validUntil, hasLeftovers] = [false, 0, false];
+    lost += 1;
+    hold([]);
+  }
+
+  function hold(now: Positions): void {
+    if (sizeOf(now) !== sizeOf(positions)) log.info({ positions: sizeOf(now) }, 'relay holds positions');
+    positions = now;
+  }
+
+  /** @returns whether nothing is left to give up; what was is no longer claimed from, but a running claim may have */
+  async function giveUp(from: string, { positions: before, kept }: Lease): Promise<boolean> {
+    if (sizeOf(kept) === sizeOf(before)) return true;
+    const running = [...claims];
+    await Promise.race([Promise.allSettled(running), delay(RENEW_MS)]);
+    if (running.some((claim) => claims.has(claim))) return false;
+    const leftovers = inFlight().filter((id) => !isAmong(kept, positionOf(id)));
+    // Before the call: its answer may be lost although they are written.
+    hasLeftovers ||= leftovers.length > 0;
+    await givePositionsUp(pool, from, kept, leftovers);
+    return true;
+  }
+
+  async function forgetDone(from: string): Promise<void> {
+    const left = inFlight().filter((id) => !isAmong(positions, positionOf(id)));
+    await forgetLeftovers(pool, from, left);
+    hasLeftovers = left.length > 0;
+  }
+
+  async function take(by: string, mayTakeOver: boolean): Promise<void> {
+    const taken = await takePositions(pool, by, mayTakeOver);
+    if (!taken) return;
+    if (taken.buried > 0) log.info({ relays: taken.buried }, 'relays are gone; their positions are shared');
+    hold(taken.positions);
+  }
+
+  function noteFailure(error: unknown): void {
+    troubleAt = performance.now();
+    if (troubleAt - warnedAt < WARN_AGAIN_MS) return;
+    warnedAt = troubleAt;
+    log.warn({ err: error }, 'shard leases could not be renewed');
+  }
+
+  async function keepRenewing(): Promise<void> {
+    while (!isStopped) {
+      let isSettled = true;
+      try {
+        isSettled = await renew();
+      } catch (error) {
+        noteFailure(error);
+      }
+      await pause(isSettled ? RENEW_MS : UNSETTLED_MS);
+    }
+  }
+  const renewing = keepRenewing();
+
+  async function pause(ms: number): Promise<void> {
+    const ended = Promise.withResolvers<void>();
+    wake = ended.resolve;
+    const timer = setTimeout(ended.resolve, ms);
+    await ended.promise;
+    clearTimeout(timer);
+  }
 
   return {
-    owner,
-    held: () => (performance.now() < validUntil ? shards : []),
+    held: () => (positions.length > 0 && performance.now() < validUntil ? { owner: ownerNow(), positions } : null),
+    async duringClaim(claim) {
+      const running = claim();
+      claims.add(running);
+      try {
+        return await running;
+      } finally {
+        claims.delete(running);
+      }
+    },
+    reportInFlight(deliveryIds) {
+      inFlight = deliveryIds;
+    },
+    hadTrouble() {
+      troubleAt = performance.now();
+    },
+    leave() {
+      isLeaving = true;
+      wake();
+    },
     async release() {
-      clearInterval(timer);
+      isStopped = true;
+      wake();
       await renewing;
-      shards = [];
-      await releaseShards(pool, owner).catch((error: unknown) =>
-        log.warn({ error: String(error) }, 'leases run out by themselves'),
+      positions = [];
+      await endLease(pool, ownerNow(), name).catch((error: unknown) =>
+        log.warn({ err: error }, 'leases run out by themselves'),
       );
     },
   };

@@ -18,10 +18,15 @@ import {
 import type { StartPolicy } from './start-policies.ts';
 
 /**
+ * `here`: its first task came back with the answer (eager start). `elsewhere`: any worker may get it. `before`: it was started
+ * before, and nothing has changed.
+ */
+export type Started = 'here' | 'elsewhere' | 'before';
+
+/**
  * Starts a delivery's workflow; its id is the delivery's, so a second start changes nothing.
  * @param options.first result of the first attempt, if it was already made
  * @param options.resumed its progress when its workflow was lost
- * @returns false when it was started before
  * @throws when Temporal cannot be reached or refuses
  */
 export async function startDelivery(
@@ -29,7 +34,7 @@ export async function startDelivery(
   row: OutboxRow,
   policy: StartPolicy,
   options: { quick: boolean; replayWindowMs: number; first?: FirstAttempt; resumed?: ResumedDelivery },
-): Promise<boolean> {
+): Promise<Started> {
   const start: WorkflowStartOptions<typeof delivery> = {
     workflowId: row.deliveryId,
     taskQueue: TASK_QUEUE,
@@ -66,10 +71,10 @@ export async function startDelivery(
     ]),
   };
   try {
-    await client.workflow.start<typeof delivery>('delivery', start);
-    return true;
+    const { eagerlyStarted } = await client.workflow.start<typeof delivery>('delivery', start);
+    return eagerlyStarted ? 'here' : 'elsewhere';
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'before';
     throw error;
   }
 }

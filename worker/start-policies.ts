@@ -13,6 +13,7 @@ const KEEP_MS = 1000;
 const GONE: StartPolicy = {
   retryPolicy: DEFAULT_RETRY_POLICY,
   rateLimitPerMinute: null,
+  maxConcurrency: null,
   lane: null,
   destinationName: 'deleted destination',
   sourceName: 'deleted source',

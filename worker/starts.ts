@@ -1,34 +1,44 @@
 // How a claimed delivery starts: its workflow is started or woken, or the relay makes the first attempt itself (express lane).
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
 import type { Parking } from '../activities/parking.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
-import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ResumePoint } from '../db/reconciliation/reconciliation.ts';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
+import type { BackgroundTasks } from './background-tasks.ts';
 import { createExpress } from './express.ts';
 import type { InFlight } from './in-flight.ts';
+import type { Choice, LaneChoice } from './lane-choice.ts';
 import type { Latencies } from './latencies.ts';
 import { resumeDelivery } from './resume.ts';
-import { startDelivery } from './start-delivery.ts';
+import { type Started, startDelivery } from './start-delivery.ts';
 import type { StartPolicy } from './start-policies.ts';
 import { signalTurn } from './turns.ts';
+
+// A delivery whose start or signal failed keeps its place for this time: claimed again at once, it would fail again.
+const ERROR_REST_MS = 1000;
+// Maximum number of remembered failed starts; the least recently used are dropped.
+const MOST_REMEMBERED = 10_000;
 
 export interface StartsDeps {
   inFlight: InFlight;
   /** Called with a delivery that no longer needs its place. */
   freePlace: (deliveryId: string) => void;
+  background: BackgroundTasks;
   /** Runs the rare commands. */
   pool: Pool;
   client: Client;
   latencies: Latencies;
   replayWindowMs: number;
   parking: Parking;
-  /** For routes without one. */
-  lane: Lane;
+  lanes: LaneChoice;
   /** Makes and records a first attempt in the express lane. */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
   /** How long running attempts of the express lane get at the end, ms. */
@@ -37,13 +47,15 @@ export interface StartsDeps {
 }
 
 export interface Starts {
-  /** Starts a delivery; it keeps its place until its first result is recorded. */
+  /** Whether a delivery can only be started as a workflow, of which not too many may be in flight. */
+  needsWorkflow(policy: StartPolicy): boolean;
+  /** Starts a delivery that has no workflow; it keeps its place until its first result is recorded. */
   start(row: OutboxRow, policy: StartPolicy): Promise<void>;
   /** Starts the workflow of a delivery that continues from its recorded attempts. */
   resume(row: OutboxRow, policy: StartPolicy, point: ResumePoint | undefined): Promise<void>;
-  /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. */
+  /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never rejects. */
   wakeWorkflow(row: OutboxRow): Promise<void>;
-  /** Whether this process makes the first attempt of a delivery itself at the moment. */
+  /** Whether this process makes the first attempt of a delivery itself at the moment, or asks Temporal to start its workflow. */
   isRunning(deliveryId: string): boolean;
   /** Resolves when no attempt is running, or on timeout. */
   drain(): Promise<void>;
@@ -53,7 +65,7 @@ export function createStarts(deps: StartsDeps): Starts {
   const { freePlace } = deps;
   const express = createExpress({
     ...deps,
-    startWorkflow: (row, policy, first) => startWorkflow(row, policy, { first }),
+    startWorkflow: async (row, policy, first) => (await startWorkflow(row, policy, { first })) !== 'before',
     lookAfter: (row) => lookAfterQueued(deps, row),
     done: freePlace,
   });
@@ -62,7 +74,7 @@ export function createStarts(deps: StartsDeps): Starts {
     row: OutboxRow,
     policy: StartPolicy,
     from: { first?: FirstAttempt; resumed?: ResumedDelivery } = {},
-  ): Promise<boolean> {
+  ): Promise<Started> {
     const waitsForReplay = from.first?.status !== 'failed' || deps.parking.admit(row.organizationId);
     return startDelivery(deps.client, row, policy, {
       quick: deps.latencies.isQuick(row.destinationId),
@@ -71,41 +83,72 @@ export function createStarts(deps: StartsDeps): Starts {
     });
   }
 
-  async function wakeWorkflow(row: OutboxRow): Promise<void> {
-    let keepsPlace = false;
+  // Temporal may have a workflow whose start failed, or get it while the start is under way: until then the overdue check does not
+  // know it, and the relay must not make the attempt beside it.
+  const starting = new Set<string>();
+  const failedStarts = new LRUCache<string, true>({ max: MOST_REMEMBERED });
+
+  async function startWatched(row: OutboxRow, policy: StartPolicy, choice: Choice): Promise<void> {
+    const { deliveryId } = row;
+    starting.add(deliveryId);
     try {
-      keepsPlace = await signalTurn(deps, row);
+      await deps.lanes.watch(deliveryId, choice, () => startWorkflow(row, policy));
+      failedStarts.delete(deliveryId);
+    } catch (error) {
+      failedStarts.set(deliveryId, true);
+      // The relay goes on with the other lane.
+      if (choice.adapts) return await restAfter(error, row);
+      // Does not wake the relay: it is about to rest because of this error.
+      if (deps.inFlight.holds(row)) deps.inFlight.delete(deliveryId);
+      throw error;
     } finally {
-      if (!keepsPlace) freePlace(row.deliveryId);
+      starting.delete(deliveryId);
     }
   }
 
+  async function wakeWorkflow(row: OutboxRow): Promise<void> {
+    try {
+      if (!(await signalTurn(deps, row))) freePlace(row.deliveryId);
+    } catch (error) {
+      // First attempts of the express lane go on without Temporal.
+      await restAfter(error, row);
+    }
+  }
+
+  async function restAfter(error: unknown, row: OutboxRow): Promise<void> {
+    const facts = { deliveryId: row.deliveryId, cause: causeOf(error) };
+    throttled(deps.log).warn(facts, 'its workflow could not be reached; it is tried again');
+    await delay(ERROR_REST_MS);
+    if (deps.inFlight.holds(row)) freePlace(row.deliveryId);
+  }
+
+  function choose({ deliveryId }: OutboxRow, policy: StartPolicy): Choice {
+    const choice = deps.lanes.choose(policy.lane);
+    if (failedStarts.has(deliveryId)) return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
+    const isWorkflow = choice.lane === 'workflow' && (!choice.adapts || deps.inFlight.startsAsWorkflow(deliveryId));
+    return isWorkflow ? choice : { ...choice, lane: 'express' };
+  }
+
   return {
+    needsWorkflow: (policy) => deps.lanes.isWorkflow(policy.lane),
     async start(row, policy) {
-      if (row.resume === 'waiting') return wakeWorkflow(row);
-      // Attempts to slow destinations are left to workflows, which another worker continues if this one ends.
-      if ((policy.lane ?? deps.lane) === 'express' && !deps.latencies.isSlow(row.destinationId)) {
-        express.run(row, policy);
-        return;
-      }
-      try {
-        await startWorkflow(row, policy);
-      } catch (error) {
-        // Does not wake the relay: it is about to rest because of this error.
-        deps.inFlight.delete(row.deliveryId);
-        throw error;
-      }
+      const choice = choose(row, policy);
+      // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
+      if (choice.lane === 'express') express.run(row, policy);
+      // While Temporal does not answer, the relay goes on with the other lane.
+      else if (choice.adapts) deps.background.run(startWatched(row, policy, choice));
+      else await startWatched(row, policy, choice);
     },
     async resume(row, policy, point) {
       try {
-        const start = (resumed: ResumedDelivery) => startWorkflow(row, policy, { resumed });
+        const start = async (resumed: ResumedDelivery) => (await startWorkflow(row, policy, { resumed })) !== 'before';
         await resumeDelivery(deps, row, point, start);
       } finally {
         freePlace(row.deliveryId);
       }
     },
     wakeWorkflow,
-    isRunning: express.isRunning,
+    isRunning: (deliveryId) => express.isRunning(deliveryId) || starting.has(deliveryId),
     drain: express.drain,
   };
 }

@@ -1,6 +1,8 @@
 // Which organizations are suspended, as every attempt and claim asks: kept in memory and read again each second, so that neither of
 // them costs a round trip.
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
 import { suspendedOrganizations } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/pool.ts';
 import { watch } from './watch.ts';
@@ -38,7 +40,8 @@ export async function watchSuspensions(
     },
     {
       everyMs: LOOK_EVERY_MS,
-      onError: (error) => log.warn({ error: String(error) }, 'suspended organizations cannot be read: as they were'),
+      onError: (error) =>
+        throttled(log).warn({ cause: causeOf(error) }, 'suspended organizations cannot be read: as they were'),
     },
   );
   return { has: (id) => suspended.has(id), ids: () => [...suspended], stop: () => loop.stop() };

@@ -4,6 +4,8 @@ import type { DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
 import { watch } from './watch.ts';
 
 // Time after the grace period of a shutdown after which the worker forces running activities to end.
@@ -22,6 +24,8 @@ export interface WorkerDeps {
 export interface RunningWorker {
   /** Rejects when Temporal's worker ends with an error. */
   ended: Promise<void>;
+  /** Whether it asks Temporal for tasks. */
+  isPolling(): boolean;
   /** Lets running activities finish, for a while. */
   stop(): Promise<void>;
 }
@@ -42,6 +46,10 @@ export function run(worker: Worker): RunningWorker {
   const ended = worker.run();
   return {
     ended,
+    isPolling() {
+      const { workflowPollerState, activityPollerState } = worker.getStatus();
+      return workflowPollerState === 'POLLING' && activityPollerState === 'POLLING';
+    },
     async stop() {
       if (worker.getState() === 'RUNNING') worker.shutdown();
       // A forced end rejects; another worker repeats the interrupted activities.
@@ -72,10 +80,12 @@ export async function startSideWorker(deps: WorkerDeps, options: SideWorkerOptio
   const worker = run(await createWorker(deps, { taskQueue, activities, maxConcurrentActivityTaskExecutions: slots }));
   const due = watch(startDue, {
     everyMs: LOOK_EVERY_MS,
-    onError: (error) => deps.log.warn({ error: String(error) }, `${what} wait: the database or Temporal is away`),
+    onError: (error) =>
+      throttled(deps.log).warn({ cause: causeOf(error) }, `${what} wait: they cannot be looked after now`),
   });
   return {
     ended: worker.ended,
+    isPolling: worker.isPolling,
     async stop() {
       await due.stop();
       await worker.stop();

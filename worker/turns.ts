@@ -1,5 +1,6 @@
 // Deliveries whose workflow waits, in the outbox, for its turn: under the rate limit of their destination
 // (db/delivery/rate-limits.ts), or among the retries of their organization (activities/attempt/turn.ts).
+import { causeOf } from '../core/log-cause.ts';
 import { isRefusal, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../temporal-config/open-deliveries.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
@@ -44,7 +45,7 @@ async function unlessRefused(
     return await signal();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    log.warn({ deliveryId, error: String(error) }, 'its workflow cannot be told that its turn has come');
+    log.warn({ deliveryId, cause: causeOf(error) }, 'its workflow cannot be told that its turn has come');
     return true;
   }
 }

@@ -10,6 +10,7 @@ import { systemResolve } from '../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
+import { BodyRoom } from '../activities/attempt/body-room.ts';
 import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
 import { orEnd } from '../activities/attempt/or-end.ts';
 import { startParking } from '../activities/parking.ts';
@@ -18,6 +19,9 @@ import { createTurns } from '../activities/attempt/turn.ts';
 import { createCompute } from '../outbound/compute/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
+import { workerConnections } from '../core/database-connections.ts';
+import { DestinationPlaces } from '../core/destination-places.ts';
+import type { LaneSetting } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
 import { watchLoop } from '../core/loop-delay.ts';
 import { addressesUnder } from '../core/own-address.ts';
@@ -29,19 +33,24 @@ import { createStandings, transformBudgets } from '../db/organizations/standing.
 import { recipientRule } from '../core/notify-recipients.ts';
 import { ownServices } from '../core/own-services.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
-import { createPool, type Pool } from '../db/pool.ts';
 import { shareConnections } from '../db/pool-turns.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';
 import { watchCircuits } from './circuits.ts';
+import { exchangeConcurrency } from './concurrency-exchange.ts';
 import { startEventReplays } from './event-replays.ts';
+import { createLaneChoice } from './lane-choice.ts';
+import { createLaneReport } from './lane-report.ts';
 import { createLatencies } from './latencies.ts';
 import { withLeanSandbox } from './lean-sandbox.ts';
+import { startWorkerMetrics } from './metrics.ts';
 import { startNotifications } from './notifications.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
+import { closeAll, openPools } from './pools.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
+import { holdSession } from '../db/hot-path/relay-session.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { watchSuspensions } from './suspensions.ts';
 import { temporalLogger } from './temporal-log.ts';
@@ -49,16 +58,22 @@ import { createWorker, type RunningWorker, run, type WorkerDeps } from './tempor
 import { startWarehouseFlushes } from './warehouse-flushes.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
-// Slots are fixed, and well above what the relay keeps in flight: an eager start without a free slot would silently
-// become an ordinary one. The cache holds every workflow that waits for a retry in the common case.
-const WORKFLOW_TASK_SLOTS = 500;
-const ACTIVITY_SLOTS = WORKFLOW_TASK_SLOTS;
+// Slots are fixed. Of workflow tasks, there are as many as workflows in flight: an eager start without a free slot becomes an ordinary
+// one. More would not make them faster. When many workflows start at once, every task would wait here for its turn, longer than Temporal
+// waits for it (10 s); it would be made again elsewhere, and what was done of it be lost.
+const WORKFLOW_TASK_SLOTS = 200;
+const ACTIVITY_SLOTS = 500;
 const CACHED_WORKFLOWS = 5000;
 // Circuits that release what they hold at a time: each asks the database many times a second.
 const CIRCUIT_RELEASES = 32;
-const STATEMENT_TIMEOUT_MS = 10_000;
-// Results of several organizations are recorded together: one that keeps a row locked must not hold up the others for long.
-const HOT_LOCK_TIMEOUT_MS = 1000;
+// What the relay keeps in flight. As workflows, more would only queue in Temporal, where organizations share less well; an attempt of
+// the relay itself takes a socket and its payload, so 1500 hold 1,000/s to a destination of 300 ms beside others.
+const MOST_WORKFLOWS = 200;
+const MOST_IN_FLIGHT: Record<LaneSetting, number> = { adaptive: 1500, workflow: MOST_WORKFLOWS, express: 1500 };
+// The large payloads of all attempts together. One of an organization that is not alone has half of it.
+const LARGE_BODY_BYTES = 256 * 1024 * 1024;
+// How long an attempt waits for room among them, with its place in flight. Then it waits outside of this process.
+const BODY_WAIT_MS = 5000;
 // How long an activity waits for its result to be recorded. Less than the margin the workflow leaves for it.
 const AWAIT_RECORD_MS = 30_000;
 
@@ -67,13 +82,16 @@ const HOUR_MS = 3_600_000;
 /**
  * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts finish, and
  * closes everything.
+ * @param temporalMetrics those of Temporal's SDK, as text
  */
 export async function runWorker(
   settings: Settings,
   databaseUrl: string,
   temporal: TemporalConnection,
   log: Log,
+  temporalMetrics?: () => Promise<string | undefined>,
 ): Promise<RunningWorker> {
+  const version = ownVersion();
   const keys = loadEncryptionKeys(settings);
   const secretBox = new SecretBox(keys);
   const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
@@ -90,16 +108,21 @@ export async function runWorker(
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
   const latencies = createLatencies();
-  const results = createResultRecorder(hotPool, log);
+  const places = new DestinationPlaces(settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION);
+  const mostInFlight = settings.HOOKYARD_MAX_IN_FLIGHT ?? MOST_IN_FLIGHT[settings.HOOKYARD_LANE];
+  let relay: Relay | undefined;
+  const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+  const laneReport = createLaneReport(pool, owner);
+  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, report: laneReport.write, log });
+  const results = createResultRecorder(hotPool, log, (deliveryId) => relay?.isAwaited(deliveryId) ?? false);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
   const alone = () => !organizations.areSeveral();
-  shareConnections(pool, { max: COMMAND_CONNECTIONS, alone });
+  shareConnections(pool, { max: workerConnections(settings).commands, reserved: 1, alone });
   const turns = createTurns(pool, ACTIVITY_SLOTS, alone);
   const parking = await startParking(
     { client, log },
     { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
   );
-  let relay: Relay | undefined;
   const suspensions = await watchSuspensions({ pool, log }, () => relay?.nudge());
   const activityDeps: ActivityDeps = {
     pool,
@@ -117,11 +140,17 @@ export async function runWorker(
     pendingOpenings: new PendingOpenings(),
     isSuspended: suspensions.has,
     contexts: createContextLoader(hotPool),
+    bodies: new BodyRoom(LARGE_BODY_BYTES, BODY_WAIT_MS, alone),
     configs,
+    places,
+    hasPlace: (deliveryId) => relay?.hasPlace(deliveryId) ?? false,
+    onRoom: () => relay?.onRoom(),
     observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
     onSlot: (destinationId, deliveryId) => relay?.slotTaken(destinationId, deliveryId),
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
-    version: ownVersion(),
+    version,
+    countsDestinations: settings.HOOKYARD_METRICS_PER_DESTINATION,
+    onBegun: lanes.begun,
     onAnswered: (deliveryId) => relay?.answered(deliveryId),
     onRecorded: (deliveryId) => relay?.recorded(deliveryId),
     client,
@@ -129,7 +158,8 @@ export async function runWorker(
   const common: WorkerDeps = { connection, namespace: temporal.namespace, dataConverter, settings, log };
   const worker = await startMainWorker(common, settings, workflowBundle, createActivities(activityDeps));
   const schedules = keepSchedules(client, connection, log);
-  const shards = holdShards(hotPool, `${hostname()}:${process.pid}:${randomUUID()}`, log);
+  const session = holdSession(databaseUrl, owner, () => shards.hadTrouble(), log);
+  const shards = holdShards({ pool: hotPool, name: owner, session, log });
   const running = startRelay({
     hotPool,
     pool,
@@ -137,17 +167,21 @@ export async function runWorker(
     shards,
     latencies,
     parking,
-    limits: { total: settings.HOOKYARD_MAX_IN_FLIGHT, perDestination: settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION },
+    places,
+    mostInFlight,
+    // Routes may name this lane where the relay makes the attempts of others: they must not fill the slots of activities.
+    mostWorkflows: settings.HOOKYARD_LANE === 'workflow' ? mostInFlight : MOST_WORKFLOWS,
     alone,
     makesAttempt: turns.isRunning,
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
-    lane: settings.HOOKYARD_LANE,
+    lanes,
     suspended: suspensions.ids,
     attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
     log,
   });
   relay = running;
+  const exchange = exchangeConcurrency({ pool, log }, owner, places);
   const circuits = watchCircuits({ pool, client, log });
   const listener = listenForDeliveries(
     databaseUrl,
@@ -166,12 +200,30 @@ export async function runWorker(
   const workers = [worker, ...others];
   // Not before: loading modules takes longer.
   const stopWatching = watchLoop(log);
+  const metrics = await startWorkerMetrics({
+    ...common,
+    settings,
+    version,
+    pools: { hot: hotPool, commands: pool, warehouses: warehousePool },
+    shards,
+    relay: running,
+    worker,
+    places,
+    temporalMetrics,
+  });
   return {
     ended: Promise.all(workers.map(({ ended }) => ended)).then(() => undefined),
-    stop: () =>
-      stopInOrder(running, shards, workers, [
+    isPolling: worker.isPolling,
+    stop() {
+      metrics.ending();
+      return stopInOrder(running, shards, workers, [
+        () => metrics.stop(),
+        async () => lanes.stop(),
+        () => laneReport.stop(),
         () => listener.close(),
+        () => session.close(),
         () => circuits.stop(),
+        () => exchange.stop(),
         () => suspensions.stop(),
         () => schedules.stop(),
         () => parking.stop(),
@@ -182,7 +234,8 @@ export async function runWorker(
         () => sender.close(),
         () => organizations.stop(),
         () => closeAll([hotPool, pool, warehousePool], connection),
-      ]),
+      ]);
+    },
   };
 }
 
@@ -198,7 +251,7 @@ async function startMainWorker(
       workflowBundle,
       activities,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
-      maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
+      maxConcurrentLocalActivityExecutions: ACTIVITY_SLOTS,
       maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
       maxCachedWorkflows: CACHED_WORKFLOWS,
     });
@@ -212,41 +265,10 @@ async function stopInOrder(
   closers: (() => Promise<void>)[],
 ): Promise<void> {
   await relay.stop();
-  await shards.release();
   await Promise.all(workers.map((worker) => worker.stop()));
+  // Not before: others would start what is still under way in activities. The lease is renewed until here.
+  await shards.release();
   for (const close of closers) await close();
-}
-
-// Commands (cancel, replay, housekeeping) are rare and their query plans depend on their filters; they must not queue behind the
-// hot path.
-const COMMAND_CONNECTIONS = 4;
-// Polls for warehouses read much; the pool is opened when there is something to write.
-const WAREHOUSE_CONNECTIONS = 4;
-
-function openPools(
-  settings: Settings,
-  databaseUrl: string,
-  log: Log,
-): { hotPool: Pool; pool: Pool; warehousePool: Pool } {
-  const common = {
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    onError: (error: Error) => log.warn({ error: error.message }, 'an idle database connection broke'),
-  };
-  return {
-    hotPool: createPool(databaseUrl, {
-      ...common,
-      max: settings.HOOKYARD_DATABASE_POOL,
-      lockTimeoutMs: HOT_LOCK_TIMEOUT_MS,
-      hotPath: true,
-    }),
-    pool: createPool(databaseUrl, { ...common, max: COMMAND_CONNECTIONS }),
-    warehousePool: createPool(databaseUrl, { ...common, max: WAREHOUSE_CONNECTIONS }),
-  };
-}
-
-async function closeAll(pools: Pool[], connection: NativeConnection): Promise<void> {
-  for (const pool of pools) await pool.end();
-  await connection.close();
 }
 
 function ownVersion(): string {

@@ -62,6 +62,8 @@ type Waiting = Pick<Extract<AttemptOutcome, { status: 'deferred' }>, 'queued' | 
 /** That wait, on the timeline. */
 export function waitingSummary({ for: what }: Waiting): string {
   if (what === 'transforms') return 'Transforms of the organization';
+  if (what === 'places') return 'Attempts of the organization';
+  if (what === 'destination') return 'Attempts at the destination';
   return what === 'resumption' ? 'The organization is suspended' : 'Rate limit of the destination';
 }
 
@@ -69,6 +71,8 @@ export function waitingSummary({ for: what }: Waiting): string {
 export function waiting(facts: Facts, { queued, for: what }: Waiting): string {
   if (what === 'transforms') return waitingForTransforms(facts);
   if (what === 'resumption') return waitingForResumption(facts);
+  if (what === 'places') return waitingForPlace(facts, 'of this organization');
+  if (what === 'destination' && !queued) return waitingForPlace(facts, 'at the destination');
   return queued ? waitingForTurn(facts) : waitingForSlot(facts);
 }
 
@@ -82,10 +86,18 @@ function waitingForTransforms({ view }: Facts): string {
 
 function waitingForTurn(facts: Facts): string {
   return paragraphs(
-    'There is no place for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts of this organization are under way. It is made by itself when its turn comes.',
+    'There is no place for the next attempt yet: the rate limit of the destination gives it to older and more urgent deliveries first, or enough attempts are under way at the destination, or of this organization. It is made by itself when its turn comes.',
     signalChoices(CANCEL),
-    'No signal passes a limit. A higher `rateLimitPerMinute` of the destination counts at once.',
+    'No signal passes a limit. A higher `rateLimitPerMinute` or `maxConcurrency` of the destination counts at once.',
     seeAlso(facts),
+  );
+}
+
+function waitingForPlace({ view }: Facts, where: string): string {
+  return paragraphs(
+    `Enough attempts ${where} are under way. It is tried again at ${view.nextAttemptAt}.`,
+    signalChoices(CANCEL),
+    'No signal passes the limit.',
   );
 }
 

@@ -1,15 +1,18 @@
 // Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
-// circuit blocks it, and the rate limit of its destination has a slot.
+// circuit blocks it, and its destination has a place and, under a rate limit, a slot.
 import { isOpenStatus } from '../../core/delivery-status.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
+import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { isBlocked } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
+import type { BodyShare } from './body-room.ts';
 import type { AttemptDeps } from './deps.ts';
 import { type Ending, endWithoutAttempt } from './end-without-attempt.ts';
+import type { Place } from './place.ts';
 import { awaitSlot } from './rate-limit.ts';
 import { CLOSED, recordedOutcome } from './record-later.ts';
 import { waitForResumption } from './suspended.ts';
@@ -19,6 +22,20 @@ export const RELOAD = 'reload';
 
 // An address may come to lead here after it was stored: by another HOOKYARD_PUBLIC_URL.
 const LEADS_HERE = ownWords`Refused: the destination's url is under HOOKYARD_PUBLIC_URL, so the delivery would come back as a webhook; if that is wanted, set allowOwnAddress of the route`;
+
+const PAYLOAD_REMOVED: Ending = {
+  ending: 'failed',
+  reason: openError(ownWords`The payload was removed by the retention policy before it was delivered`),
+};
+
+// When there may be memory for its payload.
+const BODY_ROOM_MS = 10_000;
+
+/** What an attempt holds that others need: to be given back when it ends. */
+export interface Held {
+  place: Place;
+  bodyShare: BodyShare;
+}
 
 /** The inputs of an attempt. */
 export interface Admitted {
@@ -35,6 +52,7 @@ export async function admit(
   deps: AttemptDeps,
   request: AttemptRequest,
   lane: Lane,
+  { place, bodyShare }: Held,
 ): Promise<Admitted | AttemptOutcome | typeof RELOAD> {
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
@@ -42,15 +60,36 @@ export async function admit(
   if (deps.isSuspended(context.organizationId)) return waitForResumption(deps.pool, context, request);
   // A delivery that is no longer blocked, or has ended meanwhile, is loaded again.
   if (context.blocked) return (await divert(deps, context, lane)) ?? RELOAD;
-  const admitted = await requireAll(deps, context);
-  if ('ending' in admitted) return endWithoutAttempt(deps, context, admitted);
+  const required = await requireConfig(deps, context);
+  if ('ending' in required) return endWithoutAttempt(deps, context, required);
 
-  const { destination } = admitted;
+  const { destination } = required;
+  // Before it takes a place at its destination, which others could use meanwhile.
+  if (context.isBodyApart && !(await bodyShare.take(context.organizationId, context.payloadSize ?? 0))) {
+    return awaitBodyRoom(deps, context, lane);
+  }
+  const waiting = await place.take(destination, context);
+  if (waiting) return waiting;
+  // Before the slot, which is that of the moment in which the request leaves.
+  const body = context.isBodyApart ? await deps.contexts.loadBody(context) : context.body;
+  if (body === null) return endWithoutAttempt(deps, context, PAYLOAD_REMOVED);
   const deferral = await awaitSlot(deps, context, destination, request);
   if (deferral) return deferral;
   // The circuit may have opened during the wait for the slot.
   if (destination.rateLimitPerMinute !== null && (await isBlockedNow(deps, context))) return RELOAD;
-  return admitted;
+  return { ...required, context, body };
+}
+
+/** The delivery waits outside of this process, where it holds no place that others need. It is no failed attempt. */
+async function awaitBodyRoom(
+  { pool, log }: AttemptDeps,
+  { organizationId, deliveryId, eventId, payloadSize }: AttemptContext,
+  lane: Lane,
+): Promise<AttemptOutcome> {
+  await postponeDelivery(pool, deliveryId, BODY_ROOM_MS, lane === 'workflow');
+  const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: BODY_ROOM_MS };
+  log.info(facts, 'not attempted: large payloads of the organization take all memory that it may have');
+  return { status: 'deferred', waitMs: BODY_ROOM_MS, for: 'places' };
 }
 
 export function routeOf({ configs }: AttemptDeps, context: AttemptContext): Promise<RouteConfig | null> {
@@ -94,8 +133,11 @@ async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): P
   return { status: 'failed_over', statusCode, error, takenOverBy: diversion.takenOverBy };
 }
 
-/** The inputs of the attempt, or why there will be none. */
-async function requireAll(deps: AttemptDeps, context: AttemptContext): Promise<Admitted | Ending> {
+/** The inputs of the attempt without the payload, or why there will be none. */
+async function requireConfig(
+  deps: AttemptDeps,
+  context: AttemptContext,
+): Promise<Omit<Admitted, 'context' | 'body'> | Ending> {
   const destination =
     context.destinationVersion === null
       ? null
@@ -108,10 +150,7 @@ async function requireAll(deps: AttemptDeps, context: AttemptContext): Promise<A
   if (context.sourceSlug === null || context.eventHeaders === null) {
     return { ending: 'cancelled', reason: openError(ownWords`The source of the event was deleted`) };
   }
-  if (context.body === null) {
-    const removed = ownWords`The payload was removed by the retention policy before it was delivered`;
-    return { ending: 'failed', reason: openError(removed) };
-  }
-  const { eventHeaders: headers, body, sourceSlug } = context;
-  return { context, destination, headers, body, sourceSlug };
+  if (context.body === null && !context.isBodyApart) return PAYLOAD_REMOVED;
+  const { eventHeaders: headers, sourceSlug } = context;
+  return { destination, headers, sourceSlug };
 }

@@ -1,9 +1,11 @@
 // Dependencies of attempts.
+import type { DestinationPlaces } from '../../core/destination-places.ts';
 import type { Log } from '../../core/log.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';
 import type { ConfigCache } from '../config-cache.ts';
+import type { BodyRoom } from './body-room.ts';
 import type { PendingOpenings } from './pending-openings.ts';
 import type { ContextLoader, ResultRecorder } from './results.ts';
 
@@ -11,6 +13,8 @@ export interface AttemptDeps {
   pool: Pool;
   /** Loads deliveries in groups; undefined for one that does not exist. */
   contexts: ContextLoader;
+  /** The memory for large payloads. */
+  bodies: BodyRoom;
   configs: ConfigCache;
   transforms: Transforms;
   sender: Sender;
@@ -24,10 +28,18 @@ export interface AttemptDeps {
   isSuspended: (organizationId: string) => boolean;
   /** Called when an attempt has reserved its rate-limit slot. */
   onSlot: (destinationId: string, deliveryId: string) => void;
+  /** How many attempts of this process may be under way at each destination. */
+  places: DestinationPlaces;
+  /** Whether the relay of this process holds a place for a delivery at its destination. */
+  hasPlace: (deliveryId: string) => boolean;
+  /** Called when a destination that had no place left has one again. */
+  onRoom: () => void;
   /** Called with the response time of each destination. */
   observeLatency: (destinationId: string, latencyMs: number) => void;
   /** Called when the destination has answered an attempt whose result is not recorded yet. */
   onAnswered: (deliveryId: string) => void;
+  /** Whether the metrics tell destinations apart. */
+  countsDestinations?: boolean;
   headerPrefix: string;
   version: string;
   log: Log;

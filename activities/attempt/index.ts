@@ -2,8 +2,10 @@
 // is a thin wrapper around it.
 import type { Lane } from '../../core/lane.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import { admit, hasJustOpened, RELOAD, routeOf } from './admission.ts';
+import { admit, type Held, hasJustOpened, RELOAD, routeOf } from './admission.ts';
+import { BodyShare } from './body-room.ts';
 import type { AttemptDeps } from './deps.ts';
+import { Place } from './place.ts';
 import { awaitEarlier, record } from './record.ts';
 import { renderContent, renderRequest } from './render.ts';
 import { ResultsFullError } from './results.ts';
@@ -18,13 +20,24 @@ export type { AttemptDeps } from './deps.ts';
  * @throws when our own infrastructure (mostly the database) is unavailable: the attempt was not made
  */
 export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest, lane: Lane): Promise<AttemptOutcome> {
+  const place = new Place(deps, request, lane);
+  const bodyShare = new BodyShare(deps.bodies);
+  try {
+    return await attempt(deps, request, lane, { place, bodyShare });
+  } finally {
+    place.leave();
+    bodyShare.leave();
+  }
+}
+
+async function attempt(deps: AttemptDeps, request: AttemptRequest, lane: Lane, held: Held): Promise<AttemptOutcome> {
   // Each iteration loads the delivery. If it changed while the attempt was prepared, another iteration follows.
   for (;;) {
     const earlier = await awaitEarlier(deps, request, lane);
     if (earlier === RELOAD) continue;
     if (earlier) return earlier;
 
-    const admitted = await admit(deps, request, lane);
+    const admitted = await admit(deps, request, lane, held);
     if (admitted === RELOAD) continue;
     if ('status' in admitted) return admitted;
 
@@ -39,7 +52,9 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
     const startedAt = now();
     const outbound = await renderRequest(deps, request, { ...admitted, ...content }, startedAt.date);
     if ('status' in outbound) return outbound;
-    const sent = await send(deps, admitted.destination, outbound, startedAt);
-    return record(deps, request, lane, { context: admitted.context, route, outbound, ...sent });
+    const { context, destination } = admitted;
+    const sent = await send(deps, destination, outbound, startedAt);
+    held.place.leave();
+    return record(deps, request, lane, { context, destination, route, outbound, ...sent });
   }
 }

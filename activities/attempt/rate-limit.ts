@@ -1,6 +1,7 @@
 // Applies the rate limit of a destination right before an attempt is sent: in any minute, all workers together send at most
 // `rateLimitPerMinute` + 1 requests, including first attempts, retries and replays.
 import { setTimeout as delay } from 'node:timers/promises';
+import { rateLimited } from '../../core/metrics/deliveries.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { Pool } from '../../db/pool.ts';
@@ -19,7 +20,7 @@ export const LOOK_AGAIN_MS = 30_000;
 // both miss one, it checks again after this time.
 export const FORGOTTEN_MS = 6 * 3_600_000;
 /** The outcome of an attempt that is queued for its turn. */
-export const QUEUED: AttemptOutcome = { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true };
+export const QUEUED = { status: 'deferred', waitMs: FORGOTTEN_MS, queued: true } as const satisfies AttemptOutcome;
 
 /**
  * Waits for the destination's slot.
@@ -38,6 +39,7 @@ export async function awaitSlot(
   }
   const slot = await slotOf(deps.pool, destination.id, perMinute, request);
   deps.onSlot(destination.id, context.deliveryId);
+  if (slot === null || slot.inMs > NEAR_SLOT_MS) rateLimited.add({});
   if (slot === null && request.waitsForTurn) {
     await queueForTurn(deps.pool, context.deliveryId);
     return QUEUED;

@@ -59,6 +59,7 @@ export async function recordAttempt(
     requestHeaders: {},
     responseHeaders: null,
     responseBody: null,
+    exchange: null,
   });
   await within(AWAIT_RECORD_MS, recorded);
   const now = await deps.contexts.submit(reference);

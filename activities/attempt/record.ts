@@ -2,13 +2,17 @@
 import { latencyClass } from '../../core/latency-classes.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
+import { throttled } from '../../core/throttled-log.ts';
 import { judge, type Verdict } from '../../core/verdict.ts';
 import { isRefusedValue } from '../../db/database-errors.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import type { AttemptExchange } from '../../db/hot-path/attempt-exchange.ts';
 import type { FailoverOffer } from '../../db/hot-path/record-results.ts';
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import type { SendResult } from '../../outbound/http/sender.ts';
-import type { RouteConfig } from '../config-cache.ts';
+import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
+import { countAttempt } from '../count-attempts.ts';
 import { offerFailover } from '../failover.ts';
 import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from '../types.ts';
 import { isPrimary, RELOAD } from './admission.ts';
@@ -20,6 +24,7 @@ import type { SentAttempt } from './send.ts';
 /** An attempt that was made, with its inputs. */
 interface MadeAttempt extends SentAttempt {
   context: AttemptContext;
+  destination: Pick<DestinationConfig, 'version'>;
   route: RouteConfig | null;
   outbound: OutboundRequest;
 }
@@ -51,6 +56,7 @@ export async function record(
 ): Promise<AttemptOutcome> {
   const judged = judgeAttempt(made, request);
   const { context, sent, verdict } = judged;
+  countAttempt(sent, verdict.status, request.attempt, deps.countsDestinations ? context.destinationId : null);
   const recording = submit(deps, request, lane, judged);
   // Only now, when this process knows whether the circuit opens: it lets the next delivery to this destination start.
   deps.onAnswered(context.deliveryId);
@@ -72,12 +78,8 @@ function judgeAttempt(made: MadeAttempt, { attempt, retryDelay }: AttemptRequest
 }
 
 /** Submits the result for recording, and counts it for the circuit of the route. */
-function submit(
-  deps: AttemptDeps,
-  { attempt }: AttemptRequest,
-  lane: Lane,
-  { context, route, outbound, sent, startedAt, completedAt, verdict, failover }: Judged,
-): Recording {
+function submit(deps: AttemptDeps, { attempt }: AttemptRequest, lane: Lane, judged: Judged): Recording {
+  const { context, route, outbound, sent, startedAt, completedAt, verdict, failover } = judged;
   const recording = deps.results.record(context.organizationId, {
     deliveryId: context.deliveryId,
     eventId: context.eventId,
@@ -90,6 +92,7 @@ function submit(
     completedAt,
     retryInMs: verdict.status === 'retrying' ? verdict.waitMs : null,
     requestHeaders: outbound.maskedHeaders,
+    exchange: exchangeOf(judged),
     ...answerFacts(sent),
   });
   if (route && isPrimary(context)) {
@@ -128,7 +131,7 @@ async function awaitRecord(
     return await (lane === 'express' ? recorded : within(deps.awaitRecordMs, recorded, deps.ending));
   } catch (error) {
     if (isRefusedValue(error) || (lane === 'workflow' && !recordsLater)) throw error;
-    deps.log.warn({ deliveryId, attempt, error: String(error) }, 'an attempt is to be recorded later');
+    throttled(deps.log).warn({ deliveryId, attempt, cause: causeOf(error) }, 'an attempt is to be recorded later');
     return unrecordedOutcome(result);
   }
 }
@@ -141,6 +144,16 @@ async function awaitRecord(
 async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<AttemptOutcome> {
   const context = await deps.contexts.submit(request);
   return context ? recordedOutcome(context) : CLOSED;
+}
+
+function exchangeOf({ context, destination, route, sent }: MadeAttempt): AttemptExchange | null {
+  if (sent.exchange === null) return null;
+  const versions = {
+    destination: destination.version,
+    route: route?.version ?? null,
+    transform: context.transformVersion,
+  };
+  return { ...sent.exchange, versions };
 }
 
 function answerFacts(sent: SendResult) {

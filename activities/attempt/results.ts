@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type Batcher, createBatcher } from '../../core/batcher.ts';
 import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
+import { throttled } from '../../core/throttled-log.ts';
 import { countAttempts } from '../../db/circuits/circuits.ts';
 import {
   isLockTimeout,
@@ -13,13 +15,22 @@ import {
 } from '../../db/database-errors.ts';
 import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, type ChangedDelivery, recordResults } from '../../db/hot-path/record-results.ts';
+import { loadPayload } from '../../db/history/events.ts';
 import type { Pool } from '../../db/pool.ts';
+import { countRecorded } from '../count-attempts.ts';
 import type { AttemptRequest } from '../types.ts';
 
 const MAX_GROUP = 128;
+// Payloads above this are loaded one by one, so that nobody in a group waits for the large ones of others.
+const MOST_BYTES = 65_536;
+const LARGE_AT_ONCE = 2;
 const MAX_QUEUED = 10_000;
 // Results of attempts that end close together share a commit.
 const RECORD_SPACING_MS = 10;
+// A result that nobody waits for waits for others: recording a group of ten costs twice as much as recording one. If this process
+// is killed meanwhile, so many attempts more are made again at most, which is less than a busy process has unrecorded anyway.
+const LINGER_MS = 100;
+const MAX_LINGERING = 16;
 const RETRY_PAUSE_MS = 250;
 // Maximum number of unrecorded results before new attempts stop; attempts in flight come on top.
 const MAX_KEPT = 100;
@@ -36,14 +47,20 @@ export class ResultsFullError extends Error {
   }
 }
 
-export type ContextLoader = Pick<Batcher<AttemptRequest, AttemptContext | undefined>, 'submit'>;
+export interface ContextLoader extends Pick<Batcher<AttemptRequest, AttemptContext | undefined>, 'submit'> {
+  /** Loads a payload that is apart, in turns by organization; null: it was removed by the retention. */
+  loadBody(context: AttemptContext): Promise<Buffer | null>;
+}
 
-/** Loads the inputs of attempts, one statement per group; if PostgreSQL refuses a value, each one alone. */
+/**
+ * Loads the inputs of attempts, one statement per group; if PostgreSQL refuses a value, each one alone. Large payloads are
+ * left out: only an attempt that may be made needs them, and it takes memory for them first.
+ */
 export function createContextLoader(pool: Pool): ContextLoader {
   const loader = (maxItems: number) =>
     createBatcher({
       async run(requests: AttemptRequest[]) {
-        const contexts = await loadAttempts(pool, requests);
+        const contexts = await loadAttempts(pool, requests, MOST_BYTES);
         return requests.map((request) => contexts.get(request.deliveryId));
       },
       maxItems,
@@ -54,12 +71,23 @@ export function createContextLoader(pool: Pool): ContextLoader {
       alone: () => true,
     });
   const [together, alone] = [loader(MAX_GROUP), loader(1)];
+  const large = createBatcher({
+    run: (events: Pick<AttemptContext, 'eventId' | 'organizationId'>[]) =>
+      Promise.all(events.map(({ eventId }) => loadPayload(pool, eventId))),
+    maxItems: 1,
+    concurrency: LARGE_AT_ONCE,
+    maxQueued: MAX_QUEUED,
+    ownerOf: ({ organizationId }) => organizationId,
+    alone: () => true,
+  });
   return {
-    submit: (request) =>
-      together.submit(request).catch((error: unknown) => {
+    async submit(request) {
+      return together.submit(request).catch((error: unknown) => {
         if (!isRefusedValue(error)) throw error;
         return alone.submit(request);
-      }),
+      });
+    },
+    loadBody: (context) => large.submit(context),
   };
 }
 
@@ -94,12 +122,24 @@ export interface ResultRecorder {
   idle(): Promise<void>;
 }
 
-export function createResultRecorder(pool: Pool, log: Log): ResultRecorder {
+/** @param isAwaited whether others wait for this delivery to be recorded, before they can start */
+export function createResultRecorder(
+  pool: Pool,
+  log: Log,
+  isAwaited: (deliveryId: string) => boolean = () => false,
+): ResultRecorder {
   const common = { spacingMs: RECORD_SPACING_MS, concurrency: 2, maxQueued: Number.POSITIVE_INFINITY };
   const together = createBatcher({
     run: (results: OwnedResult[]) => recordGroup(pool, resultsOf(results), log),
     maxItems: MAX_GROUP,
     ...common,
+    // A failure decides what happens to its delivery and its route next, and a workflow waits for its results.
+    linger: {
+      ms: LINGER_MS,
+      maxItems: MAX_LINGERING,
+      isUrgent: ({ result }) =>
+        result.deliveryStatus !== 'delivered' || result.lane !== 'express' || isAwaited(result.deliveryId),
+    },
     ownerOf: ({ organizationId }) => organizationId,
     // No share of the queue: what is in flight is limited.
     alone: () => true,
@@ -184,9 +224,10 @@ const resultsOf = (owned: OwnedResult[]): AttemptResult[] => owned.map(({ result
 async function recordGroup(pool: Pool, results: AttemptResult[], log: Log): Promise<RecordedResult[]> {
   const distinct = new Map(results.map((result) => [result.deliveryId, result]));
   const changed = await recordResults(pool, [...distinct.values()]).catch((error: unknown) => {
-    log.warn({ results: results.length, error: String(error) }, 'results wait for the database');
+    throttled(log).warn({ results: results.length, cause: causeOf(error) }, 'results wait for the database');
     throw error;
   });
+  countRecorded(distinct.values(), changed);
   const blocked = await countInCircuits(pool, distinct, changed, log);
   return results.map(({ deliveryId }) => {
     const delivery = changed.get(deliveryId);
@@ -234,7 +275,10 @@ async function countInCircuits(
   try {
     return await countAttempts(pool, attempts);
   } catch (error) {
-    log.warn({ attempts: attempts.length, error: String(error) }, 'attempts were not counted in their circuits');
+    throttled(log).warn(
+      { attempts: attempts.length, cause: causeOf(error) },
+      'attempts were not counted in their circuits',
+    );
     return new Set();
   }
 }

@@ -1,8 +1,14 @@
 // Sends the request of an attempt.
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
+import type { AnswerKind } from '../../core/destination-places.ts';
+import { isNoAnswer } from '../../outbound/http/send-errors.ts';
 import type { SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig } from '../config-cache.ts';
 import type { AttemptDeps } from './deps.ts';
+
+// Statuses of a destination, or of a gateway before it, that has more requests than it copes with (RFC 9110, section 15.6;
+// RFC 6585, section 4).
+const OVERLOADED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** A point in time, by the wall clock and by the monotonic clock. */
 interface Moment {
@@ -21,15 +27,22 @@ export interface SentAttempt {
 
 /** @throws when the worker is shutting down: nothing was sent */
 export async function send(
-  { sender, observeLatency }: Pick<AttemptDeps, 'sender' | 'observeLatency'>,
+  { sender, places, observeLatency }: Pick<AttemptDeps, 'sender' | 'places' | 'observeLatency'>,
   { id, timeoutMs }: DestinationConfig,
   outbound: OutboundRequest,
   { date: startedAt, clockMs }: Moment,
 ): Promise<SentAttempt> {
+  const answered = places.sending(id);
   const sent = await sender.send({ ...outbound, poolKey: id, timeoutMs });
+  answered(kindOf(sent));
   if (sent.kind === 'error' && sent.code === 'CLOSED') throw new Error('The worker is shutting down');
   observeLatency(id, sent.latency);
   // So a wall clock that is set back during the attempt cannot put its end before its start.
   const completedAt = new Date(startedAt.getTime() + Math.round(performance.now() - clockMs));
   return { sent, startedAt, completedAt };
+}
+
+function kindOf(sent: SendResult): AnswerKind {
+  if (sent.kind === 'error') return isNoAnswer(sent.code) ? 'overloaded' : 'unrelated';
+  return OVERLOADED.has(sent.statusCode) ? 'overloaded' : 'answered';
 }

@@ -1,18 +1,25 @@
 // Retries take turns by organization: those of one organization hold at most its share of the activity slots of a worker, however
 // slow its destinations are. What is too much waits in the outbox, holds nothing, and is signalled by the relay when its
 // organization has a place in flight (worker/in-flight.ts). First attempts come from there, so they have their turn already.
+//
+// What was signalled and still finds no slot leaves the outbox for a moment: else the relay would keep its place for it although
+// nothing is under way, or signal it again at once.
 import { type Leave, Places } from '../../core/places.ts';
+import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { Pool } from '../../db/pool.ts';
 import { actingFor } from '../../db/pool-turns.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
+import { QUEUED } from './rate-limit.ts';
 
 // The part of the slots up to which the relays' signals count: theirs are several, and each knows only its own places.
 const SIGNALLED_UP_TO = 3 / 4;
+// Longer than the relay of another process takes to see that the delivery is not under way (worker/in-flight.ts).
+const COME_BACK_MS = 8000;
 
 export interface Turns {
-  /** Makes an attempt. @returns null when it was not made: the delivery is queued for its turn */
-  inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome | null>;
+  /** Makes an attempt. @returns `deferred` when it was not made: the delivery waits for its turn */
+  inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
   /** Whether this process makes an attempt of this delivery at the moment. */
   isRunning(deliveryId: string): boolean;
 }
@@ -37,7 +44,11 @@ export function createTurns(pool: Pool, slots: number, alone: () => boolean): Tu
       if (organizationId === undefined) return attempt();
       let leave = take(organizationId, request);
       if (leave === null) {
-        if (await actingFor(organizationId, () => queueForTurn(pool, deliveryId))) return null;
+        if (request.queued) {
+          await actingFor(organizationId, () => postponeDelivery(pool, deliveryId, COME_BACK_MS));
+          return { status: 'deferred', waitMs: COME_BACK_MS, for: 'places' };
+        }
+        if (await actingFor(organizationId, () => queueForTurn(pool, deliveryId))) return QUEUED;
         // It has ended: finding that out takes no time.
         leave = places.enter(organizationId);
       }

@@ -2,6 +2,7 @@
 // runs one step after the other, so each is short and the progress is visible.
 import { setTimeout as delay } from 'node:timers/promises';
 import { eachOf } from '../../core/each-of.ts';
+import { type RepairKind, reconciliationRepairs } from '../../core/metrics/services.ts';
 import {
   claimListing,
   countRepairs,
@@ -96,7 +97,9 @@ function note(repaired: Repaired, kind: DeliveryRepair, deliveryId: string): voi
 /** Logs the repairs once, and adds them to the count. */
 async function report({ pool, log }: ReconcileDeps, repaired: Repaired): Promise<void> {
   for (const [kind, ids] of Object.entries(repaired)) {
-    if (ids.length > 0) log.warn({ count: ids.length, ids }, `repaired: ${kind}`);
+    if (ids.length === 0) continue;
+    log.warn({ count: ids.length, ids }, `repaired: ${kind}`);
+    reconciliationRepairs.add({ kind: kind.replaceAll(' ', '_') as RepairKind }, ids.length);
   }
   await countRepairs(pool, countsOf(repaired));
 }

@@ -8,6 +8,7 @@ import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { failoverRules } from '../../db/hot-path/attempt-config.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type BatchUnderWay, endBatch, findBatch, type OpenMember, openMembers } from '../../db/warehouse/batches.ts';
+import { countRecorded } from '../count-attempts.ts';
 import { offerFailover } from '../failover.ts';
 import type { BatchReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
@@ -103,6 +104,7 @@ function attemptOf({ deliveryId, eventId, attemptCount }: OpenMember) {
     requestHeaders: {},
     responseHeaders: null,
     responseBody: null,
+    exchange: null,
     lane: 'workflow' as const,
   };
 }
@@ -116,7 +118,7 @@ function timesOf({ startedAt, uploadedAt, latency }: BatchUnderWay) {
 async function record({ hotPool }: FlushDeps, results: AttemptResult[]): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await recordResults(hotPool, results);
+      countRecorded(results, await recordResults(hotPool, results), 'warehouse');
       return;
     } catch (error) {
       if (tries === TRIES || !isTransientDatabaseError(error)) throw error;

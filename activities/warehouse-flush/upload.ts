@@ -3,6 +3,7 @@
 // whose transforms have to wait for too long, is halved.
 // Rules: WH-21, WH-24, WH-26.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
+import { warehouseUploads } from '../../core/metrics/services.ts';
 import { MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
@@ -63,6 +64,8 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   );
   const latency = Math.round(performance.now() - began);
   if (!written.ok && written.kind === 'closed') throw new Error('The worker is shutting down');
+  const result = written.ok ? 'written' : written.retryable ? 'failed' : 'refused';
+  warehouseUploads.add({ provider: target.type, result });
   if (!written.ok) return fail(deps, batch, written, written.retryable ? 'soon' : 'slowly', latency);
   const noted = await noteUploaded(deps.pool, batch, { events: count, bytes: body.length, misfits, sha256, latency });
   deps.log.info(

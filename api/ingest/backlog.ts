@@ -5,6 +5,8 @@ import type { Settings } from '../../core/config.ts';
 import { leftFor } from '../../core/fair-share.ts';
 import type { Limits } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
+import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
 import { backlogBounds, countWaiting, databaseBytes } from '../../db/delivery/backlog.ts';
 import type { NewDelivery } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
@@ -21,7 +23,7 @@ const RETRY_AFTER_SECONDS = 10;
 const DATABASE_REOPENS_AT = 0.98;
 
 /** `partly_full`: webhooks of some organizations, or to some destinations, are refused, because their backlog is too large. */
-export type DoorState = 'open' | 'partly_full' | 'full';
+export type DoorState = (typeof GATE_STATES)[number];
 
 export interface BacklogDeps {
   pool: Pool;
@@ -60,6 +62,7 @@ export class Backlog {
   }
 
   async watch(): Promise<void> {
+    ingestGate.readFrom(() => GATE_STATES.map((state) => [{ state }, state === this.state() ? 1 : 0]));
     this.#schedule = await startAdaptivePoll(() => this.#look());
   }
 
@@ -139,7 +142,7 @@ export class Backlog {
         await this.#lookAtDatabase(settings.HOOKYARD_MAX_DATABASE_BYTES);
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) log.warn({ error: String(error) }, 'the backlog cannot be read; ingest stays as it is');
+      if (!this.#failing) log.warn({ cause: causeOf(error) }, 'the backlog cannot be read; ingest stays as it is');
       this.#failing = true;
     } finally {
       this.#letIn.countEnds(counted);

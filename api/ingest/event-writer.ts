@@ -1,5 +1,6 @@
 // Writes accepted events: concurrent requests share a statement and a commit, and each is answered after that commit.
 import { type Batcher, createBatcher } from '../../core/batcher.ts';
+import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { type GroupOutcome, type WriteOutcome, writeGroup } from './write-group.ts';
@@ -9,6 +10,8 @@ const MEBIBYTE = 1024 * 1024;
 const CONCURRENT_GROUPS = 2;
 // More commits per second would only take CPU from other work and make all of them slower.
 const SPACING_MS = 5;
+// Relays are told of new deliveries once in this time at most, however many groups there are.
+const WAKE_SPACING_MS = 5;
 const GROUP = { maxItems: 256, maxWeight: 16 * MEBIBYTE };
 // Maximum queue when PostgreSQL is slower than the senders; beyond it, ingest answers 503.
 const QUEUE = { maxQueued: 2000, maxQueuedWeight: 128 * MEBIBYTE };
@@ -22,8 +25,14 @@ export interface EventWriter {
 
 /** @param alone whether there is only one organization, for which the whole queue is */
 export function createEventWriter(pool: Pool, alone: () => boolean = () => true): EventWriter {
+  const wakes = createWakes(pool);
   const batcher: Batcher<NewEvent, GroupOutcome> = createBatcher({
-    run: (events) => writeGroup(pool, events),
+    async run(events) {
+      const outcomes = await writeGroup(pool, events);
+      // Nobody waits for it, least of all the sender.
+      if (outcomes.some((outcome, index) => hasDelivery(outcome, events[index]))) void wakes.submit();
+      return outcomes;
+    },
     weigh: (event) => event.body.length,
     ownerOf: (event) => event.organizationId,
     alone,
@@ -55,6 +64,26 @@ export function createEventWriter(pool: Pool, alone: () => boolean = () => true)
       if (!event.idempotency) return writeOne(event);
       return writeKeyed(event, `${event.sourceId}:${event.idempotency.keyHash.toString('hex')}`);
     },
-    idle: () => batcher.idle(),
+    async idle() {
+      await batcher.idle();
+      await wakes.idle();
+    },
   };
+}
+
+const hasDelivery = ({ kind }: GroupOutcome, event: NewEvent | undefined): boolean =>
+  kind === 'stored' && event?.deliveries.some(({ status }) => status === 'pending') === true;
+
+/** Failure policy: a relay that is not told finds the deliveries at its next poll, a tenth of a second later at most. */
+function createWakes(pool: Pool): Batcher<void, void> {
+  return createBatcher({
+    async run(wakes) {
+      await wakeRelays(pool).catch(() => undefined);
+      return wakes;
+    },
+    maxItems: Number.POSITIVE_INFINITY,
+    maxQueued: Number.POSITIVE_INFINITY,
+    spacingMs: WAKE_SPACING_MS,
+    concurrency: 1,
+  });
 }

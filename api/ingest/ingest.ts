@@ -7,6 +7,7 @@ import type { Settings } from '../../core/config.ts';
 import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
 import type { LimitName } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
+import { eventsUnrouted } from '../../core/metrics/ingest.ts';
 import { slackChallenge } from '../../core/signatures/index.ts';
 import { isSlug } from '../../core/slugs.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -18,6 +19,7 @@ import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
+import { type Arrival, arrivalOf } from './arrival.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { createGatekeeper, type Decision, type Gatekeeper } from './gatekeeper.ts';
@@ -26,6 +28,7 @@ import type { OrganizationUse, Place } from './organization-use.ts';
 import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
+import type { Refusals } from './refusals.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 import type { WriteOutcome } from './write-group.ts';
 
@@ -43,6 +46,7 @@ export interface IngestDeps {
   backlog: Backlog;
   compute: Pick<Compute, 'gates'>;
   quotas: Quotas;
+  refusals: Refusals;
 }
 
 export interface Ingest {
@@ -52,7 +56,8 @@ export interface Ingest {
 }
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
-export function createIngest({ pool, settings, secretBox, backlog, quotas, compute }: IngestDeps): Ingest {
+export function createIngest(deps: IngestDeps): Ingest {
+  const { pool, settings, secretBox, backlog, quotas, compute, refusals } = deps;
   const routing = createRoutingCache(pool, secretBox);
   const writer = createEventWriter(pool, () => backlog.alone);
   const gatekeeper = createGatekeeper(compute);
@@ -69,32 +74,33 @@ export function createIngest({ pool, settings, secretBox, backlog, quotas, compu
     const receivedAt = new Date();
     const headers = flatHeaders(ctx.req.headers);
     refuseLoop(headers);
-    const [, organizationSlug = '', sourceSlug = '', token = null] = match;
-    const known = await requireOpenSource(routing, organizationSlug, sourceSlug);
+    const arrival = arrivalOf(ctx, match, headers, receivedAt);
+    try {
+      ctx.body = await receive(ctx, arrival);
+    } catch (error) {
+      refusals.note(arrival, error);
+      throw error;
+    }
+  }
+
+  async function receive(ctx: Koa.Context, arrival: Arrival): Promise<object> {
+    const { organizationSlug, sourceSlug } = arrival;
+    await requireOpenSource(routing, arrival);
+    const { source: known } = arrival;
+    if (known !== null) ctx.state.source = { organizationId: known.organizationId, sourceId: known.sourceId };
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
     const payloadBytes = await requireQuota(ctx.req, known);
     const { room, client, minBodyRate }: ApiState = ctx.state;
     const source = `${organizationSlug}/${sourceSlug}`;
-    if (!room.enter({ client: client.client, source, organization: known ? organizationSlug : NO_ORGANIZATION })) {
+    const organization = known ? organizationSlug : NO_ORGANIZATION;
+    if (!room.enter({ client: client.client, source, organization })) {
       throw unavailable('Too many webhooks of this source are under way');
     }
-    const received = new Received({
-      organizationSlug,
-      sourceSlug,
-      token,
-      method: ctx.method,
-      queryText: ctx.querystring,
-      headers,
-      body: await readBody(
-        ctx.req,
-        { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, minBodyRate },
-        room,
-      ),
-      clientAddress: client.address,
-      receivedAt,
-    });
-    ctx.body = await accept({ routing, writer, backlog, quotas, gatekeeper }, received);
+    const limits = { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, minBodyRate };
+    const body = await readBody(ctx.req, limits, room);
+    const received = new Received(Object.assign(arrival, { body }));
+    return accept({ routing, writer, backlog, quotas, gatekeeper }, arrival, received);
   }
 
   /**
@@ -121,10 +127,11 @@ interface Stores {
 /** Verifies and stores one webhook; the answer's body. */
 async function accept(
   { routing, writer, backlog, quotas, gatekeeper }: Pick<IngestDeps, 'backlog' | 'quotas'> & Stores,
+  arrival: Arrival,
   received: Received,
 ): Promise<object> {
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
-    const { source, mac } = await verifiedSource(routing, received);
+    const { source, mac } = await verifiedSource(routing, arrival, received);
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return { challenge };
     const use = await quotas.of(source);
@@ -135,7 +142,10 @@ async function accept(
     const event = newEvent(source, received, verified, await decisionOf(gatekeeper, source, received));
     await requireFewDeliveries(quotas, use, event.deliveries.length);
     const outcome = await store(writer, use, backlog.takeRoomFor(source, event.deliveries), event);
-    if (outcome.kind === 'stored') return { success: true, eventId: event.id };
+    if (outcome.kind === 'stored') {
+      if (event.deliveries.length === 0) eventsUnrouted.add({});
+      return { success: true, eventId: event.id };
+    }
     if (outcome.kind === 'duplicate') return { success: true, eventId: outcome.eventId, duplicate: true };
     routing.forget(received.organizationSlug, received.sourceSlug);
   }
@@ -190,26 +200,25 @@ async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, delive
 }
 
 /**
- * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may know of.
- * @returns the source of this name, as far as is known
+ * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may know of. The
+ * source of this name, as far as is known, is then that of the arrival.
  */
-async function requireOpenSource(
-  routing: RoutingCache,
-  organizationSlug: string,
-  sourceSlug: string,
-): Promise<SourceRouting | null> {
-  if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource({ organizationSlug, sourceSlug });
+async function requireOpenSource(routing: RoutingCache, arrival: Arrival): Promise<void> {
+  const { organizationSlug, sourceSlug } = arrival;
+  if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource(arrival);
   const known = await routing.get(organizationSlug, sourceSlug);
-  if (known === null || closedBy(known, sourceSlug) === null || asksForProof(known)) return known;
+  arrival.source = known;
+  if (known === null || closedBy(known, sourceSlug) === null || asksForProof(known)) return;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
+  arrival.source = current;
   const closed = current && !asksForProof(current) ? closedBy(current, sourceSlug) : null;
   if (closed !== null) throw closed;
-  return current;
 }
 
 /** The source and the right signature, after the request was verified. A cached source accepts, and only a current one refuses. */
 async function verifiedSource(
   routing: RoutingCache,
+  arrival: Arrival,
   received: Received,
 ): Promise<{ source: SourceRouting; mac: Buffer | null }> {
   const { organizationSlug, sourceSlug } = received;
@@ -218,7 +227,9 @@ async function verifiedSource(
   if (verdict.kind === 'accepted') return verdict;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
   const last = current === known ? verdict : judge(current, received);
+  arrival.source = current;
   if (last.kind === 'accepted') return last;
+  arrival.cause = last.cause;
   throw last.error;
 }
 

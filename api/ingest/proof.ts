@@ -13,9 +13,8 @@ import type { SourceRouting } from './routing.ts';
 
 export type Verdict =
   | { kind: 'accepted'; source: SourceRouting; mac: Buffer | null }
-  | { kind: 'refused'; error: ApiError };
-
-const refused = (error: ApiError): Verdict => ({ kind: 'refused', error });
+  /** `cause`: what it lacks, which the answer may conceal; null where the answer says why. */
+  | { kind: 'refused'; error: ApiError; cause: 'token' | 'signature' | null };
 
 /** @param source null when there is none by this name */
 export function judge(source: SourceRouting | null, received: Received): Verdict {
@@ -24,7 +23,7 @@ export function judge(source: SourceRouting | null, received: Received): Verdict
   const verification = verify(source, received, nowMs);
   if (!verification.valid) return source.concealed ? notFound(received, verification) : badSignature(verification);
   const closed = closedBy(source, received.sourceSlug);
-  if (closed !== null) return refused(closed);
+  if (closed !== null) return { kind: 'refused', error: closed, cause: null };
   return { kind: 'accepted', source, mac: verification.mac };
 }
 
@@ -59,7 +58,8 @@ export function closedBy({ enabled, standing }: SourceRouting, sourceSlug: strin
 }
 
 function badSignature({ reason }: { reason: string }): Verdict {
-  return refused(new ApiError(401, 'INVALID_SIGNATURE', `${reason}; nothing was stored`));
+  const error = new ApiError(401, 'INVALID_SIGNATURE', `${reason}; nothing was stored`);
+  return { kind: 'refused', error, cause: 'signature' };
 }
 
 const NO_KEY = randomBytes(32);
@@ -67,5 +67,5 @@ const NO_KEY = randomBytes(32);
 function notFound(received: Received, verification?: Verification & { valid: false }): Verdict {
   // A large body takes milliseconds to hash, which would tell a source that verifies from one that does not exist.
   if (!verification?.hashed) createHmac('sha256', NO_KEY).update(received.body).digest();
-  return refused(unknownSource(received));
+  return { kind: 'refused', error: unknownSource(received), cause: verification ? 'signature' : 'token' };
 }

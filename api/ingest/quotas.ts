@@ -3,6 +3,7 @@
 import type { Settings } from '../../core/config.ts';
 import { type Limits, limitsOf } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { isConnectionLost } from '../../db/database-errors.ts';
 import { addAccepted, loadUse } from '../../db/organizations/usage.ts';
@@ -102,7 +103,7 @@ export class Quotas {
       }
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#deps.log.warn({ error: String(error) }, 'the use of organizations cannot be counted');
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'the use of organizations cannot be counted');
       this.#failing = true;
     }
   }

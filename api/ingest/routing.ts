@@ -39,7 +39,8 @@ export interface SourceRouting {
 }
 
 const MAX_CACHED = 10_000;
-// Look-ups at a time: strangers who try addresses cause one each, and must leave connections to what stores webhooks.
+// Look-ups at a time: strangers who try addresses cause one each, and must leave connections to what stores webhooks: half of
+// them, where there are few.
 const MAX_LOOKUPS = 4;
 
 export interface RoutingCache {
@@ -59,7 +60,7 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
   const cached = new LRUCache<string, SourceRouting>({ max: maxSources });
   // Names without a source, so that strangers who try names cost one query each time, like those who find a source.
   const missing = new LRUCache<string, true>({ max: maxSources });
-  const inTurn = createTurns(MAX_LOOKUPS);
+  const inTurn = createTurns(Math.min(MAX_LOOKUPS, Math.max(1, Math.floor(pool.options.max / 2))));
   const loading = new Map<string, Promise<SourceRouting | null>>();
 
   async function load(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null> {

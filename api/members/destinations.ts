@@ -24,6 +24,7 @@ import {
 import { idOf, REDACTED, recentTotals, text, timestamp } from './values.ts';
 
 const MAX_RATE_PER_MINUTE = 1_000_000;
+const MAX_CONCURRENCY = 1000;
 
 /** Of a type other than the stored one. */
 export const UNCHANGEABLE = 'cannot be changed after creation';
@@ -93,6 +94,18 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
       .max(MAX_RATE_PER_MINUTE)
       .nullable()
       .meta({ description: 'Null: unlimited.', examples: [null] }),
+    null,
+  ),
+  maxConcurrency: optional(
+    z
+      .int()
+      .min(1)
+      .max(MAX_CONCURRENCY)
+      .nullable()
+      .meta({
+        description: 'Most attempts at a time. Null: as many as the destination copes with.',
+        examples: [null],
+      }),
     null,
   ),
   retryPolicy: converted(field.retryPolicy, { answer: field.shownRetryPolicy }),

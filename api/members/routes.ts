@@ -2,7 +2,7 @@
 // A new member is a row here, a column of the entity and a migration.
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../core/circuit.ts';
-import { LANES } from '../../core/lane.ts';
+import { LANE_SETTINGS } from '../../core/lane.ts';
 import type { Route } from '../../db/entities.ts';
 import { refuse } from '../validation.ts';
 import * as field from './fields.ts';
@@ -54,7 +54,7 @@ const expectedResponse = z
     examples: [{ statusCodes: [200, 202], bodyContains: 'ok' }],
   });
 
-const lane = z.enum(LANES);
+const lane = z.enum(LANE_SETTINGS);
 
 const distinct = (ids: string[]): boolean => new Set(ids).size === ids.length;
 const destinations = z.array(z.string()).refine(distinct, 'must not name a destination twice');

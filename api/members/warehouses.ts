@@ -103,6 +103,7 @@ export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecr
   previousSigningSecretUntil: destinationMembers.previousSigningSecretUntil,
   timeoutMs: onlyShown(destinationMembers.timeoutMs),
   rateLimitPerMinute: onlyShown(destinationMembers.rateLimitPerMinute),
+  maxConcurrency: onlyShown(destinationMembers.maxConcurrency),
   retryPolicy: onlyShown(destinationMembers.retryPolicy),
   lastDeliveryAt: destinationMembers.lastDeliveryAt,
   createdAt: destinationMembers.createdAt,

@@ -9,10 +9,11 @@ import { withExamples } from './examples.ts';
 import { ingestOperations } from './ingest.ts';
 import { toOperationObject } from './operation-object.ts';
 import { serviceOperations } from './service.ts';
+import { statusOperation } from './status.ts';
 
 export type ApiDocument = ReturnType<typeof createDocument>;
 
-const operations: Described[] = [...ingestOperations, ...managementOperations, ...serviceOperations];
+const operations: Described[] = [...ingestOperations, ...managementOperations, ...serviceOperations, statusOperation];
 
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 
@@ -42,6 +43,11 @@ export function apiDocument(): ApiDocument {
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `whr_...`' },
+          operatorKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The key of the operator of the installation: `HOOKYARD_OPERATOR_KEY`.',
+          },
         },
       },
     },

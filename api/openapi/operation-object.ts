@@ -44,6 +44,7 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
 // Requirement Object").
 function securityOf(operation: Described): Record<string, string[]>[] {
   if (operation.family === 'public') return [];
+  if (operation.family === 'operator') return [{ operatorKey: [] }];
   const scope = scopeOf(operation);
   return [{ apiKey: scope === null ? [] : [scope] }];
 }

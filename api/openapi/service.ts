@@ -6,6 +6,8 @@ import { readySchema } from '../resources/health.ts';
 
 const well = z.object({ status: z.literal('ok') }).meta({ id: 'Well' });
 
+const count = z.int().min(0);
+
 const ready = z
   .object({
     status: z.literal('ok'),
@@ -18,6 +20,13 @@ const ready = z
       description: 'Whether Temporal can be reached. While it is away, webhooks are accepted and wait for it.',
       examples: ['ok'],
     }),
+    lanes: z
+      .object({ workflow: count.meta({ examples: [1] }), express: count.meta({ examples: [0] }) })
+      .meta({
+        description:
+          'Only with `deep`: how many workers take deliveries in each lane now, where the route names none. With `HOOKYARD_LANE=adaptive`, `express` are those whose workflows fall behind.',
+      })
+      .optional(),
   })
   .meta({ id: 'Ready' });
 

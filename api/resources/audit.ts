@@ -1,7 +1,7 @@
 // The audit log of the organization: who changed what, and who read payloads and secrets.
 // Rules: AUDIT-06, AUDIT-07.
 import { z } from 'zod';
-import { type AuditRecord, listAuditRecords, MAX_RECORD_IDS, OUTCOMES } from '../../db/audit/records.ts';
+import { type AuditRecord, listAuditRecords, MAX_RECORD_IDS, MOST_COUNTED, OUTCOMES } from '../../db/audit/records.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { count, exampleId, idOf, listOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -65,7 +65,11 @@ export const auditOperation: Operation = {
     'Every request that may change something, and those that read payloads or secrets in clear. Kept for ' +
     '`HOOKYARD_AUDIT_RETENTION_DAYS`; nobody can change a record.',
   query: listSchema,
-  answer: { status: 200, description: 'One page, newest first.', schema: listOf(auditRecord) },
+  answer: {
+    status: 200,
+    description: `One page, newest first; \`total\` is at most ${MOST_COUNTED}.`,
+    schema: listOf(auditRecord),
+  },
 };
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {

@@ -4,11 +4,13 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { isId } from '../../core/ids.ts';
+import { causeOf } from '../../core/log-cause.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
 import { inTransaction } from '../../db/pool.ts';
 import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
+import { recordAhead } from '../deeds.ts';
 import { ApiError, notFound, unavailable } from '../errors.ts';
 import { count, idOf, listOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -133,6 +135,7 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   if (delivery.status !== 'retrying') {
     throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
   }
+  await recordAhead(ctx);
   if (!(await signalRetry(deps, organizationId(ctx), delivery))) {
     throw invalidState(
       delivery,
@@ -150,7 +153,7 @@ async function signalRetry(
   try {
     return await deps.signals.retryNow({ organizationId: organization, deliveryId, destinationId });
   } catch (error) {
-    deps.log.warn({ err: error, deliveryId }, 'retryNow could not be sent');
+    deps.log.warn({ deliveryId, cause: causeOf(error) }, 'retryNow could not be sent');
     throw unavailable('Temporal cannot be reached');
   }
 }
@@ -198,7 +201,8 @@ async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
   }
 }
 
-async function requireDelivery(ctx: Context, deps: ApiDeps): Promise<DeliveryRecord> {
+/** The delivery of the path. @throws ApiError 404 */
+export async function requireDelivery(ctx: Context, deps: ApiDeps): Promise<DeliveryRecord> {
   const id = param(ctx, 'id');
   requireId('delivery', 'dlv', id);
   const delivery = await findDelivery(deps.pool, organizationId(ctx), id);

@@ -7,7 +7,7 @@ import { LANES } from '../../core/lane.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
-import { count, headers, idOf, latency, text, timestamp } from '../members/values.ts';
+import { count, flag, headers, idOf, latency, text, timestamp } from '../members/values.ts';
 import { isoTime } from '../records.ts';
 
 const statusCode = z
@@ -61,9 +61,39 @@ export const attemptMembers = {
   statusCode,
   latency,
 };
+const ms = (description: string, example: number | null) =>
+  z
+    .number()
+    .min(0)
+    .nullable()
+    .meta({ description, examples: [example] });
+const connection = z
+  .object({
+    address: text('192.0.2.7', 'The IP address that it went to, or was tried last.'),
+    port: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .meta({ examples: [443] }),
+    reused: flag(false, 'Whether it was kept from an earlier attempt: then no step of it took time.'),
+  })
+  .nullable()
+  .meta({ description: 'Null when none was tried, or it is not known.' });
+const timings = z
+  .object({
+    dns: ms('Look-up of the name; null for an IP address.', 3.1),
+    connect: ms('TCP connection, other addresses of the name that did not answer included.', 11.8),
+    tls: ms('TLS handshake; null without TLS.', 24.5),
+    firstByte: ms('From the request on the connection to the first byte of the answer.', 41.2),
+    total: latency,
+  })
+  .nullable()
+  .meta({ description: 'ms. A step that was not made, or not finished, is null; all is null when it is not known.' });
 const attempt = z
   .object({
     ...attemptMembers,
+    connection,
+    timings,
     error: text('The destination answered 500')
       .nullable()
       .meta({ examples: [null] }),
@@ -121,11 +151,24 @@ export function showDelivery(delivery: DeliveryRecord, link: WorkflowLink) {
 export function showAttempt(attempt: AttemptRecord) {
   return {
     ...timelineAttempt(attempt),
+    connection: connectionOf(attempt),
+    timings: timingsOf(attempt),
     error: attempt.error,
     requestHeaders: attempt.requestHeaders,
     responseHeaders: attempt.responseHeaders,
     responseBody: attempt.responseBody,
   };
+}
+
+function connectionOf({ exchange }: AttemptRecord) {
+  const { address, port, reused } = exchange ?? {};
+  return address && port ? { address, port, reused } : null;
+}
+
+function timingsOf({ exchange, latency: total }: AttemptRecord) {
+  if (exchange === null) return null;
+  const { dns, connect, tls, firstByte } = exchange;
+  return { dns, connect, tls, firstByte, total };
 }
 
 /** An attempt in an event's timeline. */

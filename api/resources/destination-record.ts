@@ -7,6 +7,7 @@ import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import { isRedacted, keepRedacted, keepRedactedAuthConfig } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
+import { concurrencyLimit } from '../../db/delivery/concurrency.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
@@ -50,6 +51,13 @@ export const healthAnswer = z
     lastSuccessAt: timestamp.nullable(),
     lastFailureAt: timestamp.nullable(),
     status: z.enum(['healthy', 'degraded', 'failing', 'unknown']),
+    concurrencyLimit: z
+      .int()
+      .nullable()
+      .meta({
+        description: 'Most attempts that may be under way now, all workers together. Null: none was lately.',
+        examples: [50],
+      }),
   })
   .meta({ id: 'DestinationHealth', description: 'Of the last time (HOOKYARD_HEALTH_WINDOW_HOURS, 24 by default).' });
 
@@ -185,6 +193,7 @@ export async function showHealth(ctx: Context, deps: ApiDeps, ids: DestinationId
     lastDeliveryAt: isoTime(health.lastDeliveryAt),
     lastSuccessAt: isoTime(health.lastSuccessAt),
     lastFailureAt: isoTime(health.lastFailureAt),
+    concurrencyLimit: await concurrencyLimit(deps.pool, id),
   };
 }
 

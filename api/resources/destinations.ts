@@ -5,6 +5,7 @@ import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { Destination } from '../../db/entities.ts';
 import { readJson } from '../body.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
+import { recordAhead } from '../deeds.ts';
 import { invalid } from '../errors.ts';
 import {
   createDestinationSchema,
@@ -265,6 +266,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const { payload } = await parseOptionalBody(ctx, testSchema);
   const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+  await recordAhead(ctx);
   if (isWarehouse(destination)) {
     ctx.body = await testWarehouse(deps, callerOf(ctx).organization, destination, payload);
     return;

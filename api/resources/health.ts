@@ -2,8 +2,10 @@
 // Rules: HTTP-33, HTTP-34.
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
+import type { Lane } from '../../core/lane.ts';
+import { countRelayLanes } from '../../db/hot-path/relay-lanes.ts';
 import { type Pool, takesWrites } from '../../db/pool.ts';
-import { CachedProbe } from '../cached-probe.ts';
+import { CachedProbe } from '../../core/cached-probe.ts';
 import type { ApiRouter } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { DoorState } from '../ingest/backlog.ts';
@@ -32,23 +34,31 @@ export interface HealthDeps {
   ingestState: () => DoorState;
   database: CachedProbe;
   temporal: CachedProbe;
+  lanes: LanesProbe;
+}
+
+export interface LanesProbe {
+  /** @returns how many workers take deliveries in each lane; undefined when that is not known within `waitMs` */
+  within(waitMs: number): Promise<Record<Lane, number> | undefined>;
 }
 
 /**
  * A process is ready when it can store a webhook.
  * Failure policy: neither an unreachable Temporal, which ingest does not need,
- * nor a full backlog, which every other process shares, makes a process unready. The answer reports both; with `deep` both count.
+ * nor a full backlog, which every other process shares, makes a process unready. The answer reports both; with `deep` both count, and
+ * the lanes of the workers are reported.
  */
-export function mountHealth(router: ApiRouter, { ending, ingestState, database, temporal }: HealthDeps): void {
+export function mountHealth(router: ApiRouter, { ending, ingestState, database, temporal, lanes }: HealthDeps): void {
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
     const { deep = false } = parseQuery(ctx, readySchema);
     if (ending()) throw notReady('this process ends; what it is sent until then is still served');
-    const [stores, delivers] = await Promise.all([
+    const [stores, delivers, lanesInUse] = await Promise.all([
       database.within(DEADLINE_MS),
       temporal.within(deep ? DEADLINE_MS : PATIENCE_MS),
+      deep ? lanes.within(DEADLINE_MS) : undefined,
     ]);
     const ingest = ingestState();
     const problems = [problemOf('the database', stores)];
@@ -57,7 +67,7 @@ export function mountHealth(router: ApiRouter, { ending, ingestState, database, 
     if (found.length > 0) throw notReady(found.join('; '));
     // No answer yet: the last result is used.
     const last = delivers === undefined ? temporal.last : delivers;
-    ctx.body = { status: 'ok', ingest, temporal: last === null ? 'ok' : 'away' };
+    ctx.body = { status: 'ok', ingest, temporal: last === null ? 'ok' : 'away', lanes: lanesInUse };
   });
 }
 
@@ -73,6 +83,15 @@ export function lookAtTemporal({ connection, workflowService }: Client): CachedP
     await connection.withDeadline(Date.now() + DEADLINE_MS, () => workflowService.getSystemInfo({}));
     return null;
   });
+}
+
+export function lookAtLanes(pool: Pool): LanesProbe {
+  let counted: Record<Lane, number> | undefined;
+  const probe = new CachedProbe(async () => {
+    counted = await countRelayLanes(pool);
+    return null;
+  });
+  return { within: async (waitMs) => ((await probe.within(waitMs)) === null ? counted : undefined) };
 }
 
 function problemOf(server: string, problem: string | null | undefined): string | null {

@@ -1,9 +1,12 @@
 // The unguessable part of a source's address: made when a source asks for it, replaced by a rotation.
-// Rules: SRC-31 to SRC-33.
+// Rules: SRC-31 to SRC-33, SRC-35.
 import { z } from 'zod';
+import { allows } from '../../core/access.ts';
 import { type IngestTokenRule, newIngestToken } from '../../core/ingest-token.ts';
+import { redactSecret } from '../../core/redaction.ts';
 import type { Source } from '../../db/entities.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
+import { noteSecretRead } from '../deeds.ts';
 import { ApiError } from '../errors.ts';
 import { sourceAnswer } from '../members/sources.ts';
 import type { Operation } from '../operation.ts';
@@ -67,9 +70,18 @@ function sealedToken(deps: ApiDeps, id: string) {
   return { ingestTokenValue: deps.secretBox.encrypt(newIngestToken(), id) };
 }
 
-/** The address to which the provider sends. */
+/**
+ * The address to which the provider sends. Whoever knows its token may send too, so a key that only reads gets it masked, and who
+ * reads it is recorded.
+ */
 export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string {
-  const url = `${deps.baseUrl()}/ingest/${callerOf(ctx).organization.slug}/${source.slug}`;
+  const { organization, key } = callerOf(ctx);
+  const url = `${deps.baseUrl()}/ingest/${organization.slug}/${source.slug}`;
   const { ingestTokenValue: sealed } = source;
-  return sealed ? `${url}/${deps.secretBox.decrypt(sealed, source.id)}` : url;
+  if (!sealed) return url;
+  const token = deps.secretBox.decrypt(sealed, source.id);
+  const maySee = allows(key.scopes, 'sources:write') || allows(key.scopes, 'secrets:read');
+  if (!maySee) return `${url}/${redactSecret(token)}`;
+  noteSecretRead(ctx, source.id);
+  return `${url}/${token}`;
 }

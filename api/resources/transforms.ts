@@ -5,15 +5,9 @@ import { newId } from '../../core/ids.ts';
 import { METHODS } from '../../core/methods.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { Transform } from '../../db/entities.ts';
-import {
-  NoTurnError,
-  SandboxUnavailableError,
-  type TransformCode,
-  type TransformProblem,
-} from '../../outbound/transforms/index.ts';
-import { type ApiDeps, type Context, organizationId } from '../context.ts';
-import { ApiError, unavailable } from '../errors.ts';
-import { limitExceeded } from '../limits.ts';
+import type { TransformCode, TransformProblem } from '../../outbound/transforms/index.ts';
+import type { ApiDeps, Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
 import {
   codeShape,
   createTransformSchema,
@@ -24,6 +18,7 @@ import {
 } from '../members/transforms.ts';
 import { exampleSample, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { inSandbox, turnOf } from '../sandbox.ts';
 import { parseBody, parseOptionalBody } from '../validation.ts';
 import { NamedRecords } from './named-records.ts';
 
@@ -201,23 +196,4 @@ function invalidTransform({ message, line, column }: TransformProblem): ApiError
   return new ApiError(400, 'INVALID_TRANSFORM', `code has an error in line ${line}, column ${column}: ${message}`, [
     { path: 'code', message, line, column },
   ]);
-}
-
-function turnOf(ctx: Context) {
-  return { organizationId: organizationId(ctx), group: organizationId(ctx) };
-}
-
-/** @throws ApiError 503 when the sandbox cannot be used at the moment; 429 when this organization has to wait */
-async function inSandbox<T>(step: () => Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    if (error instanceof NoTurnError) throw outOfTurn(error);
-    if (error instanceof SandboxUnavailableError) throw unavailable(error.detail);
-    throw error;
-  }
-}
-
-function outOfTurn({ detail, waitMs }: NoTurnError): ApiError {
-  return limitExceeded('transformMsPerMinute', detail, waitMs / 1000);
 }

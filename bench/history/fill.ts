@@ -91,6 +91,7 @@ async function fillDay(db: Queryable, day: Day): Promise<void> {
   for (const statement of [EVENTS, PAYLOADS, DELIVERIES, ATTEMPTS]) await db.query(statement);
   const merged = new Date(mergedBefore(day.nowMs));
   for (const statement of [INGEST_STATS, DELIVERY_STATS, UNSENT, LATENCIES]) await db.query(statement, [merged]);
+  await db.query(FIGURES, [merged, new Date(mergedIntoDays(day.nowMs))]);
 }
 
 // `bench_hash` gives a number from 0 on for a number and a salt; `bench_id` the text of an id (core/ids.ts) made at a time.
@@ -215,6 +216,10 @@ ${ATTEMPT} order by id, n`;
 function mergedBefore(nowMs: number): number {
   return Math.floor(nowMs / HOUR_MS - 25) * HOUR_MS;
 }
+/** Older figures are days already. */
+function mergedIntoDays(nowMs: number): number {
+  return Math.floor(nowMs / DAY_MS - 8) * DAY_MS;
+}
 const BUCKET = `date_bin(case when at < $1 then interval '1 hour' else interval '5 minutes' end, at, 'epoch')`;
 
 // The roll-ups as the statements of db/hot-path/ and db/delivery/delivery-commands.ts write them; the totals of all time follow at the end.
@@ -250,6 +255,27 @@ select destination_id, route_id, ${BUCKET}, count(*)
 from (select *, to_timestamp(ms / 1000.0) as at from day_delivery where status = 'schema_failed') d
 group by 1, 2, 3 order by 1, 2, 3
 on conflict (destination_id, route_id, bucket) do update set unsent = s.unsent + excluded.unsent`;
+
+// As db/delivery/figures.ts counts.
+const FIGURES = `
+insert into delivery_figures as f (organization_id, bucket, destination_id, route_id, source_id, status_code, attempts, latency_sum,
+                                   delivered, failed, failed_over, not_sent, cancelled)
+select organization_id, date_bin(case when at < $2 then interval '1 day' when at < $1 then interval '1 hour' else interval '5 minutes' end, at, 'epoch'),
+       destination_id, route_id, source_id, code, count(*) filter (where code > 0), coalesce(sum(latency) filter (where code > 0), 0),
+       count(*) filter (where result = 'delivered'), count(*) filter (where result = 'failed'),
+       count(*) filter (where result = 'failed_over'), count(*) filter (where result = 'schema_failed'),
+       count(*) filter (where result = 'cancelled')
+from (
+  select organization_id, source_id, route_id, destination_id, started + latency * interval '1 ms' as at, latency, result,
+         case when result = 'delivered' then 200 else 503 end as code ${ATTEMPT}
+  union all
+  select organization_id, source_id, route_id, destination_id, to_timestamp(ms / 1000.0), 0, status, -1
+  from day_delivery where attempts = 0 and status in ('schema_failed', 'cancelled')
+) d group by 1, 2, 3, 4, 5, 6
+on conflict (organization_id, bucket, destination_id, route_id, source_id, status_code) do update
+  set attempts = f.attempts + excluded.attempts, latency_sum = f.latency_sum + excluded.latency_sum, delivered = f.delivered + excluded.delivered,
+      failed = f.failed + excluded.failed, failed_over = f.failed_over + excluded.failed_over, not_sent = f.not_sent + excluded.not_sent,
+      cancelled = f.cancelled + excluded.cancelled`;
 
 // The classes of core/latency-classes.ts.
 const LATENCIES = `

@@ -115,6 +115,7 @@ export function listRequests(
       name: `route stats, ${period}`,
       path: (run: number) => `/api/routes/${route(run % 8)}/stats?period=${period}`,
     })),
+    ...figureRequests(destination, nowMs),
     { name: 'destination health', path: (run) => `/api/destinations/${destination(run % 8)}/health` },
     { name: 'destination health, other family', path: (run) => `${base}/destinations/${destination(run % 8)}/health` },
     { name: 'destination', path: (run) => `/api/destinations/${destination(run)}` },
@@ -127,6 +128,37 @@ export function listRequests(
     { name: 'routes, pageSize 100', path: () => '/api/routes?pageSize=100' },
     { name: 'routes of a destination', path: (run) => `/api/routes?destinationId=${destination(run)}` },
   ];
+}
+
+/** Figures over a day, a week and a month. */
+function figureRequests(destination: (run: number) => string, nowMs: number): MeasuredRequest[] {
+  const times: [name: string, hours: number, step: number][] = [
+    ['a day by 5 minutes', 24, 300],
+    ['a day', 24, 3600],
+    ['a week by hours', 168, 3600],
+    ['a month by days', 743, 86_400],
+  ];
+  const kinds = [
+    'metric=events',
+    'metric=events&groupBy=route',
+    'metric=filtered&groupBy=route',
+    'metric=deliveries',
+    'metric=deliveries&groupBy=destination',
+    'metric=attempts&groupBy=source',
+    'metric=attempts&groupBy=statusCode',
+  ];
+  return times.flatMap(([name, hours, step]) => {
+    const query = `from=${new Date(nowMs - hours * HOUR_MS).toISOString()}&step=${step}`;
+    const request = (kind: string, also: (run: number) => string = () => '') => ({
+      name: `figures, ${kind.replaceAll(/metric=|groupBy=/g, '').replace('&', ' by ')}, ${name}`,
+      path: (run: number) => `/api/metrics?${kind}&${query}${also(run)}`,
+    });
+    return [
+      ...kinds.map((kind) => request(kind)),
+      request('metric=latency', (run) => `&destinationId=${destination(run % 8)}`),
+      ...(hours > 24 ? [] : [request('metric=latency&groupBy=destination')]),
+    ];
+  });
 }
 
 /** Searches of payloads: by how much of the history they have to read. */

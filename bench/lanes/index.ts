@@ -14,6 +14,7 @@ import { type Saturated, saturateInTurn } from './in-turn.ts';
 import { type LaneFigures, OUTSTANDING, startLane } from './lane.ts';
 import { plotLanes } from './plot.ts';
 import { barsOf, report } from './report.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 export interface Round {
   bareWorkflow: Saturated;
@@ -33,7 +34,8 @@ const WARM_UP_SECONDS = 15;
 export async function measureLanes(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
   const rounds: Round[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
-    rounds.push(await measureRound(stack, receiver, options, `round ${number} of ${options.rounds}`));
+    const label = `round ${number} of ${options.rounds}`;
+    rounds.push(await undisturbed(label, options, () => measureRound(stack, receiver, options, label)));
   }
   const bars = barsOf(rounds);
   console.log(report(rounds, bars, options.seconds));

@@ -42,6 +42,8 @@ export interface LaneOptions {
   paths?: string[];
   /** Environment variables besides the usual ones. */
   settings?: Record<string, string>;
+  /** Of one of its processes only. */
+  ports?: { api: Record<string, string>; worker: Record<string, string> };
 }
 
 export interface RunningLane extends Contender {
@@ -58,8 +60,8 @@ export interface RunningLane extends Contender {
 
 /** Starts Hookyard with one lane for everything. */
 export async function startLane(stack: Stack, receiver: Receiver, options: LaneOptions): Promise<RunningLane> {
-  const { lane, body, paths, settings } = options;
-  const service = await startService(stack, { HOOKYARD_LANE: lane, ...settings });
+  const { lane, body, paths, settings, ports } = options;
+  const service = await startService(stack, { HOOKYARD_LANE: lane, ...settings }, ports);
   const webhookUrls = paths?.map((path) => service.url + path) ?? [
     (await createPipe(service, receiver.url)).webhookUrl,
   ];

@@ -1,7 +1,7 @@
-// What an organization can do to the service: one entry each. An attack sets itself up, and then goes on until it is stopped;
-// refusals of the service are what it is there for.
+// What an organization can do to the service: one entry each. Refusals of the service are what an attack is there for.
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
+import { Agent, fetch } from 'undici';
 import { createPipe, createRoute, createDestination, type Organization, SECRET } from '../support/service.ts';
 import { delay } from '../support/wait.ts';
 import type { Targets } from './targets.ts';
@@ -10,50 +10,59 @@ export interface Attacker {
   service: Organization;
   targets: Targets;
   stopped: AbortSignal;
+  /** Notes how a request of the attack was answered: an attack that is refused for a mistake of its own shows nothing. */
+  answered: (answer: string) => void;
 }
 
 export interface Attack {
   name: string;
-  run: (attacker: Attacker) => Promise<void>;
+  /** Makes the records it needs. @returns the attack itself, which goes on until it is stopped */
+  prepare: (attacker: Attacker) => Promise<() => Promise<void>>;
 }
 
 export const ATTACKS: Attack[] = [
   {
     name: '200 dead destinations',
-    run: async (attacker) =>
-      repeat(attacker, 5, await webhooks(attacker, await fanOut(attacker, attacker.targets.dead, 200))),
+    prepare: async (attacker) => {
+      const send = await webhooks(attacker, await fanOut(attacker, attacker.targets.dead, 200));
+      return () => repeat(attacker, 5, send);
+    },
   },
   {
     name: '500 slow destinations',
-    run: async (attacker) =>
-      repeat(attacker, 2, await webhooks(attacker, await fanOut(attacker, attacker.targets.slow, 500))),
+    prepare: async (attacker) => {
+      const send = await webhooks(attacker, await fanOut(attacker, attacker.targets.slow, 500));
+      return () => repeat(attacker, 2, send);
+    },
   },
   {
     name: 'retries of slow destinations',
-    run: async (attacker) => {
+    prepare: async (attacker) => {
       const destination = { timeoutMs: 1000, retryPolicy: { maxRetries: 20, initialDelay: 100, maxDelay: 1000 } };
       const path = await fanOut(attacker, attacker.targets.slow, 50, {
         destination,
         route: { circuitFailureThreshold: 10_000 },
       });
-      await repeat(attacker, 2, await webhooks(attacker, path));
+      const send = await webhooks(attacker, path);
+      return () => repeat(attacker, 2, send);
     },
   },
   {
     name: '60 transforms of 180 ms',
-    run: async (attacker) => {
+    prepare: async (attacker) => {
       const transform = (await attacker.service.call('POST', '/api/transforms', {
         name: 'busy',
         type: 'javascript',
         code: 'export default ({ payload }) => { let sum = 0; for (let n = 0; n < 4000000; n += 1) sum += n % 7; return { ...payload, sum }; }',
       })) as { id: string };
       const path = await fanOut(attacker, attacker.targets.quick, 1, { route: { transformId: transform.id } });
-      await repeat(attacker, 60, await webhooks(attacker, path));
+      const send = await webhooks(attacker, path);
+      return () => repeat(attacker, 60, send);
     },
   },
   {
     name: 'heavy filters',
-    run: async (attacker) => {
+    prepare: async (attacker) => {
       const filterConditions = Array.from({ length: 50 }, (_, n) => ({
         field: `payload.items[*].${'abcde'[n % 5]}`,
         operator: 'matches',
@@ -61,50 +70,112 @@ export const ATTACKS: Attack[] = [
       }));
       const path = await fanOut(attacker, attacker.targets.quick, 1, { route: { filterConditions } });
       const items = Array.from({ length: 10_000 }, () => ({ a: 'xxxxxxxxxxxx', b: 'xxxxxxxx' }));
-      await repeat(attacker, 2, await webhooks(attacker, path, JSON.stringify({ items })));
+      const send = await webhooks(attacker, path, JSON.stringify({ items }));
+      return () => repeat(attacker, 2, send);
     },
   },
   {
     name: 'slow bodies',
-    run: async (attacker) => {
-      const path = await fanOut(attacker, attacker.targets.quick, 1);
-      const bodies = Array.from({ length: 121 }, () => slowBody(attacker, path));
-      await Promise.all(bodies);
+    prepare: async (attacker) => {
+      const route = () => fanOut(attacker, attacker.targets.quick, 1);
+      const paths = [await route(), await route(), await route()];
+      return async () => {
+        await Promise.all(Array.from({ length: 121 }, (_, n) => slowBody(attacker, paths[n % paths.length] ?? '')));
+      };
+    },
+  },
+  {
+    name: 'heavy schemas',
+    prepare: async (attacker) => {
+      // Each is another one, so that none is compiled already.
+      let count = 0;
+      const schema = () => largeSchema(`s${count++}`);
+      const created = await attacker.service.call('POST', '/api/schemas', { name: 'Large', schema: schema() });
+      const { id } = created as { id: string };
+      return () =>
+        together(attacker, 4, () => attacker.service.call('PATCH', `/api/schemas/${id}`, { schema: schema() }));
+    },
+  },
+  {
+    name: 'heavy field mappings',
+    prepare: async (attacker) => {
+      const created = await attacker.service.call('POST', '/api/destinations', warehouse(attacker.targets.dead));
+      const { id } = created as { id: string };
+      const payload = { texts: [`${manyStates(100 * 1024)}c`] };
+      return () =>
+        together(attacker, 4, () => attacker.service.call('POST', `/api/destinations/${id}/test`, { payload }));
     },
   },
   {
     name: 'searches of payloads',
-    run: async (attacker) => {
+    prepare: async (attacker) => {
       const path = await fanOut(attacker, attacker.targets.quick, 1);
       const send = await webhooks(attacker, path, JSON.stringify({ text: 'y'.repeat(100_000) }));
       for (let sent = 0; sent < 200 && !attacker.stopped.aborted; sent += 1) await send();
       const { organizationId } = attacker.service;
       const events = `/api/organizations/${organizationId}/events`;
-      await together(attacker, 16, () => attacker.service.call('GET', `${events}?search=nothing-has-this`));
+      return () => together(attacker, 16, () => attacker.service.call('GET', `${events}?search=nothing-has-this`));
     },
   },
   {
     name: 'imports',
-    run: async (attacker) => {
+    prepare: async (attacker) => {
       const destinations = Array.from({ length: 1000 }, (_, n) => ({
         name: `D ${n}`,
         slug: `d-${n}`,
         url: attacker.targets.quick,
       }));
       const body = { destinations, conflictStrategy: 'overwrite' };
-      await together(attacker, 16, () => attacker.service.call('POST', '/api/destinations/import', body));
+      return () => together(attacker, 16, () => attacker.service.call('POST', '/api/destinations/import', body));
     },
   },
   {
     name: '100 changes of one route at a time',
-    run: async (attacker) => {
+    prepare: async (attacker) => {
       const { routeId } = await createPipe(attacker.service, attacker.targets.quick);
-      await together(attacker, 100, () =>
-        attacker.service.call('PATCH', `/api/routes/${routeId}`, { description: `${Math.random()}` }),
-      );
+      return () =>
+        together(attacker, 100, () =>
+          attacker.service.call('PATCH', `/api/routes/${routeId}`, { description: `${Math.random()}` }),
+        );
     },
   },
 ];
+
+/** 800 members, each of which is work to compile. @param seed makes it another schema */
+const largeSchema = (seed: string) => ({
+  type: 'object',
+  properties: Object.fromEntries(
+    Array.from({ length: 800 }, (_, n) => [
+      `${seed}-${n}`,
+      { type: ['string', 'null'], pattern: `^${seed}-\\d+$`, maxLength: 100 + n },
+    ]),
+  ),
+});
+
+/** Whose field mapping searches long: nearly every letter of the text makes another state of its patterns. */
+const warehouse = (endpoint: string) => ({
+  name: 'busy',
+  type: 's3',
+  config: { bucket: 'bench', region: 'eu-central-1', endpoint, accessKeyId: 'bench', secretAccessKey: 'bench' },
+  fieldMapping: Array.from({ length: 8 }, (_, n) => ({
+    source: `$.payload.texts[?search(@, "[ab]*a[ab]{${400 + n}}[cd][cd]")]`,
+    target: `found_${n}`,
+    type: 'json',
+  })),
+});
+
+/** So many letters a and b, always the same, in no order that repeats itself soon. */
+function manyStates(length: number): string {
+  let seed = 12_345;
+  return Array.from({ length }, () => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (seed >> 16) % 2 === 0 ? 'a' : 'b';
+  }).join('');
+}
+
+// Not the one of the organization that is measured: a limit per client address must not meet both.
+const ATTACKER_ADDRESS = '127.0.0.9';
+const ofAttacker = new Agent({ connect: { localAddress: ATTACKER_ADDRESS } });
 
 const DESTINATIONS_AT_ONCE = 20;
 const MOST_OF_A_ROUTE = 50;
@@ -132,12 +203,20 @@ async function fanOut(
 }
 
 /** Sends one webhook, whatever the answer. */
-async function webhooks({ service }: Attacker, path: string, body = '{"a":1}'): Promise<() => Promise<unknown>> {
+async function webhooks(
+  { service, answered }: Attacker,
+  path: string,
+  body = '{"a":1}',
+): Promise<() => Promise<unknown>> {
   const headers = {
     'content-type': 'application/json',
     'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
   };
-  return () => fetch(service.url + path, { method: 'POST', headers, body }).then((answer) => answer.arrayBuffer());
+  return async () => {
+    const answer = await fetch(service.url + path, { method: 'POST', headers, body, dispatcher: ofAttacker });
+    answered(String(answer.status));
+    await answer.arrayBuffer();
+  };
 }
 
 /** So many a second, however quickly they are answered. */
@@ -154,18 +233,28 @@ async function repeat({ stopped }: Attacker, perSecond: number, send: () => Prom
 }
 
 /** So many at a time, each again when it is answered. */
-async function together({ stopped }: Attacker, count: number, work: () => Promise<unknown>): Promise<void> {
+async function together({ stopped, answered }: Attacker, count: number, work: () => Promise<unknown>): Promise<void> {
   const loop = async () => {
-    while (!stopped.aborted) await work().catch(() => delay(10));
+    while (!stopped.aborted) {
+      try {
+        await work();
+        answered('done');
+      } catch (error) {
+        // The code of the answer is in the message.
+        answered(/"code":"(\w+)"/.exec(String(error))?.[1] ?? String(error));
+        await delay(10);
+      }
+    }
   };
   await Promise.all(Array.from({ length: count }, loop));
 }
 
 /** A webhook whose body comes byte by byte, and another one when the service has had enough of it. */
-async function slowBody({ service, stopped }: Attacker, path: string): Promise<void> {
+async function slowBody({ service, stopped, answered }: Attacker, path: string): Promise<void> {
   const { hostname, port } = new URL(service.url);
   while (!stopped.aborted) {
-    const socket = connect(Number(port), hostname);
+    const socket = connect({ port: Number(port), host: hostname, localAddress: ATTACKER_ADDRESS });
+    socket.once('data', (line: Buffer) => answered(line.toString('latin1', 9, 12)));
     const closed = new Promise<void>((resolve) => {
       socket.on('error', () => {}).on('close', () => resolve());
     });

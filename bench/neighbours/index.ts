@@ -7,6 +7,7 @@ import type { BenchOptions } from '../support/options.ts';
 import { saveResults } from '../support/save.ts';
 import { addOrganization, createPipe, drained, SECRET, startService } from '../support/service.ts';
 import { createSender, measureLatency, type Percentiles, type Receiver, sendAtRate } from '../support/traffic.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 import { delay } from '../support/wait.ts';
 import { ATTACKS, type Attack } from './attacks.ts';
 import { startTargets } from './targets.ts';
@@ -47,12 +48,16 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
     const sender = createSender(pipe.webhookUrl, SECRET, body);
     const measure = () => measureLatency(sender.send, receiver, PER_SECOND, seconds);
     for (let number = 1; number <= count; number += 1) {
-      console.log(`round ${number} of ${count}`);
+      const label = `round ${number} of ${count}`;
+      console.log(label);
       await sendAtRate(sender.send, PER_SECOND, WARM_UP_SECONDS);
-      const round: Round = { alone: await measure(), beside: {} };
+      const round: Round = { alone: await undisturbed(`${label}, alone`, options, measure), beside: {} };
       for (const attack of ATTACKS) {
-        round.beside[attack.name] = await duringAttack(attack);
-        await drained(service, MAX_BACKLOG);
+        round.beside[attack.name] = await undisturbed(`${label}, ${attack.name}`, options, async () => {
+          const latencies = await duringAttack(attack);
+          await drained(service, MAX_BACKLOG);
+          return latencies;
+        });
       }
       rounds.push(round);
     }
@@ -63,7 +68,10 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
       // A new one each time: nothing is left of the attack before.
       const attacker = await addOrganization(service);
       const stop = new AbortController();
-      const attacking = attack.run({ service: attacker, targets, stopped: stop.signal });
+      const answers = new Map<string, number>();
+      const answered = (answer: string) => void answers.set(answer, (answers.get(answer) ?? 0) + 1);
+      const run = await attack.prepare({ service: attacker, targets, stopped: stop.signal, answered });
+      const attacking = run();
       try {
         await Promise.race([delay(LEAD_SECONDS * 1000), attacking]);
         return await measure();
@@ -71,6 +79,7 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
         stop.abort();
         await attacking;
         await attacker.leave();
+        console.log(`    ${[...answers].map(([answer, times]) => `${answer}: ${times}`).join(', ')}`);
       }
     }
   } finally {

@@ -10,6 +10,7 @@ import { startService } from '../support/service.ts';
 import type { Receiver } from '../support/traffic.ts';
 import { type Flood, measureFlood } from './flood.ts';
 import { LOAD, measureOpening, type Opening, THRESHOLD } from './opening.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 export async function measureOutage(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
   const { rounds, events, release, lane } = options;
@@ -22,11 +23,12 @@ export async function measureOutage(stack: Stack, receiver: Receiver, options: B
     console.log('an outage that is not counted: the worker runs its first workflows');
     await measureOpening(service, receiver, options);
     for (let number = 1; number <= rounds; number += 1) {
-      console.log(`outage ${number} of ${rounds}: ${LOAD[lane]} webhooks a second`);
-      openings.push(await measureOpening(service, receiver, options));
+      const label = `outage ${number} of ${rounds}`;
+      console.log(`${label}: ${LOAD[lane]} webhooks a second`);
+      openings.push(await undisturbed(label, options, () => measureOpening(service, receiver, options)));
     }
     console.log(`${events} webhooks for an open circuit, then released at ${release} a second`);
-    const flood = await measureFlood(service, receiver, options);
+    const flood = await undisturbed('the flood', options, () => measureFlood(service, receiver, options));
     const bars = barsOf(openings, flood);
     console.log(report(options, openings, flood, bars));
     if (options.save) saveResults(`outage-${lane}`, { lane, events, release, bars, openings, flood });

@@ -5,8 +5,8 @@ import { cpuMs, databaseCounters, treeCpuMs } from './measure.ts';
 
 /** Processes besides the servers of the stack; a bare limit has only one, which counts as the worker. */
 export interface Pids {
-  api?: number;
-  worker: number;
+  api?: number | number[];
+  worker: number | number[];
 }
 
 export interface Cost {
@@ -24,14 +24,18 @@ export async function readCounters(stack: Stack, pool: Pool, pids: Pids): Promis
   const own = process.cpuUsage();
   return {
     cpuMs: {
-      api: pids.api === undefined ? 0 : cpuMs(pids.api),
-      worker: cpuMs(pids.worker),
+      api: cpuOfAll(pids.api ?? []),
+      worker: cpuOfAll(pids.worker),
       temporal: cpuMs(stack.temporal?.pid ?? 0),
       postgres: treeCpuMs(stack.postgres?.pid ?? 0),
     },
     loadCpuMs: (own.user + own.system) / 1000,
     ...(await databaseCounters(pool)),
   };
+}
+
+function cpuOfAll(pids: number | number[]): number {
+  return [pids].flat().reduce((sum, pid) => sum + cpuMs(pid), 0);
 }
 
 /** What happened between two readings, divided by a number of deliveries (or of seconds). */

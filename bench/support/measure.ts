@@ -29,7 +29,8 @@ export function treeCpuMs(pid: number): number {
   return cpuMs(pid) + childrenOf(pid).reduce((sum, child) => sum + treeCpuMs(child), 0);
 }
 
-function childrenOf(pid: number): number[] {
+/** Of a process, on Linux. */
+export function childrenOf(pid: number): number[] {
   if (process.platform !== 'linux') return [];
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((task) =>

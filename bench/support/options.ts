@@ -1,11 +1,14 @@
 // The options of the command line, the same for every bench; each uses those that mean something to it.
 import { parseArgs } from 'node:util';
 import { LANES, type Lane } from '../../core/lane.ts';
+import { REPEATS } from './undisturbed.ts';
 
 export interface BenchOptions {
   /** Length of a measured phase. */
   seconds: number;
   rounds: number;
+  /** How often a round is measured again of which others took much of the cores. */
+  repeats: number;
   /** Of the benches that measure one lane. */
   lane: Lane;
   /** Of those that measure both: both, or the one that is named. */
@@ -17,9 +20,17 @@ export interface BenchOptions {
   waiting: number;
   /** How long a soak takes for each lane. */
   minutes: number;
+  /** Whether PostgreSQL's statements are counted, too. */
+  statements: boolean;
   /** How many stored deliveries, and how many routes, the service is measured with. */
   deliveries: number[];
   routes: number[];
+  /** Webhooks per second. */
+  rates: number[];
+  /** Sizes of a fleet, its API processes, and webhooks per second for each size. */
+  workers: number[];
+  api: number;
+  rate: number;
   /** Whether figures and plots are written to docs/bench. */
   save: boolean;
   /** The body of every webhook. */
@@ -28,8 +39,22 @@ export interface BenchOptions {
 
 // About 1 KiB, the size of a small GitHub event.
 const BODY = JSON.stringify({ action: 'opened', number: 1, padding: 'x'.repeat(960) });
-const DEFAULTS = { seconds: 20, rounds: 2, events: 10_000, release: 50, waiting: 100_000, minutes: 30 };
-const DEFAULT_LISTS = { deliveries: '1000000,5000000,10000000', routes: '100,10000' };
+const DEFAULTS = {
+  seconds: 20,
+  rounds: 2,
+  events: 10_000,
+  release: 50,
+  waiting: 100_000,
+  minutes: 30,
+  api: 2,
+  rate: 400,
+};
+const DEFAULT_LISTS = {
+  deliveries: '1000000,5000000,10000000',
+  routes: '100,10000',
+  workers: '1,4,16,50',
+  rates: '20,50,100,200,400,800',
+};
 
 /**
  * Reads the arguments of the process.
@@ -42,13 +67,19 @@ export function readOptions(): { bench: string; options: BenchOptions } {
     options: {
       seconds: { type: 'string' },
       rounds: { type: 'string' },
+      repeats: { type: 'string', default: String(REPEATS) },
       lane: { type: 'string' },
       events: { type: 'string' },
       release: { type: 'string' },
       waiting: { type: 'string' },
       minutes: { type: 'string' },
+      statements: { type: 'boolean', default: false },
       deliveries: { type: 'string' },
       routes: { type: 'string' },
+      rates: { type: 'string' },
+      workers: { type: 'string' },
+      api: { type: 'string' },
+      rate: { type: 'string' },
       save: { type: 'boolean', default: false },
     },
   });
@@ -63,18 +94,29 @@ export function readOptions(): { bench: string; options: BenchOptions } {
     options: {
       seconds: number('seconds'),
       rounds: number('rounds'),
+      repeats: wholeNumber('repeats', values.repeats),
       lane,
       lanes: values.lane === undefined ? LANES : [lane],
       events: number('events'),
       release: number('release'),
       waiting: number('waiting'),
       minutes: number('minutes'),
+      statements: values.statements,
       deliveries: list('deliveries'),
       routes: list('routes'),
+      rates: list('rates'),
+      workers: list('workers'),
+      api: number('api'),
+      rate: number('rate'),
       save: values.save,
       body: BODY,
     },
   };
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new Error(`--${name} must be a whole number (is "${text}")`);
+  return Number(text);
 }
 
 function positive(name: string, text: string): number {

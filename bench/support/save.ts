@@ -1,26 +1,20 @@
 // Figures and plots that are kept: docs/bench, written only when asked for.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { stolenPercent } from './stolen.ts';
+import { describeMachine } from './machine.ts';
+import { disturbance } from './undisturbed.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'bench');
 
 /**
- * Writes docs/bench/<name>.json, with the command and the machine they are of, and the plot beside it.
+ * Writes docs/bench/<name>.json, with the command, the machine they are of and what others took of it, and the plot beside it.
  * @param plot an SVG document
  */
 export function saveResults(name: string, results: object, plot?: string): void {
   mkdirSync(FOLDER, { recursive: true });
-  const machine = {
-    cores: cpus().length,
-    processor: cpus()[0]?.model ?? 'unknown',
-    memoryGiB: Math.round(totalmem() / 2 ** 30),
-    node: process.version,
-    stolenPercent: stolenPercent(),
-  };
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ');
-  const document = { command, measuredAt: new Date().toISOString(), machine, ...results };
+  const { measuredAt, ...machine } = describeMachine();
+  const document = { command, measuredAt, machine, disturbance: disturbance(), ...results };
   writeFileSync(join(FOLDER, `${name}.json`), `${JSON.stringify(document, rounded, 2)}\n`);
   if (plot !== undefined) writeFileSync(join(FOLDER, `${name}.svg`), plot);
   console.log(`written: docs/bench/${name}.json${plot === undefined ? '' : ` and docs/bench/${name}.svg`}`);

@@ -8,7 +8,7 @@ import { newId } from '../../core/ids.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { hashToken, newToken, prepareDatabase } from '../../db/prepare.ts';
 import type { Stack } from '../../local/stack.ts';
-import { managementCaller } from './call.ts';
+import { type ManagementCall, managementCaller } from './call.ts';
 import { type Cost, readCounters } from './cost.ts';
 import { residentMiB } from './measure.ts';
 import { type RunningChild, startProcess } from './processes.ts';
@@ -37,6 +37,8 @@ export interface Organization {
 export interface Service extends Organization {
   api: RunningChild;
   worker: RunningChild;
+  /** The environment of its processes, for more of them. */
+  env: Record<string, string>;
   /** Connections of the bench itself. */
   pool: Pool;
   temporal: Client;
@@ -46,8 +48,18 @@ export interface Service extends Organization {
   stop(): Promise<void>;
 }
 
-/** Starts both processes; resolves when they serve. @param settings environment variables besides the usual ones */
-export async function startService(stack: Stack, settings: Record<string, string> = {}): Promise<Service> {
+/** What the processes on a stack share. */
+export interface Installation {
+  /** The environment of each. */
+  env: Record<string, string>;
+  organizationId: string;
+  organizationSlug: string;
+  /** The management API of one of them. */
+  callerOf(url: string): ManagementCall;
+}
+
+/** Prepares the database for processes on a stack. @param settings environment variables besides the usual ones */
+export async function install(stack: Stack, settings: Record<string, string> = {}): Promise<Installation> {
   const env = {
     DATABASE_URL: stack.databaseUrl,
     TEMPORAL_ADDRESS: stack.temporalAddress,
@@ -63,7 +75,29 @@ export async function startService(stack: Stack, settings: Record<string, string
     ...settings,
   };
   const { organization } = await prepareDatabase(readSettings(env), stack.databaseUrl);
-  const [api, worker] = await Promise.all([startProcess('api/main.ts', env), startProcess('worker/main.ts', env)]);
+  return {
+    env,
+    organizationId: organization.id,
+    organizationSlug: organization.slug,
+    callerOf: (url) => managementCaller(url, API_KEY),
+  };
+}
+
+/**
+ * Starts both processes; resolves when they serve.
+ * @param settings environment variables besides the usual ones
+ * @param own of one of the two
+ */
+export async function startService(
+  stack: Stack,
+  settings: Record<string, string> = {},
+  own: { api?: Record<string, string>; worker?: Record<string, string> } = {},
+): Promise<Service> {
+  const { env, organizationId, organizationSlug, callerOf } = await install(stack, settings);
+  const [api, worker] = await Promise.all([
+    startProcess('api/main.ts', { ...env, ...own.api }),
+    startProcess('worker/main.ts', { ...env, ...own.worker }),
+  ]);
   const pool = createPool(stack.databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const url = api.ready.url ?? '';
@@ -71,14 +105,15 @@ export async function startService(stack: Stack, settings: Record<string, string
   return {
     api,
     worker,
+    env,
     url,
-    organizationId: organization.id,
-    organizationSlug: organization.slug,
+    organizationId,
+    organizationSlug,
     pool,
     counters: () => readCounters(stack, pool, pids),
     memoryMiB: () => ({ worker: residentMiB(pids.worker), api: residentMiB(pids.api) }),
     temporal: new Client({ connection, namespace: stack.namespace }),
-    call: managementCaller(url, API_KEY),
+    call: callerOf(url),
     async stop() {
       await api.stop();
       await worker.stop();

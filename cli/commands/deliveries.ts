@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import type { Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
-import { findDestination, findRoute, pageOf, withPages } from '../input.ts';
+import { findDestination, findRoute, integer, pageOf, withPages } from '../input.ts';
+import { type Output, printable } from '../output.ts';
 import { showDone, showPage } from './show.ts';
 
 type Filters = NonNullable<Parameters<Client['listDeliveries']>[0]>;
@@ -68,6 +69,20 @@ export function addDeliveries(program: Command): void {
       });
     });
   deliveries
+    .command('request <id>')
+    .description('show the request of an attempt as it was or will be sent')
+    .option('--attempt <n>', 'which one; by default the latest that was made')
+    .option('--without-body', 'for a key that may not read payloads')
+    .action(async (id: string, options, command: Command) => {
+      const { client, output } = contextOf(command);
+      const answer = await client.getDeliveryRequest({
+        id,
+        attempt: integer(options.attempt, '--attempt'),
+        includeBody: options.withoutBody ? false : undefined,
+      });
+      output.result(answer, () => showRequest(output, answer));
+    });
+  deliveries
     .command('retry <id>')
     .description('make the next attempt now')
     .action(async (id: string, _options, command: Command) => {
@@ -91,4 +106,21 @@ export function addDeliveries(program: Command): void {
       const answer = await context.client.replayDelivery({ id });
       showDone(context, answer, answer.message);
     });
+}
+
+function showRequest(
+  output: Output,
+  { request, problem, doubts, attemptNumber, state }: Awaited<ReturnType<Client['getDeliveryRequest']>>,
+): void {
+  output.fields({ attempt: attemptNumber, state, problem: problem?.message });
+  for (const { message } of doubts) output.note(message);
+  if (request === null) return;
+  output.line('');
+  output.line(printable(`${request.method} ${request.url}`));
+  for (const [name, value] of Object.entries(request.headers)) {
+    output.line(`${output.style('dim', printable(name))}: ${printable(value)}`);
+  }
+  if (request.body === undefined) return;
+  output.line('');
+  output.line(printable(request.body));
 }

@@ -5,6 +5,7 @@ import { usage } from '../errors.ts';
 
 interface Options {
   grant?: string;
+  tenantRole?: string;
 }
 
 export function addMigrate(program: Command): void {
@@ -12,28 +13,35 @@ export function addMigrate(program: Command): void {
     .command('migrate')
     .description('bring the database up to date, as the owner of its tables')
     .option('--grant <role>', 'give this role the rights of the services; it must exist')
+    .option(
+      '--tenant-role <role>',
+      'bind this role, which the services act as, to one organization at a time; it must exist',
+    )
     .addHelpText(
       'after',
       `
 HOOKYARD_MIGRATE_DATABASE_URL, else DATABASE_URL, names the database and the owner. Services whose own role may not change
 the schema start when this has been done (docs/database-roles.md).`,
     )
-    .action(async ({ grant }: Options, command: Command) => {
+    .action(async ({ grant, tenantRole }: Options, command: Command) => {
       const { output } = contextOf(command);
       const url = process.env.HOOKYARD_MIGRATE_DATABASE_URL || process.env.DATABASE_URL;
       if (!url) throw usage('HOOKYARD_MIGRATE_DATABASE_URL must name the database and the owner of its tables');
       const { migrate } = await import('../../db/migrate.ts');
       const { grantRuntime } = await import('../../db/rights.ts');
+      const { grantTenant } = await import('../../db/tenants/rights.ts');
       const { onDatabase } = await import('../database.ts');
       const applied = await onDatabase(async (pool) => {
         const names = await migrate(url);
         if (grant !== undefined) await grantRuntime(pool, grant);
+        if (tenantRole !== undefined) await grantTenant(pool, tenantRole);
         return names;
       }, url);
-      output.result({ applied, granted: grant ?? null }, () => {
+      output.result({ applied, granted: grant ?? null, tenantRole: tenantRole ?? null }, () => {
         for (const name of applied) output.line(name);
         output.note(applied.length === 0 ? 'the database is up to date' : `${applied.length} migrations were applied`);
         if (grant !== undefined) output.note(`${grant} has the rights of the services`);
+        if (tenantRole !== undefined) output.note(`${tenantRole} sees the rows of one organization at a time`);
       });
     });
 }

@@ -1,6 +1,7 @@
 // hookyard send: a webhook as a provider would send it, to the public address of a source.
 import { type Command, Option } from 'commander';
 import type { Source } from '../../client/index.ts';
+import { isRedacted } from '../../core/redaction.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
 import { findSource, readInput } from '../input.ts';
@@ -70,9 +71,16 @@ function sampleOf(provider: Provider, event: string, now: Date): Buffer {
   );
 }
 
-/** By the address at which this machine reaches the service, which need not be the public one. */
-function ingestAddress({ webhookUrl }: Source, url: string): string {
-  return url + webhookUrl.slice(webhookUrl.lastIndexOf('/ingest/'));
+/**
+ * By the address at which this machine reaches the service, which need not be the public one.
+ * @throws CliError when the key may not see the token of the address
+ */
+function ingestAddress({ webhookUrl, slug, ingestToken }: Source, url: string): string {
+  const path = webhookUrl.slice(webhookUrl.lastIndexOf('/ingest/'));
+  const end = path.lastIndexOf('/');
+  if (!isRedacted(path.slice(end + 1))) return url + path;
+  if (ingestToken === 'optional') return url + path.slice(0, end);
+  throw usage(`The address of ${slug} has a token, which a key needs the scope sources:write or secrets:read to see`);
 }
 
 interface Accepted {

@@ -1,6 +1,7 @@
 // hookyard sources: where webhooks come in.
 import { type Command, Option } from 'commander';
-import type { Client } from 'hookyard/client';
+import type { Client, Refusal } from 'hookyard/client';
+import { REFUSAL_CAUSES } from '../../core/refusals/refusal.ts';
 import { VERIFICATION_TYPES } from '../../core/signatures/index.ts';
 import { contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
@@ -69,7 +70,43 @@ export function addSources(program: Command): void {
       await context.client.deleteSource({ id });
       showDone(context, { deleted: id }, `${slug} was deleted`);
     });
+  addRefusals(sources);
 }
+
+type RefusalQuery = Omit<Parameters<Client['listRefusals']>[0], 'page' | 'pageSize'>;
+interface RefusalOptions extends Pick<RefusalQuery, 'cause' | 'period'> {
+  payload?: boolean;
+  page?: string;
+  pageSize?: string;
+}
+
+function addRefusals(sources: Command): void {
+  withPages(sources.command('refusals <source>'))
+    .description('webhooks to it that were refused, newest first')
+    .addOption(new Option('--cause <cause>', 'only these').choices(REFUSAL_CAUSES))
+    .addOption(new Option('--period <period>', 'of the counts').choices(['24h', '7d', '30d']))
+    .option('--payload', 'with the beginning of their payloads')
+    .action(async (slug: string, options: RefusalOptions, command: Command) => {
+      const context = contextOf(command);
+      const { cause, period, payload: includePayload } = options;
+      const { id } = await findSource(context.client, slug);
+      const query = { id, ...given({ cause, period, includePayload }), ...pageOf(options) };
+      const refusals = await context.client.listRefusals(query);
+      showPage(context, refusals, {
+        at: (refusal) => refusal.refusedAt,
+        cause: (refusal) => nameOf(refusal),
+        from: (refusal) => refusal.clientAddress,
+        bytes: (refusal) => refusal.payloadSize ?? '',
+        told: (refusal) => `${refusal.status} ${refusal.message}`,
+        ...(includePayload && { payload: (refusal: Refusal) => refusal.payloadStart ?? '' }),
+      });
+      const { counts } = refusals;
+      const causes = counts.causes.map((each) => `${nameOf(each)} ${each.count}`).join(', ');
+      if (!context.output.json) context.output.note(`in ${counts.period}: ${causes || 'none'}`);
+    });
+}
+
+const nameOf = ({ cause, limit }: Pick<Refusal, 'cause' | 'limit'>) => (limit ? `${cause} (${limit})` : cause);
 
 function withSourceOptions(command: Command): Command {
   return withData(withEnabled(command))

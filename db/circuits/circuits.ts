@@ -9,6 +9,7 @@ import {
   nextCircuit,
   PROBE_MS,
 } from '../../core/circuit.ts';
+import { circuitTransitions } from '../../core/metrics/services.ts';
 import { NOW_MS } from '../clock.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
@@ -136,6 +137,7 @@ export async function changeCircuits(
     left = [];
     for (const { before, after } of changes) {
       if (written.has(before.routeId)) {
+        if (after.state !== before.circuit.state) circuitTransitions.add({ to: after.state });
         result.set(before.routeId, { ...before, circuit: after, version: before.version + 1 });
       } else left.push(before.routeId);
     }

@@ -1,8 +1,10 @@
 // Deliveries that a circuit blocks: handed to a failover destination, or held until it closes.
 // Rules: ROUTE-52, CIRC-02, CIRC-07.
 import { newId, shardOf } from '../../core/ids.ts';
+import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { electProbe } from './circuits.ts';
 import { jsonParameter } from '../parameters.ts';
+import { countEndings } from '../delivery/figures.ts';
 import type { Queryable } from '../pool.ts';
 import {
   circuitBlocks,
@@ -33,7 +35,7 @@ const REASON = "The circuit of the delivery's route is open";
 // The lock on the circuit orders this against its change: either this sees it closed and diverts nothing, or the transaction that
 // closes it waits, and then finds the held delivery. A delivery changes only while it is open, as everywhere; one that went to a
 // failover destination stops counting in its event and its successor counts instead. No attempt was made, so nothing is added to
-// the statistics.
+// the statistics of destinations; in the figures of the organization it ended.
 const DIVERT = `
 with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, has_workflow bool, shard int, next_id text, next_shard int)
@@ -70,7 +72,7 @@ with input as (
 ), unheld as (
   delete from held_deliveries h using changed c
   where c.target is not null and ${heldRow('c')}
-), ${failOver('target', 'destination_id', '$2')}
+), ${countEndings('changed', { failed_over: 'target is not null' })}, ${failOver('target', 'destination_id', '$2')}
 select id, route_id as "routeId", unprobed, case when target is not null then next_id end as "takenOverBy",
        case when target is not null then ${WAKE_RELAYS} end
 from changed`;
@@ -98,6 +100,7 @@ export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): 
   );
   const held = changed.rows.filter(({ takenOverBy }) => takenOverBy === null);
   const unprobed = held.filter((row) => row.unprobed).map(({ routeId }) => routeId);
+  deliveriesFinished.add({ status: 'failed_over' }, changed.rows.length - held.length);
   for (const routeId of new Set(unprobed)) await electOldest(db, routeId);
   return new Map(
     changed.rows.map(({ id, takenOverBy }) => [

@@ -46,11 +46,15 @@ export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
   };
 }
 
-// A row of the outbox with `resume` belongs to a workflow, whose delivery is retrying: it is counted there.
+// A row of the outbox with `resume` belongs to a workflow. If its delivery is retrying, it is counted there; before its first
+// attempt, as behind a rate limit, here.
 // Organizations and destinations beyond these have less than a thousandth of the backlog each.
 const WAITING = `
 with counted as (
   select organization_id, destination_id, count(*) as waiting from outbox where resume is null group by 1, 2
+  union all
+  select organization_id, destination_id, count(*) from outbox o
+  where resume is not null and not exists (select from retrying_deliveries r where r.delivery_id = o.delivery_id) group by 1, 2
   union all
   select organization_id, destination_id, count(*) from held_deliveries group by 1, 2
   union all

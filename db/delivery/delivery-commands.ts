@@ -4,10 +4,12 @@
 import { errorText } from '../../core/clean-text.ts';
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
+import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../database-errors.ts';
 import { countRemoved } from '../organizations/usage.ts';
 import { bounds } from '../parameters.ts';
+import { countEndings } from './figures.ts';
 import { noteOutcomes } from './notifications.ts';
 import { findOpen } from './open-deliveries.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
@@ -61,7 +63,7 @@ with ended as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, $8 as status,
          attempt_count as attempts, status_code, $2 as error, $10 as error_summary, finished_at as at
   from ended where $8 = 'failed'
-), ${countUnsent('failed')}, ${noteOutcomes('failed')}
+), ${countUnsent('failed')}, ${countEndings('ended', { not_sent: `$8 = 'failed'`, cancelled: `$8 = 'cancelled'` })}, ${noteOutcomes('failed')}
 select id, (select written from noted) as notifications,
        case when exists (select from unprobed) then ${WAKE_CIRCUITS} end
 from ended`;
@@ -93,6 +95,7 @@ export async function endDeliveries(
     selection.notInBatch ?? false,
     selection.reason.summary,
   ]);
+  deliveriesFinished.add({ status }, rows.length);
   return rows.map((row) => row.id);
 }
 
@@ -128,21 +131,31 @@ select from gone`;
 /** Deletes an event with its payload, deliveries and attempts; false when the organization has no such event. */
 export async function deleteEvent(pool: Pool, organizationId: string, eventId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
-    // First, so that no replay adds deliveries meanwhile.
+    // Locked first, so that no replay adds deliveries meanwhile, and deleted when nothing belongs to it any more: what belongs to no
+    // event or delivery is no tenant's, so it could not be deleted for one (tenants/policies.ts).
     const { rows } = await db.query<{ size: number }>(
-      'delete from events where id = $2 and organization_id = $1 returning payload_size as size',
+      'select payload_size as size from events where id = $2 and organization_id = $1 for update',
       [organizationId, eventId],
     );
     const event = rows[0];
     if (!event) return false;
+    const deliveries = await db.query<{ id: string }>(
+      'select id from deliveries where event_id = $1 and id >= $2 order by id for update',
+      [eventId, firstDeliveryOf(eventId)],
+    );
+    const deliveryIds = deliveries.rows.map(({ id }) => id);
+    if (deliveryIds.length > 0) await removeAttempts(db, deliveryIds);
     await removeEventsChildren(db, [eventId]);
+    await db.query('delete from events where id = $2 and organization_id = $1', [organizationId, eventId]);
     // Last: API processes count the webhooks of all organizations in one statement, which waits for this row.
     await db.query(COUNT_REMOVED, [organizationId, eventId, event.size]);
     return true;
   });
 }
 
-// No delivery is older than the oldest event, apart from clock differences of processes; there is no upper bound.
+// No delivery is older than its event, apart from clock differences of processes; there is no upper bound.
+const firstDeliveryOf = (eventId: string): string => idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
+
 const REMOVE_CHILDREN = `
 with payloads as (
   delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3
@@ -154,8 +167,7 @@ select id from gone`;
 /** Removes payloads, deliveries, attempts and outbox rows of events that are being deleted in the same transaction. */
 export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
   const { low, high } = bounds(eventIds);
-  const first = idFloor('dlv', Math.max(0, idTime(low) - CLOCK_SKEW_MS));
-  const { rows } = await db.query<{ id: string }>(REMOVE_CHILDREN, [eventIds, low, high, first]);
+  const { rows } = await db.query<{ id: string }>(REMOVE_CHILDREN, [eventIds, low, high, firstDeliveryOf(low)]);
   if (rows.length === 0) return;
   // A separate statement: joined with the result of the one above, PostgreSQL may read all attempts.
   await removeAttempts(

@@ -2,6 +2,9 @@
 // Rules: NOTE-08 to NOTE-11.
 import type { Queryable } from '../pool.ts';
 
+/** Mails that ask one address, of all organizations together, first ones and repeated ones. */
+export const PER_ADDRESS_AND_DAY = 5;
+
 export interface Recipient {
   address: string;
   confirmedAt: Date | null;
@@ -19,7 +22,8 @@ export interface Asked {
 /** The mail was sent, or will never be. */
 export async function noteAsked(db: Queryable, { organizationId, address }: Asked): Promise<void> {
   await db.query(
-    `update notification_recipients set ask_at = null, asked_count = asked_count + 1
+    `update notification_recipients
+     set ask_at = null, asked_count = asked_count + 1
      where organization_id = $1 and address = $2`,
     [organizationId, address],
   );

@@ -1,6 +1,6 @@
 // Which owners of notified addresses are asked next (NOTE-08), and addresses that no route names any more.
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
-import type { Asked } from './notification-recipients.ts';
+import { type Asked, PER_ADDRESS_AND_DAY } from './notification-recipients.ts';
 
 /** A place in the queue of due addresses. */
 export interface Place {
@@ -19,9 +19,8 @@ export interface Claim extends Asked {
 export const QUEUE_START: Place = { askAt: new Date(0), organizationId: '', address: '' };
 
 // A stranger's address is asked for by whoever writes it into a route. So an organization sends about this many such mails an hour,
-// and one address gets about that many a day from all organizations together.
+// and one address gets a few a day from all organizations together.
 const PER_ORGANIZATION_AND_HOUR = 30;
-const PER_ADDRESS_AND_DAY = 5;
 // One round reads at most so many due rows, and compares at most so many with the limit of their address.
 const MAX_SEEN = 10_000;
 const MAX_JUDGED = 200;
@@ -32,7 +31,7 @@ const AFTER = 'ask_at >= $1 and (ask_at, organization_id, address) > ($1::timest
 // Organizations take turns: the first row of each comes before the second row of any, and one that has sent its share costs a single
 // look. What an address' own limit stops comes back after an hour, so that it is not in the way of others.
 // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when sending
-// fails. Workers that claim at the same time may each count before the other: the limits are approximate.
+// fails. A claim counts as a mail: a mail server may take the mail and not say so. Workers that claim at the same time may each count before the other: the limits are approximate.
 const CLAIM = `
 with seen as materialized (
   select ask_at, organization_id, address from notification_recipients
@@ -57,14 +56,18 @@ with seen as materialized (
   where n.confirmed_at is null and n.ask_at <= now() for update of n skip locked
 ), judged as (
   select l.*, (select count(*) from notification_recipients o
-               where o.address = l.address and o.asked_at > now() - interval '1 day') < ${PER_ADDRESS_AND_DAY} as allowed
+                 cross join lateral (select unnest(o.asked_times) as time
+                   union all select o.asked_at where o.asked_at <> all(o.asked_times)) asked
+               where o.address = l.address and o.asked_at > now() - interval '1 day'
+                 and asked.time > now() - interval '1 day') < ${PER_ADDRESS_AND_DAY} as allowed
   from locked l
 ), chosen as (
   select j.*, row_number() over (partition by allowed order by turn, ask_at) as place from judged j
 ), claimed as (
   update notification_recipients n
   set ask_at = now() + case when c.allowed then interval '300 seconds' else interval '1 hour' end,
-      asked_at = case when c.allowed then now() else n.asked_at end
+      asked_at = case when c.allowed then now() else n.asked_at end,
+      asked_times = case when c.allowed then (now()::timestamptz(3) || n.asked_times)[1:${PER_ADDRESS_AND_DAY}] else n.asked_times end
   from chosen c join organizations o on o.id = c.organization_id
   where n.organization_id = c.organization_id and n.address = c.address and (not c.allowed or c.place <= $4)
   returning n.organization_id, o.slug, n.address, n.asked_at, c.asked_at is null as first, c.allowed

@@ -2,6 +2,7 @@
 import { idFloor, idTime, isId } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
+import { type AttemptExchange, readExchange } from '../hot-path/attempt-exchange.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 import { idRange } from './events.ts';
@@ -128,18 +129,20 @@ export interface AttemptRecord {
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | null;
   responseBody: string | null;
+  /** Null: not known. */
+  exchange: AttemptExchange | null;
 }
 
 /** The attempts of deliveries that the caller was allowed to read, in order. */
 export async function attemptsOf(db: Queryable, deliveryIds: string[]): Promise<AttemptRecord[]> {
   const { low, high } = bounds(deliveryIds);
-  const { rows } = await db.query<AttemptRecord>(
+  const { rows } = await db.query<Omit<AttemptRecord, 'exchange'> & { exchange: string | null }>(
     `select delivery_id as "deliveryId", attempt_number as "attemptNumber", status, status_code as "statusCode", error, latency,
             started_at as "startedAt", completed_at as "completedAt", request_headers as "requestHeaders",
-            response_headers as "responseHeaders", response_body as "responseBody"
+            response_headers as "responseHeaders", response_body as "responseBody", exchange
      from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3
      order by delivery_id, attempt_number`,
     [deliveryIds, low, high],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, exchange: readExchange(row.exchange) }));
 }

@@ -1,9 +1,9 @@
 // Reads the roll-ups of migration 0003: totals of all time are in the bucket 'epoch', windows are sums of buckets: of 5 minutes
 // inside the last day, of an hour before (merge-buckets.ts). Deliveries that were never sent (`unsent`, migration 0010) count as
-// failures of the route only. Cancelled deliveries are neither successes nor failures.
+// failures of the route only. Events are also in `ingest_counts`, until they are folded in. Cancelled deliveries are neither successes nor failures.
 // Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
 import type { Queryable } from '../pool.ts';
-import { ALL_TIME } from '../sql-rules.ts';
+import { ALL_TIME, INGESTED } from '../sql-rules.ts';
 
 /** Events of a source or a route since it was made. */
 export interface IngestTotals {
@@ -16,8 +16,8 @@ const NO_EVENTS: IngestTotals = { events: 0, lastEventAt: null };
 /** Totals of sources or routes by id, in one query; `get` of an id without events gives zeros. */
 export async function ingestTotals(db: Queryable, subjectIds: string[]): Promise<Lookup<IngestTotals>> {
   const { rows } = await db.query<{ id: string; events: number; last_event_at: Date | null }>(
-    `select subject_id as id, events, last_event_at from ingest_stats
-     where subject_id = any($1::text[]) and bucket = ${ALL_TIME}`,
+    `select subject_id as id, sum(events)::float8 as events, max(last_event_at) as last_event_at from ${INGESTED}
+     where subject_id = any($1::text[]) and bucket = ${ALL_TIME} group by subject_id`,
     [subjectIds],
   );
   return lookup(
@@ -190,7 +190,7 @@ export async function routeStatistics(db: Queryable, routeId: string, hours: num
     `select coalesce(i.events, 0)::float8 as "eventsRouted", coalesce(i.filtered, 0)::float8 as "eventsFiltered",
             coalesce(d.succeeded, 0)::float8 as "deliveriesSucceeded", coalesce(d.failed, 0)::float8 as "deliveriesFailed",
             coalesce(round(d.latency_sum / nullif(d.latency_count, 0)), 0)::float8 as "avgLatency"
-     from (select sum(events) as events, sum(filtered) as filtered from ingest_stats
+     from (select sum(events) as events, sum(filtered) as filtered from ${INGESTED}
            where subject_id = $1 and bucket > now() - make_interval(hours => $2)) i,
           (select sum(succeeded) as succeeded, sum(failed + unsent) as failed, sum(latency_sum) as latency_sum, sum(latency_count) as latency_count
            from delivery_stats where route_id = $1 and bucket > now() - make_interval(hours => $2)) d`,

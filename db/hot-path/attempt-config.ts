@@ -1,9 +1,10 @@
-// Reads destinations, routes and transforms for attempts. Credentials are returned encrypted, as stored.
+// Reads destinations, routes and transforms for attempts. Credentials are returned encrypted, as stored; `openSecrets` decrypts them.
 import type { AuthType } from '../../core/auth-config.ts';
 import type { FailoverRule } from '../../core/failover.ts';
 import type { ForwardHeaders } from '../../core/forwarded-headers.ts';
 import type { ExpectedResponse } from '../../core/response-check.ts';
 import type { TransformType } from '../../core/transform-types.ts';
+import type { SecretBox } from '../encryption/secret-box.ts';
 import type { Queryable } from '../pool.ts';
 
 export interface DestinationRow {
@@ -26,6 +27,13 @@ export interface DestinationRow {
   timeoutMs: number;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
+  /** Most attempts at a time, all workers together; null: as many as it copes with. */
+  maxConcurrency: number | null;
+}
+
+/** A destination with its credentials in clear: never logged, never in a history. */
+export interface OpenDestination extends Omit<DestinationRow, 'authConfig'> {
+  authConfig: Record<string, string> | null;
 }
 
 export interface RouteConfig extends FailoverRule {
@@ -53,7 +61,7 @@ select id, version, enabled, method, url, headers, forward_headers as "forwardHe
        previous_signing_secret as "previousSigningSecret",
        extract(epoch from previous_signing_secret_until)::float8 * 1000 as "previousSigningSecretUntil",
        timeout_ms as "timeoutMs",
-       rate_limit_per_minute as "rateLimitPerMinute"
+       rate_limit_per_minute as "rateLimitPerMinute", max_concurrency as "maxConcurrency"
 from destinations where organization_id = $1 and id = $2`;
 
 /** Null when the organization has no such destination (any more), as of the others below. */
@@ -68,6 +76,16 @@ export async function loadDestination(
     values: [organizationId, id],
   });
   return rows[0] ?? null;
+}
+
+export function openSecrets(row: DestinationRow, secretBox: SecretBox): OpenDestination {
+  const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.id));
+  return {
+    ...row,
+    authConfig: row.authConfig === null ? null : JSON.parse(secretBox.decrypt(row.authConfig, row.id)),
+    signingSecret: open(row.signingSecret),
+    previousSigningSecret: open(row.previousSigningSecret),
+  };
 }
 
 const FAILOVER_RULE = `failover_destination_ids as "failoverDestinationIds", failover_after_attempts as "failoverAfterAttempts"`;

@@ -1,6 +1,8 @@
-// Claiming: which deliveries a relay starts next, and which shards it owns.
+// Claiming: which deliveries a relay starts next.
+import { ALPHABET } from '../../core/ids.ts';
+import { bucketsOf, type Positions, sizeOf, writePositions } from '../../core/positions.ts';
 import type { Queryable } from '../pool.ts';
-import { circuitBlocks, FIRST_WAREHOUSE, hops, OPEN } from '../sql-rules.ts';
+import { circuitBlocks, FIRST_WAREHOUSE, OPEN } from '../sql-rules.ts';
 
 /** A delivery whose first attempt has no result yet, or whose next one waits for its turn under a rate limit. */
 export interface OutboxRow {
@@ -25,9 +27,10 @@ export interface OutboxRow {
 export type Resume = 'lost' | 'ended' | 'waiting';
 
 // A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of its first
-// attempt. Two relays never read the same row, because a shard has one leaseholder, and the claim itself checks the lease: a
-// relay that was paused for longer than its lease reads nothing. If a lease changes its owner after a claim, both start the same
-// workflow id and the second start is refused; or, in the express lane, both make the attempt and one of them is recorded.
+// attempt. Two relays never read the same row, because a position has one leaseholder, and the claim itself checks the lease: a
+// relay that was paused for longer than its lease reads nothing. What a relay had in flight when it gave positions up is left to it
+// (relay_leftovers). If a lease is taken away after a claim, both start the same workflow id and the second start is refused; or, in
+// the express lane, both make the attempt and one of them is recorded.
 // The recursive parts hop from organization to organization, and inside each from destination to destination (one probe each), so
 // the cost follows the number of destinations with work that are examined, not the length of the backlog; and neither can starve
 // another. Callers go round-robin: each claim starts behind the last organization that the one before has examined, and inside an
@@ -40,13 +43,63 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // The circuits are few rows, looked up by key for each claimed row; only primary deliveries are subject to one.
 // An organization whose limit of rows was not reached has a last row without a delivery, which says where it was left: null when
 // no destination is left in it. PostgreSQL reads a CTE only as far as needed, so a full claim has not gone further.
-const NEXT_DESTINATION = (after: string) => `(
-        select n.destination_id from outbox n
-        where n.organization_id = v.id and n.destination_id > ${after} and n.destination_id < ${FIRST_WAREHOUSE}
-        order by n.organization_id, n.destination_id limit 1)`;
+//
+// There are two forms of it, which find the same rows. One looks at everything that waits, and steps over rows of other relays:
+// right for few relays, as each has a large part of every destination. The other looks at some buckets only, one probe each, and
+// their rows are merged in order: right for many relays, each of which has few buckets. So of the rows that a claim reads at least a
+// tenth is its own, unless there are more than some hundred relays.
+// From a bucket comes at most twice its part of what may be taken: otherwise few positions of a bucket would have all of it read for
+// rows that others are more urgent than. What a bucket has beyond that waits for the next claim.
+interface Form {
+  /** An expression: the first value of a column of the outbox `n` in rows for which the condition is true. */
+  first: (column: string, where: string) => string;
+  /** Rows of the outbox of the organization `v` and the destination `d`, the first in the order of claiming. */
+  rows: (where: string) => string;
+}
 
-const CLAIM = `
-with recursive ${hops('organization', 'outbox', 'organization_id', { above: '$1' })}, visited as materialized (
+const FROM_ALL: Form = {
+  first: (column, where) => {
+    const order = column === 'organization_id' ? column : 'organization_id, n.destination_id';
+    return `(select n.${column} from outbox n where ${where} order by n.${order} limit 1)`;
+  },
+  rows: (where) => `select * from outbox n where n.destination_id = d.id and ${where}`,
+};
+
+/** Most buckets of a claim from buckets. */
+const MOST_BUCKETS = 4;
+const EACH_BUCKET = Array.from({ length: MOST_BUCKETS }, (_, index) => `($15::int[])[${index + 1}]`);
+const MOST_OF_DESTINATION = 'least($12, (coalesce(known.most, $7) + 1) / 2)';
+// The migration of the index has the same expression.
+const inBucket = (bucket: string) => `${bucket} is not null and (n.shard / 2) = ${bucket}`;
+
+const FROM_BUCKETS: Form = {
+  first: (column, where) =>
+    `least(${EACH_BUCKET.map((bucket) => FROM_ALL.first(column, `${inBucket(bucket)} and ${where}`)).join(',\n')})`,
+  rows: (where) =>
+    EACH_BUCKET.map(
+      (bucket, index) => `(select * from outbox n
+       where ${inBucket(bucket)} and n.organization_id = v.id and n.destination_id = d.id and ${where}
+       order by n.priority desc, n.delivery_id limit ceil(${MOST_OF_DESTINATION} * ($16::float8[])[${index + 1}]))`,
+    ).join('\nunion all\n'),
+};
+
+// As `positionOf` (core/positions.ts).
+const POSITION = `n.shard * 32 + greatest(strpos('${ALPHABET}', substr(n.delivery_id, 28, 1)) - 1, 0)`;
+
+const nextDestination = ({ first }: Form, after: string) =>
+  first(
+    'destination_id',
+    `n.organization_id = v.id and n.destination_id > ${after} and n.destination_id < ${FIRST_WAREHOUSE}`,
+  );
+
+const claimText = (form: Form) => `
+with recursive mine as materialized (
+  select positions * $14::int4multirange as positions from relay_leases where owner = $10 and expires_at > now()
+), organization(id) as (
+  select ${form.first('organization_id', 'n.organization_id > $1')} where exists (select from mine)
+  union all
+  select ${form.first('organization_id', 'n.organization_id > last.id')} from organization last where last.id is not null
+), visited as materialized (
   select id from organization where id is not null and id <> all($2::text[]) limit $3
 )
 select o.* from visited v
@@ -55,9 +108,9 @@ left join lateral (
 ) known on true
 cross join lateral (
   with recursive destination(id, number) as (
-    select ${NEXT_DESTINATION("coalesce(known.after, '')")}, 1
+    select ${nextDestination(form, "coalesce(known.after, '')")}, 1
     union all
-    select ${NEXT_DESTINATION('last.id')}, last.number + 1
+    select ${nextDestination(form, 'last.id')}, last.number + 1
     from destination last where last.id is not null and last.number < $9
   )
   select found.* from destination d cross join lateral (
@@ -66,19 +119,23 @@ cross join lateral (
             failover_of as "failoverOf", resume,
             case when failover_of is null then
               (select c.state from circuits c
-               where c.route_id = outbox.route_id and ${circuitBlocks('c', 'outbox.delivery_id')})
+               where c.route_id = waiting.route_id and ${circuitBlocks('c', 'waiting.delivery_id')})
             end as "blockedBy"
-     from outbox
-     where destination_id = d.id and d.id <> all($8::text[]) and delivery_id not in (select unnest($11::text[]))
-       and shard in (select shard from relay_shards where owner = $10 and expires_at > now())
-     order by priority desc, delivery_id
-     limit least($12, (coalesce(known.most, $7) + 1) / 2))
+     from (
+       select * from (${form.rows(`d.id <> all($8::text[]) and (select positions from mine) @> (${POSITION})
+         and n.delivery_id not in (select unnest($11::text[])) and n.delivery_id not in (select delivery_id from relay_leftovers)`)}) ours
+       order by priority desc, delivery_id
+       limit ${MOST_OF_DESTINATION}
+     ) waiting)
     union all
     select null, d.id, v.id, null, null, null, null, null, null, null where d.id is null or d.number = $9
   ) found
   limit coalesce(known.most, $7)
 ) o
 limit $13`;
+
+const CLAIM = { name: 'claim', text: claimText(FROM_ALL) };
+const CLAIM_FROM_BUCKETS = { name: 'claim-from-buckets', text: claimText(FROM_BUCKETS) };
 
 /** Where claims of an organization go on, and how much it may have. */
 export interface OrganizationTurn {
@@ -99,39 +156,47 @@ export interface Claimed {
   isFull: boolean;
 }
 
-/**
- * Reads deliveries to start.
- * @param claim.afterOrganization organizations sort after this id ('' = from the first)
- * @param claim.skippedOrganizations those at their limit, and suspended ones
- * @param claim.maxOrganizations how many to examine, without skipped ones
- * @param claim.turns what is known of organizations
- * @param claim.mostOfOthers most rows of each other organization, at least one
- * @param claim.fullDestinations destinations at their in-flight limit
- * @param claim.maxDestinations how many destinations of an organization to examine, full ones included
- * @param claim.owner the relay, whose shards are claimed from
- * @param claim.inFlight deliveries this relay has started and whose result is not recorded yet
- * @param claim.perDestination most rows of one destination; it gets at most half of its organization's
- * @param claim.most most rows in all, at least one
- */
-export async function claimDeliveries(
-  db: Queryable,
-  claim: {
-    afterOrganization: string;
-    skippedOrganizations: string[];
-    maxOrganizations: number;
-    turns: OrganizationTurn[];
-    mostOfOthers: number;
-    fullDestinations: string[];
-    maxDestinations: number;
-    owner: string;
-    inFlight: string[];
-    perDestination: number;
-    most: number;
-  },
-): Promise<Claimed> {
-  const { rows: found } = await db.query<OutboxRow | Stopped>({
-    name: 'claim',
-    text: CLAIM,
+/** What to claim, and from what. */
+export interface Claim {
+  /** Organizations sort after this id ('' = from the first). */
+  afterOrganization: string;
+  /** Those at their limit, and suspended ones. */
+  skippedOrganizations: string[];
+  /** How many to examine, without skipped ones. */
+  maxOrganizations: number;
+  /** What is known of organizations. */
+  turns: OrganizationTurn[];
+  /** Most rows of each other organization, at least one. */
+  mostOfOthers: number;
+  /** Destinations at their in-flight limit. */
+  fullDestinations: string[];
+  /** How many destinations of an organization to examine, full ones included. */
+  maxDestinations: number;
+  /** The name of the relay's lease. */
+  owner: string;
+  /** Those of its positions to claim from. */
+  positions: Positions;
+  /** Deliveries this relay has started and whose result is not recorded yet. */
+  inFlight: string[];
+  /** Most rows of one destination; it gets at most half of its organization's. */
+  perDestination: number;
+  /** Most rows in all, at least one. */
+  most: number;
+}
+
+/** Reads deliveries to start. */
+export async function claimDeliveries(db: Queryable, claim: Claim): Promise<Claimed> {
+  const { rows } = await db.query<OutboxRow | Stopped>(claimStatement(claim));
+  return upTo(rows, claim.most);
+}
+
+/** The statement of a claim, which tests explain. */
+export function claimStatement(
+  claim: Claim,
+  isFromBuckets = bucketsOf(claim.positions).size <= MOST_BUCKETS,
+): { name: string; text: string; values: unknown[] } {
+  return {
+    ...(isFromBuckets ? CLAIM_FROM_BUCKETS : CLAIM),
     values: [
       claim.afterOrganization,
       claim.skippedOrganizations,
@@ -147,9 +212,17 @@ export async function claimDeliveries(
       claim.perDestination,
       // Each organization may have a row that says where it was left.
       claim.most + claim.maxOrganizations,
+      writePositions(claim.positions),
+      ...(isFromBuckets ? bucketValues(claim.positions) : []),
     ],
-  });
-  return upTo(found, claim.most);
+  };
+}
+
+/** The buckets, and the greatest part of a destination's rows that may come from each. */
+function bucketValues(positions: Positions): [number[], number[]] {
+  const sizes = bucketsOf(positions);
+  const parts = [...sizes.values()].map((size) => Math.min(1, (2 * size) / sizeOf(positions)));
+  return [[...sizes.keys()], parts];
 }
 
 function upTo(found: (OutboxRow | Stopped)[], most: number): Claimed {
@@ -193,61 +266,6 @@ const VACUUM = 'vacuum (index_cleanup on, truncate off, process_toast off, skip_
 /** Vacuums the dead rows of the outbox and its index. Not inside a transaction. */
 export async function vacuumOutbox(db: Queryable): Promise<void> {
   await db.query(VACUUM);
-}
-
-/** How long a lease lasts, in ms. Another relay takes a dead one's shards after at most this time. */
-export const LEASE_MS = 6000;
-
-// One statement renews, gives up and takes shards. A relay's fair share is 64 divided by the relays seen lately.
-// `for update skip locked` keeps two relays that renew at the same instant from waiting for each other or taking the same shard;
-// skipped rows are retried at the next renewal.
-// When the clock of the database is set back, leases end much too late. Those of other relays are cut to the usual length: a live
-// relay renews before that, and a dead relay's shards do not wait for the clock.
-// A relay that could not renew for a while takes no expired leases: the same outage may have kept their owner from renewing, and
-// the owner may remember unrecorded attempts. A live owner renews first.
-const RENEW = `
-with me as (
-  insert into relays (owner, seen_at) values ($1, now())
-  on conflict (owner) do update set seen_at = excluded.seen_at
-), others as (
-  select count(*) as live from relays
-  where owner <> $1 and seen_at > now() - make_interval(secs => $2) and seen_at < now() + make_interval(secs => $2)
-), share as (
-  select ceil(64.0 / (1 + live))::int as most from others
-), cut as (
-  update relay_shards s set expires_at = now() + make_interval(secs => $2)
-  from (select shard from relay_shards where owner <> $1 and expires_at > now() + 2 * make_interval(secs => $2) for update skip locked) a
-  where s.shard = a.shard
-), wanted as (
-  select shard from relay_shards, share
-  where owner = $1 or owner is null or (expires_at <= now() and $3)
-  order by (owner = $1) desc nulls last, shard
-  limit (select most from share)
-  for update of relay_shards skip locked
-), released as (
-  update relay_shards set owner = null, expires_at = '-infinity'
-  where owner = $1 and shard not in (select shard from wanted)
-)
-update relay_shards s set owner = $1, expires_at = now() + make_interval(secs => $2)
-from wanted w where w.shard = s.shard
-returning s.shard`;
-
-/**
- * Renews a relay's leases and takes its fair share of free ones; the result is every shard it holds for LEASE_MS from now.
- * @param mayTakeOver whether expired leases count as free
- */
-export async function renewShards(db: Queryable, owner: string, mayTakeOver = true): Promise<number[]> {
-  const { rows } = await db.query<{ shard: number }>(RENEW, [owner, LEASE_MS / 1000, mayTakeOver]);
-  return rows.map((row) => row.shard);
-}
-
-/** Gives up all leases of a relay that stops, so that others need not wait for them to expire. */
-export async function releaseShards(db: Queryable, owner: string): Promise<void> {
-  await db.query(
-    `with gone as (delete from relays where owner = $1 or seen_at < now() - interval '1 day')
-     update relay_shards set owner = null, expires_at = '-infinity' where owner = $1`,
-    [owner],
-  );
 }
 
 /** Which of these rows are still in the outbox, and how they continue. */

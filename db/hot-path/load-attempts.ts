@@ -28,8 +28,12 @@ export interface AttemptContext {
   blocked: boolean;
   /** Null when the event is gone. */
   eventHeaders: Record<string, string> | null;
-  /** Null when the payload was removed by the retention. */
+  /** Null when the payload was removed by the retention, and when it is apart. */
   body: Buffer | null;
+  /** Whether the payload was too large to be loaded with others (`mostBytes`). */
+  isBodyApart: boolean;
+  /** Bytes of the payload as it was received; null when the event is gone. */
+  payloadSize: number | null;
   /** Null when the source, destination or route has been deleted. */
   sourceSlug: string | null;
   destinationVersion: number | null;
@@ -51,13 +55,14 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
        d.status_code as "statusCode", ${errorSummary('d')} as error, extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
-       e.headers as "eventHeaders", p.body, s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
+       e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart", e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
        r.transform_id as "transformId", tf.version as "transformVersion",
        e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt",
        coalesce(d.original_destination_id is null and ${circuitBlocks('c', 'd.id')}, false) as blocked
 from deliveries d
 left join lateral (select * from events where id = d.event_id and id between $4 and $5 limit 1) e on true
-left join lateral (select body from event_payloads where event_id = d.event_id and event_id between $4 and $5 limit 1) p on true
+left join lateral (select body from event_payloads where event_id = d.event_id and event_id between $4 and $5
+                   and e.payload_size <= $6 limit 1) p on true
 left join sources s on s.id = d.source_id
 left join destinations t on t.id = d.destination_id
 left join routes r on r.id = d.route_id
@@ -65,17 +70,24 @@ left join transforms tf on tf.id = r.transform_id
 left join circuits c on c.route_id = d.route_id
 where d.id = any($1::text[]) and d.id between $2 and $3`;
 
-/** Loads deliveries by id; one that does not exist (any more) is missing from the map. */
+// The largest integer.
+const ANY_SIZE = 2_147_483_647;
+
+/**
+ * Loads deliveries by id; one that does not exist (any more) is missing from the map.
+ * @param mostBytes larger payloads are left out
+ */
 export async function loadAttempts(
   db: Queryable,
   wanted: { deliveryId: string; eventId: string }[],
+  mostBytes: number = ANY_SIZE,
 ): Promise<Map<string, AttemptContext>> {
   const deliveries = bounds(wanted.map((item) => item.deliveryId));
   const events = bounds(wanted.map((item) => item.eventId));
   const { rows } = await db.query<AttemptContext>({
     name: 'load-attempts',
     text: LOAD,
-    values: [deliveries.ids, deliveries.low, deliveries.high, events.low, events.high],
+    values: [deliveries.ids, deliveries.low, deliveries.high, events.low, events.high, mostBytes],
   });
   return new Map(rows.map((row) => [row.deliveryId, row]));
 }

@@ -1,7 +1,8 @@
-// Listens for new deliveries (PostgreSQL LISTEN), so that a quiet relay need not poll often.
+// News of new deliveries (PostgreSQL LISTEN and NOTIFY), so that a quiet relay need not poll often.
 import pg from 'pg';
 import type { Log } from '../../core/log.ts';
-import { OUTBOX_CHANNEL } from '../sql-rules.ts';
+import type { Queryable } from '../pool.ts';
+import { NOTIFY_RELAYS, OUTBOX_CHANNEL } from '../sql-rules.ts';
 
 const RECONNECT_MS = 2000;
 const CONNECT_TIMEOUT_MS = 3000;
@@ -13,7 +14,7 @@ export interface OutboxListener {
 /**
  * Listens on its own connection and reconnects when it breaks.
  * Failure policy: while it is away, or where a pooler does not pass notifications on, the relay and the watch over circuits poll.
- * @param onNews called at every commit that brought deliveries (with ''), or a change of a circuit (with 'circuits')
+ * @param onNews called when commits have brought deliveries (with ''), or a change of a circuit (with 'circuits')
  */
 export function listenForDeliveries(databaseUrl: string, onNews: (news: string) => void, log: Log): OutboxListener {
   let client: pg.Client | undefined;
@@ -23,6 +24,7 @@ export function listenForDeliveries(databaseUrl: string, onNews: (news: string) 
   async function connect(): Promise<void> {
     const next = new pg.Client({
       connectionString: databaseUrl,
+      application_name: 'hookyard-worker',
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
@@ -58,4 +60,9 @@ export function listenForDeliveries(databaseUrl: string, onNews: (news: string) 
       await client?.end().catch(() => undefined);
     },
   };
+}
+
+/** Tells the relays that there are new deliveries in the outbox. */
+export async function wakeRelays(db: Queryable): Promise<void> {
+  await db.query(NOTIFY_RELAYS);
 }

@@ -4,6 +4,7 @@ import { errorText } from '../../core/clean-text.ts';
 import type { DescribedError } from '../../core/error-summary.ts';
 import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
+import { countAttempted } from '../delivery/figures.ts';
 import { lateBound, settingLate } from '../history/late.ts';
 import { noteOutcomes } from '../delivery/notifications.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
@@ -19,6 +20,7 @@ import {
   outboxRow,
   PRIMARY_DESTINATION,
 } from '../sql-rules.ts';
+import { type AttemptExchange, exchangeText } from './attempt-exchange.ts';
 
 /** The outcome of one attempt, and the next status of its delivery. */
 export interface AttemptResult {
@@ -42,6 +44,8 @@ export interface AttemptResult {
   responseHeaders: Record<string, string> | null;
   /** At most 16 KiB. */
   responseBody: string | null;
+  /** Null: not known. */
+  exchange: AttemptExchange | null;
   /** In which lane it was made. */
   lane: Lane;
   /** The possible failover. */
@@ -90,7 +94,7 @@ with ${settingLate('$4', '$5')}, input as (
   select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
   from json_to_recordset($1::json) as i(delivery_id text, attempt int, outcome text, status_code int, error text, error_summary text,
     latency int, latency_class int, started_at timestamptz, completed_at timestamptz, retry_ms float8,
-    request_headers jsonb, response_headers jsonb, response_body text, attempt_lane text,
+    request_headers jsonb, response_headers jsonb, response_body text, exchange text, attempt_lane text,
     candidates text[], candidates_of text, next_id text, next_shard int, original_destination_id text, failover_reason text)
   left join lateral (${firstEnabled('i.candidates', 'i.candidates_of')}
   ) next on true
@@ -115,12 +119,12 @@ with ${settingLate('$4', '$5')}, input as (
     and not exists (select from changed c where c.id = i.delivery_id)
 ), tried as (
   insert into attempts (delivery_id, attempt_number, status, status_code, error, latency, started_at, completed_at,
-                        request_headers, response_headers, response_body)
+                        request_headers, response_headers, response_body, exchange)
   select delivery_id, attempt, case when delivery_status = 'delivered' then 'success' else 'failed' end, status_code, error, latency,
-         started_at, completed_at, request_headers, response_headers, response_body
-  from (select delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers, response_headers, response_body from changed
+         started_at, completed_at, request_headers, response_headers, response_body, exchange
+  from (select delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers, response_headers, response_body, exchange from changed
         union all
-        select delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers, response_headers, response_body from other) t
+        select delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers, response_headers, response_body, exchange from other) t
   on conflict do nothing
 ), claimed as (
   delete from outbox o using changed c
@@ -156,7 +160,7 @@ with ${settingLate('$4', '$5')}, input as (
   from changed where latency_class is not null
   group by 1, 2, 3 order by 1, 2, 3
   ${addedUp('destination_id, bucket, latency', ['attempts'])}
-), ended as (
+), ${countAttempted('changed')}, ended as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, delivery_status as status,
          attempt as attempts, status_code, error, error_summary, completed_at as at
   from changed where delivery_status in ('delivered', 'failed')
@@ -234,6 +238,7 @@ function resultRow(result: AttemptResult) {
     request_headers: result.requestHeaders,
     response_headers: result.responseHeaders,
     response_body: result.responseBody,
+    exchange: result.exchange && exchangeText(result.exchange),
     attempt_lane: result.lane,
     next_id: result.failover?.deliveryId,
     candidates: result.failover?.candidates,

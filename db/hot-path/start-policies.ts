@@ -1,6 +1,6 @@
 // The input of a delivery workflow besides ids: the destination's policy and the names for its summary.
 import type { RetryPolicy } from '../../core/backoff.ts';
-import type { Lane } from '../../core/lane.ts';
+import type { LaneSetting } from '../../core/lane.ts';
 import type { Queryable } from '../pool.ts';
 import type { OutboxRow } from './claim.ts';
 
@@ -8,8 +8,10 @@ export interface StartPolicy {
   retryPolicy: RetryPolicy;
   /** Null: unlimited. */
   rateLimitPerMinute: number | null;
+  /** Most attempts at a time, all workers together; null: as many as the destination copes with. */
+  maxConcurrency: number | null;
   /** Of the route; null: the setting of the service. */
-  lane: Lane | null;
+  lane: LaneSetting | null;
   destinationName: string;
   sourceName: string;
   /** Null: no route, or it was deleted. */
@@ -18,7 +20,7 @@ export interface StartPolicy {
 
 const LOAD = `
 select t.id as "destinationId", s.id as "sourceId", t.retry_policy as "retryPolicy",
-       t.rate_limit_per_minute as "rateLimitPerMinute",
+       t.rate_limit_per_minute as "rateLimitPerMinute", t.max_concurrency as "maxConcurrency",
        t.name as "destinationName", s.name as "sourceName", wanted.route_id as "routeId",
        r.name as "routeName", r.lane
 from unnest($1::text[], $2::text[], $3::text[]) as wanted(destination_id, source_id, route_id)

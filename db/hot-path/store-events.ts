@@ -2,11 +2,18 @@
 import { lateBound, settingLate } from '../history/late.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
+import { countEndings } from '../delivery/figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
-import { addedUp, bucketsOf, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
+import { addedUp, bucketOf, toOutbox } from '../sql-rules.ts';
 
 /** How a delivery ends whose route's schema or filter could not let it through. */
 type GateFailure = 'schema_failed' | 'filter_failed';
+
+const GATE_FAILED = `status in ('schema_failed', 'filter_failed')`;
+
+// Of ingest_counts.
+const SLOTS = 16;
+const OWN_SLOT = `pg_backend_pid() % ${SLOTS}`;
 
 /** One delivery of a new event. */
 export interface NewDelivery {
@@ -61,8 +68,13 @@ export interface StoreResult {
 //   and in one order everywhere, so that groups of several processes queue for each other.
 // - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
 //   wait for it is delivered or failed at once;
-// - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking.
-const STORE_EVENTS = `
+// - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking. They are locked
+//   until the commit is on disk, so connections count in slots of their own, mostly: groups of one source do not wait for each
+//   other. db/history/fold-ingest.ts adds the slots up.
+// It does not notify the relays: that would lock all notifying commits of the server against each other (PostgreSQL's
+// PreCommit_Notify) until this one is on disk. Whoever calls it does so afterwards (wakeRelays).
+// Most groups are plain, and need no part that is only for keys or failures: PostgreSQL would prepare its run for every group.
+const storing = ({ full }: { full: boolean }) => `
 with ${settingLate('$6', '$7')}, fresh as (
   select used.organization_id, used.version
   from json_to_recordset($1::json) as used(organization_id text, version bigint)
@@ -74,16 +86,7 @@ with ${settingLate('$6', '$7')}, fresh as (
          deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
   join unnest($3::bytea[]) with ordinality as b(body, ord) on b.ord = i.ord
   where (i.organization_id, i.version) in (select organization_id, version from fresh) and (select bound from late) is not null
-), keys as (
-  insert into idempotency_keys as k (source_id, key_hash, event_id, expires_at)
-  select source_id, decode(key_hash, 'hex'), id, now() + make_interval(secs => key_seconds)
-  from input where key_hash is not null order by source_id collate "C", key_hash collate "C"
-  on conflict (source_id, key_hash) do update set event_id = excluded.event_id, expires_at = excluded.expires_at
-    where k.expires_at <= now()
-  returning event_id
-), accepted as (
-  select * from input i where key_hash is null or exists (select from keys k where k.event_id = i.id)
-), stored_events as (
+), ${full ? ACCEPTED_BY_KEYS : ALL_ACCEPTED}, stored_events as (
   insert into events (id, organization_id, source_id, status, routed, method, query, headers, client_address, payload_size, payload_hash,
                       deliveries_count, deliveries_failed, received_at, validated_at, queued_at)
   select id, organization_id, source_id, event_status(deliveries_count, 0, deliveries_failed), routed, method, query, headers, client_address,
@@ -103,18 +106,37 @@ with ${settingLate('$6', '$7')}, fresh as (
 ), queued as (
   ${toOutbox('d', { delivery_id: 'd.id' })}
   from delivery d where d.status = 'pending'
-), ${countUnsent('delivery', "status in ('schema_failed', 'filter_failed')")}, counted as (
-  insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
-  select c.subject_id, b.bucket, sum(c.events), sum(c.filtered), max(a.received_at)
+), ${full ? `${countUnsent('delivery', GATE_FAILED)}, ${countEndings('delivery', { not_sent: GATE_FAILED })},` : ''} counted as (
+  insert into ingest_counts as s (subject_id, bucket, slot, events, filtered, last_event_at)
+  select c.subject_id, ${bucketOf('a.received_at')}, ${OWN_SLOT}, sum(c.events), sum(c.filtered), max(a.received_at)
   from json_to_recordset($5::json) as c(event_id text, subject_id text, events int, filtered int)
   join accepted a on a.id = c.event_id
-  cross join lateral ${bucketsOf('a.received_at')}
-  group by 1, 2 order by 1, 2
-  ${addedUp('subject_id, bucket', ['events', 'filtered'], ['last_event_at'])}
+  group by 1, 2, 3 order by 1, 2, 3
+  ${addedUp('subject_id, bucket, slot', ['events', 'filtered'], ['last_event_at'])}
 )
-select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored,
-       -- wakes the relays when this commits
-       case when exists (select from delivery where status = 'pending') then ${WAKE_RELAYS} end`;
+select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored`;
+
+const ALL_ACCEPTED = 'accepted as (select * from input)';
+const ACCEPTED_BY_KEYS = `keys as (
+  insert into idempotency_keys as k (source_id, key_hash, event_id, expires_at)
+  select source_id, decode(key_hash, 'hex'), id, now() + make_interval(secs => key_seconds)
+  from input where key_hash is not null order by source_id collate "C", key_hash collate "C"
+  on conflict (source_id, key_hash) do update set event_id = excluded.event_id, expires_at = excluded.expires_at
+    where k.expires_at <= now()
+  returning event_id
+), accepted as (
+  select * from input i where key_hash is null or exists (select from keys k where k.event_id = i.id)
+)`;
+
+const PLAIN = { name: 'store-plain-events', text: storing({ full: false }) };
+const FULL = { name: 'store-events', text: storing({ full: true }) };
+
+/** A plain group has no idempotency key, and no delivery that ends as a failure at once. */
+function statementFor(events: NewEvent[]): { name: string; text: string } {
+  const fails = ({ status }: NewDelivery) => status === 'schema_failed' || status === 'filter_failed';
+  const isPlain = events.every(({ idempotency, deliveries }) => idempotency === null && !deliveries.some(fails));
+  return isPlain ? PLAIN : FULL;
+}
 
 /**
  * Stores a group of events with payloads, deliveries, outbox rows and counters in one commit.
@@ -124,8 +146,7 @@ select (select json_agg(fresh) from fresh) as fresh, array(select id from accept
 export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<StoreResult> {
   const versions = new Map(events.map((event) => [versionKey(versionOf(event)), versionOf(event)]));
   const { rows } = await db.query<{ fresh: Version[] | null; stored: string[] }>({
-    name: 'store-events',
-    text: STORE_EVENTS,
+    ...statementFor(events),
     values: [
       jsonParameter([...versions.values()]),
       jsonParameter(events.map(eventRow)),

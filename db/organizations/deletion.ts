@@ -22,15 +22,20 @@ export interface Deletion {
   isLastLook: boolean;
 }
 
-/** Those that are due, the oldest request first. */
+/** Those that are due: first what was not tried yet, the oldest request first, then what was tried longest ago. */
 export async function dueDeletions(db: Queryable): Promise<Deletion[]> {
   const { rows } = await db.query<Deletion>(
     `select id as "organizationId", events_removed as "eventsRemoved", emptied_at is not null as "isLastLook"
      from organizations
      where suspended_at is not null and deleted_at is not null and (emptied_at is null or emptied_at < now() - ${LAST_LOOK})
-     order by deleted_at`,
+     order by deletion_tried_at nulls first, deleted_at`,
   );
   return rows;
+}
+
+/** A round of housekeeping begins with it; the next one begins with others. */
+export async function noteTried(db: Queryable, organizationId: string): Promise<void> {
+  await db.query('update organizations set deletion_tried_at = clock_timestamp() where id = $1', [organizationId]);
 }
 
 /** Nothing was found: the next look is the last one. */
@@ -145,6 +150,8 @@ async function removeRecords(db: Queryable, organizationId: string, most: number
 }
 
 const STATISTICS = [
+  // Before what it is folded into.
+  'delete from ingest_counts where subject_id = any($1::text[])',
   'delete from ingest_stats where subject_id = any($1::text[])',
   'delete from delivery_stats where destination_id = any($1::text[])',
   'delete from delivery_stats where route_id = any($1::text[])',

@@ -3,6 +3,8 @@ import type { Settings } from '../../core/config.ts';
 import { LOOPBACK_BACK, LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/loopback-default.ts';
 import { PollLoop } from '../../core/poll-loop.ts';
 import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
+import { throttled } from '../../core/throttled-log.ts';
 import type { Queryable } from '../pool.ts';
 
 export interface OrganizationWatch {
@@ -39,7 +41,7 @@ export async function watchOrganizations(
       return rest;
     },
     onError: (error) => {
-      log.warn({ err: error }, 'organizations could not be counted; trying again');
+      throttled(log).warn({ cause: causeOf(error) }, 'organizations could not be counted; trying again');
       return rest;
     },
   });

@@ -1,5 +1,6 @@
 // The pages of a replay: each is one transaction that creates deliveries and moves the replay's row on, so a crash at any
-// point neither loses nor doubles an event.
+// point neither loses nor doubles an event. What goes where is found out before, because schemas may take long to validate: no
+// lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing is created.
 import { pageSize, type ReplayProgress } from '../../core/event-replay.ts';
 import {
   boundTime,
@@ -11,7 +12,7 @@ import {
   selectedValues,
 } from './event-replays.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
-import { type ReplayedDelivery, replayEvents } from './replay.ts';
+import { insertPlanned, planReplays, type ReplayedDelivery } from './replay.ts';
 import { cannotValidate, type ValidatePayload } from './replay-schemas.ts';
 
 // Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout. Payload
@@ -60,19 +61,23 @@ export async function makePage(
   page: number,
   validate: ValidatePayload = cannotValidate,
 ): Promise<PageStep> {
+  const replay = await loadReplay(pool, key, '');
+  if (!replay) return { progress: NOTHING, deliveries: [] };
+  if (!isNext(replay, page)) return { progress: progressOf(replay), deliveries: [] };
+  const slice = await nextSlice(pool, replay);
+  const eventIds = slice.events.filter((event) => event.hasPayload).map((event) => event.id);
+  const { organizationId, destinationIds } = replay;
+  const request = { organizationId, eventIds, destinationIds: destinationIds ?? undefined };
+  const planned = await planReplays(pool, request, validate);
   return inTransaction(pool, async (db) => {
     // A worker that vanishes with its machine must not keep the replay and the events locked.
     await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
-    const replay = await loadReplay(db, key, 'for update');
-    if (!replay) return { progress: NOTHING, deliveries: [] };
-    if (!['pending', 'running'].includes(replay.status) || replay.pages >= page) {
-      return { progress: progressOf(replay), deliveries: [] };
+    const locked = await loadReplay(db, key, 'for update');
+    if (!locked) return { progress: NOTHING, deliveries: [] };
+    if (!isNext(locked, page) || locked.nextId !== replay.nextId) {
+      return { progress: progressOf(locked), deliveries: [] };
     }
-    const slice = await nextSlice(db, replay);
-    const eventIds = slice.events.filter((event) => event.hasPayload).map((event) => event.id);
-    const { organizationId, destinationIds } = replay;
-    const request = { organizationId, eventIds, destinationIds: destinationIds ?? undefined };
-    const result = await replayEvents(db, request, validate);
+    const result = await insertPlanned(db, planned);
     const moved = await move(db, key, slice, {
       replayed: result.eventsQueued,
       expired: slice.events.length - eventIds.length,
@@ -82,6 +87,9 @@ export async function makePage(
     return { progress: progressOf(moved), deliveries: result.deliveries };
   });
 }
+
+const isNext = ({ status, pages }: ReplayRow, page: number): boolean =>
+  ['pending', 'running'].includes(status) && pages < page;
 
 /** Progress of a replay. */
 export async function readProgress(db: Queryable, key: EventReplayKey): Promise<ReplayProgress> {

@@ -6,6 +6,7 @@ import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
 import { OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';
+import { countEndings } from '../delivery/figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
 
 /** The payload of an event was removed by the retention, so it cannot be sent again. */
@@ -85,6 +86,8 @@ left join deliveries x on x.event_id = c.event_id and x.destination_id = c.desti
 where $3::text[] is null or c.destination_id = any($3)
 order by c.event_id, c.destination_id, c.route_id, x.id desc`;
 
+const SCHEMA_FAILED = `status = 'schema_failed'`;
+
 // The event's row lock (taken by `totals`) orders a replay against results of the same event. A finished delivery that is
 // replayed stops counting and its successor counts instead; an open one continues and both count. `|| ''` keeps the joins from
 // pruning partitions (hot-path/record-results.ts).
@@ -105,8 +108,8 @@ with input as (
   select i.id, organization_id, event_id, source_id, route_id, destination_id, priority, status, status <> 'skipped', replay_of,
          error, case when status <> 'pending' then now() end
   from input i join locked l on l.id = i.event_id
-  returning id, event_id, status, destination_id, route_id
-), ${countUnsent('created', "status = 'schema_failed'")}, queued as (
+  returning id, organization_id, event_id, source_id, status, destination_id, route_id
+), ${countUnsent('created', SCHEMA_FAILED)}, ${countEndings('created', { not_sent: SCHEMA_FAILED })}, queued as (
   ${toOutbox('i', { delivery_id: 'i.id' })}
   from input i join created c on c.id = i.id where i.status = 'pending'
 ), change as (
@@ -145,18 +148,33 @@ export async function createReplays(
   return inTransaction(pool, (db) => insertReplays(db, request.organizationId, targets, mismatchOf));
 }
 
+/** What a replay will create. */
+export interface PlannedReplays {
+  organizationId: string;
+  targets: Target[];
+  mismatchOf: MismatchOf;
+}
+
 /**
- * Like `createReplays`, inside the caller's transaction and for events that have their payloads. Events without a target are
- * skipped.
+ * Plans replays of events that have their payloads; those without a target are skipped. Outside of a transaction: a validation
+ * may take long.
  */
-export async function replayEvents(
-  db: Queryable,
+export async function planReplays(
+  pool: Pool,
   request: ReplayRequest,
   validate: ValidatePayload,
+): Promise<PlannedReplays> {
+  const { organizationId } = request;
+  const targets = await findTargets(pool, request);
+  return { organizationId, targets, mismatchOf: await findMismatches(pool, organizationId, targets, validate) };
+}
+
+/** Creates the deliveries, inside the caller's transaction. Of an event that was deleted meanwhile there is none. */
+export function insertPlanned(
+  db: Queryable,
+  { organizationId, targets, mismatchOf }: PlannedReplays,
 ): Promise<ReplayResult> {
-  const targets = await findTargets(db, request);
-  const mismatchOf = await findMismatches(db, request.organizationId, targets, validate);
-  return insertReplays(db, request.organizationId, targets, mismatchOf);
+  return insertReplays(db, organizationId, targets, mismatchOf);
 }
 
 async function findTargets(db: Queryable, request: ReplayRequest): Promise<Target[]> {

@@ -41,6 +41,8 @@ export async function purgeStep(pool: Pool): Promise<PurgeStep | null> {
   // After a crash in between, the next step comes here again.
   if (isEmpty) {
     await forgetCountsOfSource(pool, sourceId);
+    // Before what it is folded into.
+    await pool.query('delete from ingest_counts where subject_id = $1', [sourceId]);
     await pool.query('delete from ingest_stats where subject_id = $1', [sourceId]);
     if (finished) await pool.query('delete from source_purges where source_id = $1', [sourceId]);
     else await pool.query('update source_purges set emptied_at = now() where source_id = $1', [sourceId]);

@@ -1,6 +1,7 @@
 // One request and its response on a pool, under one deadline. It listens to undici's events directly: its `signal`
 // option does not end a request that still waits for its connection.
 import type { Dispatcher, Pool } from 'undici';
+import { RequestWatch, type WatchedHandler } from './connections.ts';
 import { describeError, TimeoutError } from './send-errors.ts';
 import type { SendRequest, SendResult } from './sender.ts';
 
@@ -25,6 +26,7 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
     const chunks: Buffer[] = [];
     let bytes = 0;
     let over: Error | null = null;
+    const watch = new RequestWatch(startedAt);
 
     const latency = (): number => Math.round(performance.now() - startedAt);
 
@@ -37,11 +39,11 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
       if (cut !== null) controller?.abort(cut);
     };
     const fail = (error: Error, cut: Error | null): void => {
-      finish({ kind: 'error', ...describeError(error, request.url), latency: latency() }, cut);
+      finish({ kind: 'error', ...describeError(error, request.url), latency: latency(), exchange: watch.facts() }, cut);
     };
     const succeed = (cut: Error | null): void => {
       const body = readBody(chunks, bytes);
-      finish({ kind: 'response', statusCode, headers, ...body, latency: latency() }, cut);
+      finish({ kind: 'response', statusCode, headers, ...body, latency: latency(), exchange: watch.facts() }, cut);
     };
 
     const deadline = setTimeout(() => {
@@ -49,11 +51,16 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
       fail(error, error);
     }, request.timeoutMs);
 
-    const handler: Dispatcher.DispatchHandler = {
+    const handler: WatchedHandler = {
+      watch,
       onRequestStart(started) {
         controller = started;
+        watch.sending();
         // The deadline passed before there was a connection: nothing is sent.
         if (over !== null) started.abort(over);
+      },
+      onResponseStarted() {
+        watch.answered();
       },
       onResponseStart(_controller, status, received) {
         // Comes once more after an interim (1xx) response: the last one is the answer (RFC 9110, section 15.2).

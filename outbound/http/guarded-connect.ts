@@ -1,11 +1,12 @@
 // The connector of every outbound connection: it asks the address guard about the literal, about every address a name
 // resolves to, and once more about the address the socket really has.
 import dns from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { refusalOf } from './address-guard.ts';
 import { type AllowList, currentAllowList, normalHost } from './allow-list.ts';
+import { type Connection, watchSocket } from './connections.ts';
 import { createOwnServices, type OwnServices } from './own-services.ts';
 import { OwnSendError } from './send-errors.ts';
 
@@ -85,13 +86,20 @@ export interface GuardOptions {
   resolve: Resolve;
 }
 
+/** A connector for undici's clients. @param connection where the steps of the connection are noted */
+export type GuardedConnector = (
+  target: buildConnector.Options,
+  callback: buildConnector.Callback,
+  connection?: Connection,
+) => void;
+
 /** Makes the connector for undici's clients; TLS is verified against the host name of the URL. */
-export function guardedConnector(options: GuardOptions): buildConnector.connector {
+export function guardedConnector(options: GuardOptions): GuardedConnector {
   const { own } = options;
   const ordinary = connectorWith(options, (address, host) => refusedAddress(options, address, host));
   // A look-up does not know the port it is for, so that each port of Hookyard has its own connector.
-  const toOwnPorts = new Map<number, buildConnector.connector>();
-  const connectorOf = (port: number): buildConnector.connector => {
+  const toOwnPorts = new Map<number, GuardedConnector>();
+  const connectorOf = (port: number): GuardedConnector => {
     const known =
       toOwnPorts.get(port) ??
       connectorWith(options, (address, host) => {
@@ -102,12 +110,12 @@ export function guardedConnector(options: GuardOptions): buildConnector.connecto
     toOwnPorts.set(port, known);
     return known;
   };
-  return (target, callback) => {
+  return (target, callback, connection) => {
     const port = portOf(target);
-    if (!own.usePort(port)) return ordinary(target, callback);
+    if (!own.usePort(port)) return ordinary(target, callback, connection);
     void own.prepare(port).then(() => {
       if (own.isNamed(target.hostname, port)) callback(new OwnServiceError(target.hostname, port), null);
-      else connectorOf(port)(target, callback);
+      else connectorOf(port)(target, callback, connection);
     });
   };
 }
@@ -124,7 +132,7 @@ function portOf({ port, protocol }: buildConnector.Options): number {
 }
 
 /** A connector that asks the judge three times. */
-function connectorWith(options: GuardOptions, judge: Judge): buildConnector.connector {
+function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
   const connect = buildConnector({
     allowH2: false,
     timeout: options.connectTimeoutMs,
@@ -133,7 +141,7 @@ function connectorWith(options: GuardOptions, judge: Judge): buildConnector.conn
     autoSelectFamilyAttemptTimeout: 500,
     lookup: guardedLookup(judge, options.resolve),
   });
-  return (target, callback) => {
+  return (target, callback, connection) => {
     const host = target.hostname;
     const refused = isIP(host) === 0 ? null : judge(host, host);
     if (refused !== null) {
@@ -141,12 +149,15 @@ function connectorWith(options: GuardOptions, judge: Judge): buildConnector.conn
       queueMicrotask(() => callback(refused, null));
       return;
     }
-    connect(target, (...outcome) => {
+    if (connection) connection.beganAt = performance.now();
+    // undici returns the socket, although its types do not say so. Without it the times would be missing, and nothing else.
+    const begun: unknown = connect(target, (...outcome) => {
       if (outcome[0] !== null) {
         callback(outcome[0], null);
         return;
       }
       const socket = outcome[1];
+      if (connection && target.protocol === 'https:') connection.securedAt = performance.now();
       // A socket that is already closed again has no peer; its use fails by itself.
       const wrongPeer = socket.remoteAddress === undefined ? null : judge(socket.remoteAddress, host);
       if (wrongPeer === null) {
@@ -156,6 +167,7 @@ function connectorWith(options: GuardOptions, judge: Judge): buildConnector.conn
       socket.destroy();
       callback(wrongPeer, null);
     });
+    if (connection && begun instanceof Socket) watchSocket(begun, connection);
   };
 }
 

@@ -1,8 +1,10 @@
 // Keep-alive connections of the most recently used destinations.
 import { LRUCache } from 'lru-cache';
-import { type buildConnector, Pool } from 'undici';
+import { Pool } from 'undici';
 import { ownWords } from '../../core/error-summary.ts';
 import type { AllowList } from './allow-list.ts';
+import { WatchedClient } from './connections.ts';
+import type { GuardedConnector } from './guarded-connect.ts';
 import { OwnSendError } from './send-errors.ts';
 
 /** An address that cannot be requested; a retry would fail the same way. */
@@ -18,8 +20,7 @@ class InvalidUrlError extends OwnSendError {
 // Maximum bytes of response headers; a response with more is an error.
 const MAX_HEADER_BYTES = 16 * 1024;
 
-type Connector = buildConnector.connector;
-type Entry = { url: string; origin: string; path: string; pool: Pool; allow: AllowList; connect: Connector };
+type Entry = { url: string; origin: string; path: string; pool: Pool; allow: AllowList; connect: GuardedConnector };
 
 export type Pools = {
   /**
@@ -36,7 +37,7 @@ export type Pools = {
  * @param options.allow the list that connectors go by; connections made under another one are not used again
  */
 export function createPools(options: {
-  connectorOf: (url: URL) => Connector;
+  connectorOf: (url: URL) => GuardedConnector;
   allow: () => AllowList;
   maxPools: number;
 }): Pools {
@@ -66,6 +67,7 @@ export function createPools(options: {
     if (previous !== undefined) retire(previous.pool);
     const pool = new Pool(parsed.origin, {
       connect,
+      factory: (origin, clientOptions) => new WatchedClient(origin, clientOptions, connect),
       allowH2: false,
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,

@@ -61,6 +61,19 @@ const UNREACHABLE_CODES: ReadonlySet<string> = new Set([
 ]);
 const CONNECT_TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
+/** Whether the destination, though its address is known, did not take the request or did not answer it. */
+export const isNoAnswer = (code: string): boolean =>
+  code === 'TIMEOUT' || code === 'ECONNREFUSED' || CLOSED_CODES.has(code) || CONNECT_TIMEOUT_CODES.has(code);
+
+/** The kind of an error, for the metrics. */
+export function errorClass(code: string): 'timeout' | 'connection' | 'dns' | 'tls' | 'refused' | 'other' {
+  if (code === 'TIMEOUT' || CONNECT_TIMEOUT_CODES.has(code)) return 'timeout';
+  if (NAME_CODES.has(code)) return 'dns';
+  if (isNoAnswer(code) || UNREACHABLE_CODES.has(code)) return 'connection';
+  if (NOT_RETRYABLE.has(code)) return 'refused';
+  return TLS_CODE.test(code) ? 'tls' : 'other';
+}
+
 // The codes of OpenSSL's certificate checks have no common form; those of Node's TLS do.
 const TLS_CODE = /^ERR_TLS_|^ERR_SSL_|^CERT_|_CERT|SELF_SIGNED|UNABLE_TO_|^EPROTO$|^HOSTNAME_MISMATCH$|^INVALID_CA$/;
 

@@ -3,6 +3,7 @@
 // Rules: DLV-23, HTTP-10.
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { addressesUnder } from '../../core/own-address.ts';
+import type { ExchangeFacts } from './connections.ts';
 import { exchange } from './exchange.ts';
 import { guardedConnector, guardOptions, type Reach } from './guarded-connect.ts';
 import { createOwnServices } from './own-services.ts';
@@ -31,12 +32,17 @@ export type SendResponse = {
   bodyForCheck: string;
   /** Whether the body is longer than `bodyText`. */
   truncated: boolean;
+} & Measured;
+
+type Measured = {
   /** From the call to the end of the response, in ms. */
   latency: number;
+  /** Null: there was nothing to connect to. */
+  exchange: ExchangeFacts | null;
 };
 
 /** A response, whatever its status, or the reason there is none. */
-export type SendResult = SendResponse | (SendError & { kind: 'error'; latency: number });
+export type SendResult = SendResponse | (SendError & Measured & { kind: 'error' });
 
 export type Sender = {
   /** Never rejects: errors are part of the result. */
@@ -79,6 +85,7 @@ export function createSender(options: Reach & { publicUrl?: () => string; maxPoo
         kind: 'error',
         ...describeError(error, request.url),
         latency: Math.round(performance.now() - startedAt),
+        exchange: null,
       };
     }
   }
@@ -87,7 +94,7 @@ export function createSender(options: Reach & { publicUrl?: () => string; maxPoo
     async send(request) {
       if (closed) {
         const shutDown = openError(ownWords`The sender is shutting down`);
-        return { kind: 'error', code: 'CLOSED', ...shutDown, retryable: true, latency: 0 };
+        return { kind: 'error', code: 'CLOSED', ...shutDown, retryable: true, latency: 0, exchange: null };
       }
       const result = attempt(request);
       underWay.add(result);

@@ -1,12 +1,13 @@
-// The queue for threads: bounded, and fair between organizations; within an organization between its groups.
+// The queue for threads: bounded, and fair between organizations; within an organization between its groups. Within a group the
+// oldest is first, and what is refused is the youngest of its organization, so that what comes back has its turn in the end.
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Job } from './thread.ts';
-import { NoTurnError, SandboxUnavailableError, type TransformResult, type Turn } from './types.ts';
+import { LateTurnError, NoTurnError, type TransformResult, type Turn } from './types.ts';
 
 const WAIT_DEADLINE_MS = 20_000;
 const MAX_WAITING = 1000;
 const MAX_WAITING_BYTES = 128 * 1024 * 1024;
-// When there may be room again for an organization that has filled its share of the queue.
+// When there may be room, or a thread, again.
 const ROOM_MS = 5000;
 
 export interface Waiting {
@@ -36,17 +37,24 @@ export class FairQueue<One extends Waiting> {
   size = 0;
 
   /**
-   * Adds a job. It is refused when its organization has more waiting than there is room left, so that there is always room for
-   * another one; and later, when its turn does not come in time.
+   * Adds a job. When its organization has more waiting than there is room left, its youngest jobs are refused, or this one alone
+   * if those younger than it would not make enough room: so there is always room for another organization. A job is refused later
+   * when its turn does not come in time.
    */
   add(waiting: One): void {
     const { job, turn } = waiting;
     const bytes = (job.event?.body.byteLength ?? 0) + job.transform.code.length;
     const organization = this.#organizations.get(turn.organizationId) ?? newOrganization<One>();
-    if (organization.size >= MAX_WAITING - this.size || organization.bytes + bytes > MAX_WAITING_BYTES - this.#bytes) {
-      const full = ownWords`Too many transforms of the organization are waiting for their turn`;
-      waiting.reject(new NoTurnError(openError(full), ROOM_MS));
+    const evicted = this.#evictedFor(waiting, bytes, organization);
+    const full = ownWords`Too many transforms of the organization are waiting for their turn`;
+    const error = new NoTurnError(openError(full), ROOM_MS);
+    if (evicted === null) {
+      waiting.reject(error);
       return;
+    }
+    for (const entry of evicted) {
+      this.#remove(entry);
+      entry.waiting.reject(error);
     }
     const late = openError(ownWords`The transform did not get its turn within ${WAIT_DEADLINE_MS / 1000} s`);
     const entry: Entry<One> = {
@@ -54,11 +62,11 @@ export class FairQueue<One extends Waiting> {
       bytes,
       timer: setTimeout(() => {
         this.#remove(entry);
-        waiting.reject(new SandboxUnavailableError(late));
+        waiting.reject(new LateTurnError(late, ROOM_MS));
       }, WAIT_DEADLINE_MS),
     };
     const entries = organization.groups.get(turn.group) ?? [];
-    entries.push(entry);
+    entries.splice(entries.findLastIndex((each) => sinceOf(each.waiting) <= sinceOf(waiting)) + 1, 0, entry);
     organization.groups.set(turn.group, entries);
     this.#organizations.set(turn.organizationId, organization);
     this.#count(organization, 1, bytes);
@@ -90,14 +98,32 @@ export class FairQueue<One extends Waiting> {
   }
 
   /** Refuses all that wait, or those of one organization. */
-  refuse(error: () => Error, organizationId?: string): void {
+  refuse(error: (turn: Turn) => Error, organizationId?: string): void {
     const organizations = [...this.#organizations].filter(
       ([id]) => organizationId === undefined || id === organizationId,
     );
     for (const entry of organizations.flatMap(([, { groups }]) => [...groups.values()].flat())) {
       this.#remove(entry);
-      entry.waiting.reject(error());
+      entry.waiting.reject(error(entry.waiting.turn));
     }
+  }
+
+  /** The youngest jobs of the organization that have to go for this one; null: all that are younger would not be enough. */
+  #evictedFor(waiting: One, bytes: number, organization: Organization<One>): Entry<One>[] | null {
+    const evicted: Entry<One>[] = [];
+    let freed = 0;
+    // What goes leaves more room, and its organization has less of it: it counts twice.
+    const fits = () =>
+      organization.size + this.size - 2 * evicted.length < MAX_WAITING &&
+      organization.bytes + bytes + this.#bytes - 2 * freed <= MAX_WAITING_BYTES;
+    if (fits()) return evicted;
+    for (const entry of youngestFirst(organization)) {
+      if (sinceOf(entry.waiting) <= sinceOf(waiting)) return null;
+      evicted.push(entry);
+      freed += entry.bytes;
+      if (fits()) return evicted;
+    }
+    return null;
   }
 
   #remove(entry: Entry<One>): void {
@@ -123,4 +149,23 @@ export class FairQueue<One extends Waiting> {
 
 function newOrganization<One extends Waiting>(): Organization<One> {
   return { groups: new Map(), size: 0, bytes: 0 };
+}
+
+// Somebody waits for an answer now: before what has waited for long already, and never refused for its sake.
+const sinceOf = ({ turn }: Waiting): number => turn.since ?? Number.NEGATIVE_INFINITY;
+
+/** One by one, because mostly a few are enough. */
+function* youngestFirst<One extends Waiting>({ groups }: Organization<One>): Generator<Entry<One>> {
+  const left = new Map([...groups.values()].map((entries) => [entries, entries.length]));
+  for (;;) {
+    let youngest: Entry<One> | undefined;
+    let from: Entry<One>[] | undefined;
+    for (const [entries, count] of left) {
+      const last = entries[count - 1];
+      if (last && (!youngest || sinceOf(last.waiting) > sinceOf(youngest.waiting))) [youngest, from] = [last, entries];
+    }
+    if (!youngest || !from) return;
+    left.set(from, (left.get(from) ?? 0) - 1);
+    yield youngest;
+  }
 }

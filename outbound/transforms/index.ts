@@ -1,10 +1,18 @@
 // Transforms for the attempt and the API: check code, run it on an event.
+import { transformDuration, transformFailures } from '../../core/metrics/services.ts';
 import { SandboxPool } from './pool.ts';
 import type { Job } from './thread.ts';
-import type { TransformCode, TransformEvent, TransformProblem, TransformResult, Turn } from './types.ts';
+import {
+  SandboxUnavailableError,
+  type TransformCode,
+  type TransformEvent,
+  type TransformProblem,
+  type TransformResult,
+  type Turn,
+} from './types.ts';
 
 export type { TransformCode, TransformEvent, TransformOutput, TransformProblem, TransformResult } from './types.ts';
-export { NoTurnError, SandboxUnavailableError } from './types.ts';
+export { LateTurnError, NoTurnError, SandboxUnavailableError } from './types.ts';
 
 export interface Transforms {
   /**
@@ -16,7 +24,7 @@ export interface Transforms {
   /**
    * Runs a transform on an event; the same code and event give the same bytes, however often.
    * @throws SandboxUnavailableError when the sandbox cannot be used at the moment; nothing is known of the transform.
-   * NoTurnError when that is so for its organization only. What `budgetOf` throws
+   * NoTurnError when it is to come back later. What `budgetOf` throws
    */
   run(transform: TransformCode, event: TransformEvent, turn: Turn): Promise<TransformResult>;
   /** Ends the threads; running jobs are rejected. */
@@ -35,7 +43,15 @@ export function createTransforms(threads: number, budgetOf: BudgetOf): Transform
       const result = await submit({ transform: { key: null, type, code, outputContentType: null }, event: null }, turn);
       return result.ok ? null : result.problem;
     },
-    run: (transform, event, turn) => submit({ transform, event }, turn),
+    async run(transform, event, turn) {
+      const result = await submit({ transform, event }, turn).catch((error: unknown) => {
+        if (error instanceof SandboxUnavailableError) transformFailures.add({ cause: 'sandbox' });
+        throw error;
+      });
+      transformDuration.observe({ language: transform.type }, result.durationMs / 1000);
+      if (!result.ok) transformFailures.add({ cause: result.problem.reason });
+      return result;
+    },
     close: () => pool.close(),
   };
 }

@@ -62,7 +62,7 @@ export class SandboxPool {
       if (this.#closed) return reject(new SandboxUnavailableError(ENDING));
       const now = performance.now();
       this.#accounts.seen(turn.organizationId, now);
-      const waitMs = this.#accounts.waitMs(turn.organizationId, budget, now);
+      const waitMs = this.#accounts.waitMs(turn, budget, now);
       if (waitMs > 0) return reject(new NoTurnError(OVER_BUDGET, waitMs));
       this.#queue.add({ job, turn, budget, resolve, reject });
       this.#dispatch();
@@ -162,7 +162,7 @@ export class SandboxPool {
     const now = performance.now();
     if (!this.#accounts.charge(organizationId, cpuMs, budget, now)) return;
     this.#queue.refuse(
-      () => new NoTurnError(OVER_BUDGET, this.#accounts.waitMs(organizationId, budget, now)),
+      (turn) => new NoTurnError(OVER_BUDGET, this.#accounts.waitMs(turn, budget, now)),
       organizationId,
     );
   }

@@ -18,6 +18,11 @@ export interface Turn {
   organizationId: string;
   /** So do the groups of an organization: the id of a transform. */
   group: string;
+  /**
+   * Since when the work has been waiting, ms since 1970: of what is told to come back, the oldest comes first, so that each has its
+   * turn in the end. Without it somebody waits for the answer now.
+   */
+  since?: number;
 }
 
 /** The received event that a transform is a function of. */
@@ -132,3 +137,6 @@ export class NoTurnError extends SandboxUnavailableError {
     this.waitMs = waitMs;
   }
 }
+
+/** No thread was free for it in time. Nobody is over a limit. */
+export class LateTurnError extends NoTurnError {}

@@ -43,6 +43,8 @@ describe('Refused destinations', () => {
     ['a timeout above 60000', { name: 'x', url, timeoutMs: 60_001 }, 'timeoutMs'],
     ['a timeout with a fraction', { name: 'x', url, timeoutMs: 1.5 }, 'timeoutMs'],
     ['a rate of 0', { name: 'x', url, rateLimitPerMinute: 0 }, 'rateLimitPerMinute'],
+    ['a concurrency of 0', { name: 'x', url, maxConcurrency: 0 }, 'maxConcurrency'],
+    ['a concurrency above 1000', { name: 'x', url, maxConcurrency: 1001 }, 'maxConcurrency'],
     ['more than 50 retries', { name: 'x', url, retryPolicy: { maxRetries: 51 } }, 'retryPolicy.maxRetries'],
     ['a delay above a day', { name: 'x', url, retryPolicy: { maxDelay: 86_400_001 } }, 'retryPolicy.maxDelay'],
     ['a negative delay', { name: 'x', url, retryPolicy: { initialDelay: -1 } }, 'retryPolicy.initialDelay'],

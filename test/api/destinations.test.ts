@@ -29,6 +29,7 @@ describe('Destinations', () => {
         signingSecret: null,
         timeoutMs: 30_000,
         rateLimitPerMinute: null,
+        maxConcurrency: null,
         retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
         enabled: true,
         successRate: null,
@@ -65,6 +66,7 @@ describe('Destinations', () => {
         headers: { 'X-Team': 'a' },
         timeoutMs: 60_000,
         rateLimitPerMinute: 120,
+        maxConcurrency: 8,
         enabled: false,
       };
       const updated = await organization.api.patch(`/api/destinations/${id}`, {

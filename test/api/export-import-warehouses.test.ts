@@ -61,6 +61,7 @@ describe('Export and import of warehouses', () => {
         forwardHeaders: null,
         timeoutMs: 30_000,
         rateLimitPerMinute: null,
+        maxConcurrency: null,
         retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
         config: { ...warehouseConfigs[type], ...warehouseDefaults, prefix: 'in' },
         fieldMapping,

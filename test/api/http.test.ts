@@ -252,7 +252,9 @@ describe('HTTP conventions', () => {
       const client = createClient(service.url, null);
       expect(await client.get('/healthz')).to.deep.equal({ status: 'ok' });
       const ready = { status: 'ok', ingest: 'open', temporal: 'ok' };
-      expect(await client.get('/readyz?deep')).to.deep.equal(ready);
+      const { lanes, ...deep } = await client.get<{ lanes: object }>('/readyz?deep');
+      expect(deep).to.deep.equal(ready);
+      expect(lanes).to.have.all.keys('workflow', 'express');
       expect(await client.get('/readyz')).to.deep.equal(ready);
       expect(await client.get('/readyz?deep=false')).to.deep.equal(ready);
     });

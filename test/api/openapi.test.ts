@@ -3,9 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect } from 'chai';
-import { openRouter } from '../../api/app.ts';
+import { openRouter, operatorRouter } from '../../api/app.ts';
 import { INGEST_METHODS } from '../../api/ingest/ingest.ts';
-import { CachedProbe } from '../../api/cached-probe.ts';
+import { CachedProbe } from '../../core/cached-probe.ts';
+import type { StatusDeps } from '../../api/resources/status.ts';
 import { CHECKED_IN, checkedInText } from '../../api/openapi/write.ts';
 import { describedOperations, expectDescribed } from '../support/described.ts';
 import { managementEndpoints } from '../support/endpoints.ts';
@@ -23,12 +24,21 @@ const RULES_OFF = {
 describe('The description of the API', () => {
   it('has every operation of the routers, and no other', () => {
     const server = new CachedProbe(() => Promise.resolve(null));
-    const health = { ending: () => false, ingestState: () => 'open' as const, database: server, temporal: server };
-    const open = openRouter({ health }).stack.flatMap((layer) =>
-      layer.methods
-        .filter((method) => method !== 'HEAD')
-        .map((method) => `${method} ${String(layer.path).replace(/:(\w+)/g, '{$1}')}`),
-    );
+    const health = {
+      ending: () => false,
+      ingestState: () => 'open' as const,
+      database: server,
+      temporal: server,
+      lanes: { within: async () => undefined },
+    };
+    const operator = operatorRouter({ settings: {}, health } as unknown as StatusDeps);
+    const open = [openRouter({ health }), operator]
+      .flatMap(({ stack }) => stack)
+      .flatMap((layer) =>
+        layer.methods
+          .filter((method) => method !== 'HEAD')
+          .map((method) => `${method} ${String(layer.path).replace(/:(\w+)/g, '{$1}')}`),
+      );
     const management = managementEndpoints().map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
     const ingest = INGEST_METHODS.flatMap((method) => [
       `${method} /ingest/{orgSlug}/{sourceSlug}`,

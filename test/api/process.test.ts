@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
 import { deliveryOf, ingest, makePipeline, recordAttempt } from '../support/api-records.ts';
+import { logLines, problemsIn } from '../support/log-lines.ts';
 import { createOrganization, runToEnd, startService } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -55,7 +56,7 @@ describe('API process', () => {
       const { code, output } = await runToEnd('api', { LOG_LEVEL: 'warn', ...env });
       expect(code).to.equal(1);
       expect(output.trim().split('\n')).to.have.length(1);
-      expect(output).to.match(line);
+      expect(problemsIn(output)).to.match(line);
     });
   }
 
@@ -94,6 +95,10 @@ describe('API process', () => {
     const ready = await createClient(service.url, null).request('GET', '/readyz');
     expectError(ready, 503, 'NOT_READY', /database/);
     expect((await createClient(service.url, null).get('/healthz')).status).to.equal('ok');
+    for (let n = 0; n < 20; n += 1) await organization.api.request('GET', '/api/destinations');
+    const away = logLines(service).filter(({ msg }) => msg.startsWith('requests are answered 503'));
+    expect(away, 'a line for each way in which it fails, not for each request').to.have.length.within(1, 5);
+    expect(away[0]?.cause).to.have.property('details');
     proxy.restore();
     for (const path of ['/api/destinations', '/api/deliveries', `${organization.base}/events`]) {
       await until(`${path} to answer again`, async () => (await organization.api.request('GET', path)).status === 200);

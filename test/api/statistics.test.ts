@@ -61,6 +61,7 @@ describe('Statistics', () => {
         lastSuccessAt: null,
         lastFailureAt: null,
         status: 'unknown',
+        concurrencyLimit: null,
       });
     }
   });

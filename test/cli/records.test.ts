@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/limits.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 describe('hookyard on the command line', () => {
   let organization: TestOrganization;
@@ -70,6 +71,14 @@ describe('hookyard on the command line', () => {
     expect(await cli.ok('sources', 'list', '--search', 'orders')).to.match(
       /^SLUG +ID +VERIFY[^\n]*\norders +src_\w+ +github +false/,
     );
+    await fetch(String((await cli.json('sources', 'show', 'orders')).webhookUrl), { method: 'POST', body: 'unsigned' });
+    await until('the refusal', async () => (await cli.ok('sources', 'refusals', 'orders')).includes('signature'));
+    expect(await cli.ok('sources', 'refusals', 'orders', '--cause', 'signature', '--payload')).to.match(
+      / 401 .* unsigned\n$/,
+    );
+    expect(await cli.json('sources', 'refusals', 'orders', '--cause', 'limit', '--period', '7d')).to.deep.include({
+      data: [],
+    });
     await cli.ok('sources', 'delete', 'orders');
     await fails(3, /no source orders; hookyard sources list/, 'sources', 'show', 'orders');
   });

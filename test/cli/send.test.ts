@@ -87,6 +87,19 @@ describe('hookyard send', () => {
     );
   });
 
+  it('needs to see the token of an address only where the source demands it', async () => {
+    await cli.ok('sources', 'create', 'tokened', '--data', JSON.stringify({ ingestToken: 'optional' }));
+    const scopes = ['read'];
+    const { token } = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'Reader', scopes });
+    const reader = commandLine({ api: organization.api, token });
+    expect(await reader.ok('send', '--source', 'tokened')).to.match(/^evt_/);
+    await cli.ok('sources', 'update', 'tokened', '--data', JSON.stringify({ ingestToken: 'required' }));
+    const refused = await reader.run(['send', '--source', 'tokened']);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.include('sources:write or secrets:read');
+    expect(await cli.ok('send', '--source', 'tokened')).to.match(/^evt_/);
+  });
+
   it('says that a source is disabled', async () => {
     await cli.ok('sources', 'create', 'closed', '--disable');
     const refused = await cli.run(['send', '--source', 'closed']);

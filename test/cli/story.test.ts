@@ -37,6 +37,14 @@ describe('A team with nothing but the command line', () => {
     );
     const [failed] = deliveries.data;
     expect(await cli.ok('deliveries', 'show', failed?.id ?? '')).to.match(/ATTEMPT +STARTED[^\n]*\n1 .*failed +500/);
+    const request = await cli.run(['deliveries', 'request', failed?.id ?? '']);
+    expect(request.code, request.stderr).to.equal(0);
+    expect(request.stdout)
+      .to.include(`POST ${crm.url}\n`)
+      .and.to.include('refs/heads/main')
+      .and.to.match(/x-hub-signature-256: ••••\n/);
+    const withoutBody = await cli.ok('deliveries', 'request', failed?.id ?? '', '--without-body', '--attempt', '1');
+    expect(withoutBody).to.include(`POST ${crm.url}\n`).and.to.not.include('refs/heads/main');
     expect(await cli.ok('events', 'show', eventId))
       .to.include('x-github-event: push')
       .and.to.include('"ref": "refs/heads/main"');

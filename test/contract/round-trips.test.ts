@@ -35,6 +35,7 @@ describe('Export and import', () => {
         }),
         timeoutMs: fc.integer({ min: 1, max: 60_000 }),
         rateLimitPerMinute: fc.option(fc.integer({ min: 1, max: 1000 })),
+        maxConcurrency: fc.option(fc.integer({ min: 1, max: 1000 })),
         enabled: fc.boolean(),
         retryPolicy: fc.record({
           maxRetries: fc.nat(50),

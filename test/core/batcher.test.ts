@@ -1,10 +1,17 @@
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
-import { BatcherFullError, createBatcher } from '../../core/batcher.ts';
+import { BatcherFullError, createBatcher, type Linger } from '../../core/batcher.ts';
 
 /** A batcher whose groups end when the test says so. */
 function controlled(
-  options: { maxItems?: number; maxWeight?: number; concurrency?: number; maxQueued?: number; spacingMs?: number } = {},
+  options: {
+    maxItems?: number;
+    maxWeight?: number;
+    concurrency?: number;
+    maxQueued?: number;
+    spacingMs?: number;
+    linger?: Linger<number>;
+  } = {},
 ) {
   const groups: { items: number[]; finish: () => void; fail: (error: Error) => void }[] = [];
   const batcher = createBatcher<number, number>({
@@ -64,6 +71,75 @@ describe('the batcher', () => {
     expect(groups[1]?.items).to.deep.equal([2, 3]);
     groups[1]?.finish();
     expect(await Promise.all([second, third])).to.deep.equal([20, 30]);
+  });
+
+  describe('that lets items wait for others', () => {
+    const HOUR = 3_600_000;
+    const linger = { ms: HOUR, maxItems: 3, isUrgent: (item: number) => item > 100 };
+
+    it('starts a group when the first has waited for long enough', async () => {
+      const { batcher, groups } = controlled({ linger: { ...linger, ms: 50 } });
+      const first = batcher.submit(1);
+      await turn();
+      const second = batcher.submit(2);
+      await turn();
+      expect(groups).to.have.length(0);
+      await until('the group', () => groups.length === 1);
+      groups[0]?.finish();
+      expect(await Promise.all([first, second])).to.deep.equal([10, 20]);
+    });
+
+    it('starts it when enough of them wait', async () => {
+      const { batcher, groups } = controlled({ linger });
+      const all = Promise.all([1, 2, 3].map((item) => batcher.submit(item)));
+      await turn();
+      expect(groups[0]?.items).to.deep.equal([1, 2, 3]);
+      groups[0]?.finish();
+      await all;
+    });
+
+    it('starts it with an urgent one, and lets later ones wait again', async () => {
+      const { batcher, groups } = controlled({ linger });
+      const all = [batcher.submit(1)];
+      await turn();
+      expect(groups).to.have.length(0);
+      all.push(batcher.submit(101));
+      await turn();
+      expect(groups[0]?.items).to.deep.equal([1, 101]);
+      groups[0]?.finish();
+      await Promise.all(all);
+      const later = batcher.submit(2);
+      await turn();
+      expect(groups).to.have.length(1);
+      const urgent = batcher.submit(102);
+      await turn();
+      groups[1]?.finish();
+      expect(await Promise.all([later, urgent])).to.deep.equal([20, 1020]);
+    });
+
+    it('starts the next group with what came while one ran, when that is urgent', async () => {
+      const { batcher, groups } = controlled({ linger });
+      const running = batcher.submit(101);
+      await turn();
+      const others = Promise.all([batcher.submit(1), batcher.submit(102)]);
+      groups[0]?.finish();
+      await running;
+      await turn();
+      expect(groups[1]?.items).to.deep.equal([1, 102]);
+      groups[1]?.finish();
+      await others;
+    });
+
+    it('does not wait when its owner waits for the end', async () => {
+      const { batcher, groups } = controlled({ linger });
+      const last = batcher.submit(1);
+      await turn();
+      const idle = batcher.idle();
+      await turn();
+      groups[0]?.finish();
+      expect(await last).to.equal(10);
+      await idle;
+    });
   });
 
   it('runs as many groups at once as it may, and no more', async () => {

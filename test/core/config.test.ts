@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ConfigError, describeSettings, publicUrl, readSettings } from '../../core/config.ts';
+import { ConfigError, describeSettings, publicUrl, readLogSettings, readSettings } from '../../core/config.ts';
 
 function problemsOf(env: Record<string, string>): string[] {
   try {
@@ -16,9 +16,10 @@ describe('settings', () => {
     expect(readSettings({})).to.include({
       HOOKYARD_PORT: 3000,
       HOOKYARD_HOST: '127.0.0.1',
+      HOOKYARD_METRICS_HOST: '127.0.0.1',
       HOOKYARD_ORG_SLUG: 'default',
       HOOKYARD_PLAN: 'business',
-      HOOKYARD_LANE: 'workflow',
+      HOOKYARD_LANE: 'adaptive',
       HOOKYARD_MAX_PAYLOAD_BYTES: 10_485_760,
       HOOKYARD_PAYLOAD_RETENTION_DAYS: 30,
       HOOKYARD_EVENT_RETENTION_DAYS: 90,
@@ -107,6 +108,17 @@ describe('settings', () => {
     const read = (text: string) => readSettings({ HOOKYARD_LEAN_SANDBOX: text }).HOOKYARD_LEAN_SANDBOX;
     expect(['on', '1', 'off', '0'].map(read)).to.deep.equal([true, true, false, false]);
     expect(() => read('true')).to.throw('HOOKYARD_LEAN_SANDBOX must be one of on, off, 1, 0 (is "true")');
+  });
+
+  it('of the log count as unset when they cannot be used, so that the log can say so', () => {
+    const unset = { LOG_LEVEL: 'info', HOOKYARD_LOG_FORMAT: 'json', HOOKYARD_LOG_LEVELS: 'names' };
+    expect(readLogSettings({})).to.deep.equal(unset);
+    expect(readLogSettings({ LOG_LEVEL: 'loud', HOOKYARD_LOG_FORMAT: 'xml', HOOKYARD_LOG_LEVELS: '' })).to.deep.equal(
+      unset,
+    );
+    const chosen = { LOG_LEVEL: 'warn', HOOKYARD_LOG_FORMAT: 'text', HOOKYARD_LOG_LEVELS: 'numbers' };
+    expect(readLogSettings({ ...chosen, HOOKYARD_COLOUR: 'blue' })).to.deep.equal(chosen);
+    expect(problemsOf({ LOG_LEVEL: 'loud' }).join()).to.contain('LOG_LEVEL must be one of fatal, error, warn');
   });
 
   it('take an empty text as unset', () => {

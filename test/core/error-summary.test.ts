@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { transformError } from '../../activities/apply-transform.ts';
 import { type ErrorSummary, named, openError, ownWords } from '../../core/error-summary.ts';
 import { MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
 import { judge } from '../../core/verdict.ts';
 import { describeError, OwnSendError } from '../../outbound/http/send-errors.ts';
+import { transformError } from '../../outbound/transforms/content.ts';
 import { SandboxUnavailableError } from '../../outbound/transforms/types.ts';
 import { TransportError } from '../../outbound/warehouses/guarded-http.ts';
 import { pino } from 'pino';

@@ -11,20 +11,40 @@ const testFiles = readdirSync(join(project, 'test'), { recursive: true, encoding
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 
-/** How often a file is run, whole. */
-const runs = (file: string, args: string[]) =>
-  chooseParts(args, 'workflow', NOON)
+/** @returns how often a file is run, whole */
+const runs = (args: string[]) => {
+  const run = chooseParts(args, 'workflow', NOON)
     .filter((part) => !part.args.includes('--grep'))
-    .flatMap((part) => part.args)
-    .filter((arg) => file === arg || file.startsWith(`${arg}/`)).length;
+    .flatMap((part) => part.args);
+  return (file: string) => run.filter((arg) => file === arg || file.startsWith(`${arg}/`)).length;
+};
 
 describe('the parts of npm test', () => {
   it('run every test file once, and with --all in both lanes what makes deliveries', () => {
     expect(testFiles).to.include('test/core/parts.test.ts');
+    const [once, all, timed] = [runs([]), runs(['--all']), runs(['--times'])];
     for (const file of testFiles) {
-      expect(runs(file, []), file).to.equal(1);
-      expect(runs(file, ['--all']), file).to.equal(/^test\/(e2e|faults)\//.test(file) ? 2 : 1);
+      expect(once(file), file).to.equal(1);
+      expect(all(file), file).to.equal(/^test\/(e2e|faults)\//.test(file) ? 2 : 1);
+      expect(timed(file), file).to.equal(1);
     }
+  });
+
+  it('show how long each file took, when asked, with the reporter that exists', () => {
+    for (const args of [['--times'], ['--times', 'test/e2e', '--all']]) {
+      for (const part of chooseParts(args, 'workflow', NOON)) {
+        expect(part.args).to.not.include('--times');
+        const reporter = part.args[part.args.indexOf('--reporter') + 1] ?? '';
+        expect(existsSync(reporter), reporter).to.equal(true);
+      }
+    }
+    for (const { args } of chooseParts([], 'workflow', NOON)) expect(args).to.not.include('--reporter');
+  });
+
+  it('of a filtered run are few, in both lanes', () => {
+    const names = chooseParts(['--grep', 'Retry-After'], 'workflow', NOON).map(({ name }) => name);
+    expect(names).to.include.members(['faults', 'faults, express', 'e2e', 'e2e, express']);
+    expect(names.filter((name) => / \d/.test(name))).to.deep.equal([]);
   });
 
   it('run in the other lane what says so in its title', () => {
@@ -55,7 +75,8 @@ describe('the parts of npm test', () => {
       chooseParts(args, 'workflow', NOON).map(({ environment }) => environment.TORTURE_LANE);
     expect([...new Set(lanes([]).filter(Boolean))]).to.deep.equal([laneOfTheDay(NOON)]);
     expect(lanes(['--all']).filter(Boolean)).to.deep.equal([]);
-    expect(new Set([laneOfTheDay(NOON), laneOfTheDay(NOON + DAY_MS)]).size).to.equal(2);
+    const days = [0, 1, 2].map((day) => laneOfTheDay(NOON + day * DAY_MS));
+    expect(days).to.have.members(['workflow', 'express', 'adaptive']);
   });
 });
 

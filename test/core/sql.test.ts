@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 // Those that may import db/. Not local/: it sets up servers, and databases that are not Hookyard's own.
-const FOLDERS = ['activities', 'api', 'temporal-config', 'worker'];
+const FOLDERS = ['activities', 'api', 'telemetry', 'temporal-config', 'worker'];
 const STATEMENTS = [
   /\b(?:insert into|update \w+(?: \w+)? set|delete from|select\b[^'`;]*?\sfrom)\b/g,
   /\.(?:query|execute)(?:<|\((?!\)))/g,

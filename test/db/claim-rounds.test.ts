@@ -1,11 +1,13 @@
 // Which destinations relays get to, claim by claim: models of relays on a real outbox, without anything being sent.
 import { expect } from 'chai';
+import { DestinationPlaces } from '../../core/destination-places.ts';
 import { newId, shardOf } from '../../core/ids.ts';
-import { claimDeliveries, type OutboxRow, renewShards } from '../../db/hot-path/claim.ts';
+import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { type Claims, createClaims } from '../../worker/claims.ts';
 import { InFlight } from '../../worker/in-flight.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { aloneRelay, shareOut } from '../support/relays.ts';
 
 const LIMITS = { total: 200, perDestination: 50 };
 
@@ -27,8 +29,6 @@ describe('relays that claim', () => {
   });
   beforeEach(async () => {
     await database.pool.query('truncate outbox');
-    await database.pool.query('delete from relays');
-    await database.pool.query(`update relay_shards set owner = null, expires_at = '-infinity'`);
   });
 
   const makeDestinations = (count: number) => Array.from({ length: count }, () => newId('dst')).toSorted();
@@ -59,12 +59,14 @@ describe('relays that claim', () => {
   /** Relays that share the shards. */
   async function startRelays(count: number, limits = LIMITS, alone = true): Promise<Relay[]> {
     const owners = Array.from({ length: count }, () => newId('req'));
-    // Twice: the first of them takes all shards, and gives up what is too much when it has seen the others.
-    for (const owner of [...owners, ...owners, ...owners]) await renewShards(database.pool, owner);
-    await database.pool.query(`update relay_shards set expires_at = now() + interval '1 hour'`);
-    return owners.map((owner) => {
-      const inFlight = new InFlight(limits, { alone: () => alone });
-      return { inFlight, claims: createClaims({ hotPool, owner, inFlight, waiting: () => [], suspended: () => [] }) };
+    const shares = await shareOut(database.pool, owners);
+    return shares.map((held) => {
+      const places = new DestinationPlaces(limits.perDestination);
+      const inFlight = new InFlight({ total: limits.total, places }, { alone: () => alone });
+      return {
+        inFlight,
+        claims: createClaims({ hotPool, held: () => held, inFlight, waiting: () => [], suspended: () => [] }),
+      };
     });
   }
 
@@ -76,28 +78,29 @@ describe('relays that claim', () => {
     ]);
   }
 
-  it('start what is quick, however many destinations with lower ids hang', async () => {
-    const destinations = makeDestinations(250);
-    const [hanging, quick] = [destinations.slice(0, 200), new Set(destinations.slice(200))];
-    const relays = await startRelays(2);
-    await enqueue(hanging, 1);
-    await enqueue([...quick], 4);
-    const started: string[] = [];
-    for (let round = 0; round < 10 && started.length < 200; round += 1) {
-      for (const relay of relays) {
-        const rows = await relay.claims.next();
-        const answered = rows.filter(({ destinationId }) => quick.has(destinationId));
-        await deliver(relay, answered);
-        started.push(...answered.map(({ destinationId }) => destinationId));
+  for (const count of [2, 50])
+    it(`start what is quick, however many destinations with lower ids hang, as ${count} relays`, async () => {
+      const destinations = makeDestinations(250);
+      const [hanging, quick] = [destinations.slice(0, 200), new Set(destinations.slice(200))];
+      const relays = await startRelays(count);
+      await enqueue(hanging, 1);
+      await enqueue([...quick], 4);
+      const started: string[] = [];
+      for (let round = 0; round < 10 && started.length < 200; round += 1) {
+        for (const relay of relays) {
+          const rows = await relay.claims.next();
+          const answered = rows.filter(({ destinationId }) => quick.has(destinationId));
+          await deliver(relay, answered);
+          started.push(...answered.map(({ destinationId }) => destinationId));
+        }
       }
-    }
-    expect(
-      relays.map(({ inFlight }) => inFlight.size).reduce((a, b) => a + b),
-      'hang',
-    ).to.equal(200);
-    expect(started, 'deliveries to quick destinations').to.have.length(200);
-    expect(new Set(started)).to.deep.equal(quick);
-  });
+      expect(
+        relays.map(({ inFlight }) => inFlight.size).reduce((a, b) => a + b),
+        'hang',
+      ).to.equal(200);
+      expect(started, 'deliveries to quick destinations').to.have.length(200);
+      expect(new Set(started)).to.deep.equal(quick);
+    });
 
   it('give each destination its turn when little may be started at a time', async () => {
     const destinations = makeDestinations(30);
@@ -155,8 +158,7 @@ describe('relays that claim', () => {
 
   it('fetch no more than may be started, and go on behind what they examined', async () => {
     const destinations = makeDestinations(6);
-    const owner = newId('req');
-    await renewShards(database.pool, owner);
+    const held = await aloneRelay(database.pool, newId('req'));
     await enqueue(destinations, 3);
     const claim = (given: Partial<Parameters<typeof claimDeliveries>[1]>) =>
       claimDeliveries(hotPool, {
@@ -167,7 +169,7 @@ describe('relays that claim', () => {
         mostOfOthers: 100,
         fullDestinations: [],
         maxDestinations: 4,
-        owner,
+        ...held,
         inFlight: [],
         perDestination: 3,
         most: 100,
@@ -196,8 +198,7 @@ describe('relays that claim', () => {
   });
 
   it('fetch no more of an organization than it may have, and go on behind the last organization', async () => {
-    const owner = newId('req');
-    await renewShards(database.pool, owner);
+    const held = await aloneRelay(database.pool, newId('req'));
     const [first, second] = [makeDestinations(3), makeDestinations(3)];
     await enqueue(first, 3, 'org_a');
     await enqueue(second, 3, 'org_b');
@@ -210,7 +211,7 @@ describe('relays that claim', () => {
         mostOfOthers: 4,
         fullDestinations: [],
         maxDestinations: 10,
-        owner,
+        ...held,
         inFlight: [],
         perDestination: 50,
         most: 100,

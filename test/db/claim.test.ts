@@ -1,22 +1,24 @@
 // What a claim reads: the rows that it returns and those in flight, however many wait.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { claimDeliveries, renewShards, vacuumOutbox } from '../../db/hot-path/claim.ts';
+import { claimDeliveries, vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { aloneRelay } from '../support/relays.ts';
+import type { Held } from '../../worker/shards.ts';
 
 const WAITING = 3000;
 const CLAIMED = 10;
 
 describe('a claim', () => {
   let database: OwnDatabase;
-  const owner = newId('req');
+  let held: Held;
   const destinationIds = [newId('dst'), newId('dst')].toSorted();
   before(async () => {
     database = await ownDatabase('claim');
     // What is to be shown with a vacuum must not be shown by one that comes by chance.
     await database.pool.query('alter table outbox set (autovacuum_enabled = off)');
-    await renewShards(database.pool, owner);
+    held = await aloneRelay(database.pool, newId('req'));
   });
   after(() => database.close());
 
@@ -51,7 +53,7 @@ describe('a claim', () => {
         mostOfOthers: 100,
         fullDestinations: [],
         maxDestinations: 100,
-        owner,
+        ...held,
         inFlight,
         perDestination: CLAIMED,
         most: 100,

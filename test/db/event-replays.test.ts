@@ -161,6 +161,37 @@ describe('pages of a replay', () => {
     expect(await db.replayedEvents()).to.deep.equal(ids.slice(0, 3));
   });
 
+  it('hold no connection and no lock while a schema validates, and are none if a cancel comes first', async () => {
+    await db.storeEvents(...many(3));
+    const schemaId = newId('sch');
+    await db.pool.query(`insert into schemas (id, organization_id, name, slug, schema) values ($1, $2, $1, $1, '{}')`, [
+      schemaId,
+      db.organizationId,
+    ]);
+    await db.pool.query('update routes set schema_id = $2 where id = $1', [db.routeId, schemaId]);
+    const key = await db.startReplay();
+    const own = createPool(db.databaseUrl, oneConnection);
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    try {
+      const page = makePage(own, key, 1, async (_organizationId, schemas) => {
+        asked.resolve();
+        await answer.promise;
+        return schemas.map(() => []);
+      });
+      await asked.promise;
+      expect((await own.query('select 1 as free')).rows).to.deep.equal([{ free: 1 }]);
+      expect(await endEventReplay(db.pool, key, 'cancelled')).to.equal(true);
+      answer.resolve();
+      const { progress, deliveries } = await page;
+      expect(progress).to.include({ status: 'cancelled', pages: 0 });
+      expect(deliveries).to.deep.equal([]);
+    } finally {
+      answer.resolve();
+      await own.end();
+    }
+    expect(await db.replayedEvents()).to.deep.equal([]);
+  });
+
   it('of another organization are not made', async () => {
     await db.storeEvents({});
     const { replayId } = await db.startReplay();

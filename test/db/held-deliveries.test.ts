@@ -129,7 +129,7 @@ describe('held deliveries', () => {
       const releases = new Places(1, () => false);
       releases.enter(organizationId);
       own = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
-      shareConnections(own, { max: 2, alone: () => false });
+      shareConnections(own, { max: 2, reserved: 1, alone: () => false });
       connection = Connection.lazy({ address: stackAddresses().temporalAddress });
       const settings = readSettings({ LOG_LEVEL: 'silent' });
       const client = new Client({ connection });

@@ -2,7 +2,9 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { listenForDeliveries } from '../../db/hot-path/outbox-listener.ts';
+import { storeEvents } from '../../db/hot-path/store-events.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { routedEvent } from '../support/new-events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
@@ -43,6 +45,41 @@ describe('news of the outbox', () => {
     await records.accepted(routed, '{}');
     await until('news of the second event', () => news > before);
     expect(news - before).to.equal(1);
+  });
+
+  it('does not come from the statement that stores, which would hold up those of others until its commit', async () => {
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const own = { organizationId: testInstance.organizationId, sourceId: source.id };
+    const before = news;
+    await storeEvents(testInstance.pool, [await routedEvent(testInstance.pool, own, { deliveries: [] })]);
+    const stored = await routedEvent(testInstance.pool, own);
+    expect((await storeEvents(testInstance.pool, [stored])).stored).to.have.length(1);
+    await records.accepted(source, '{}');
+    await until('news of the webhook', () => news > before);
+    expect(news - before).to.equal(1);
+  });
+
+  it('is not needed: a delivery that no relay was told of is found by polling', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source, destination, route } = await records.pipe(endpoint.url);
+    const own = { organizationId: testInstance.organizationId, sourceId: source.id };
+    const event = await routedEvent(testInstance.pool, own);
+    const deliveries = event.deliveries.map((delivery) => ({
+      ...delivery,
+      destinationId: destination.id,
+      routeId: route.id,
+    }));
+    await storeEvents(testInstance.pool, [{ ...event, deliveries, routed: [route.id] }]);
+    await until('the delivery', () => endpoint.requests.length === 1);
+  });
+
+  it('comes once for several commits that come together', async () => {
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const before = news;
+    const count = 60;
+    await Promise.all(Array.from({ length: count }, () => records.accepted(source, '{}')));
+    await until('news', () => news > before);
+    expect(news - before).to.be.below(count);
   });
 
   it('comes again after the connection was lost', async () => {

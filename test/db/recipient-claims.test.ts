@@ -1,6 +1,7 @@
 // Whom to ask next, and forgetting, when one organization has very many addresses.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
+import { askAgain, noteAsked } from '../../db/delivery/notification-recipients.ts';
 import {
   claimRecipients,
   forgetUnnamed,
@@ -35,6 +36,9 @@ describe('claiming recipients of notifications', () => {
     );
   const numbered = (count: number, prefix = 'n') =>
     Array.from({ length: count }, (_, index) => `${prefix}${index}@flooded.example`);
+
+  // A time is stored in whole milliseconds, so that of now may be one that is still to come.
+  const letAllBeDue = () => pool.query(`update notification_recipients set ask_at = now() - interval '1 second'`);
 
   it('takes organizations in turn: 5,000 addresses of one are not in the way of another', async () => {
     await add(flooding.organizationId, numbered(5000), 60);
@@ -82,6 +86,37 @@ describe('claiming recipients of notifications', () => {
       [flooding.organizationId],
     );
     expect(rows).to.have.length(10);
+  });
+
+  it('puts off an address that few organizations have asked for again and again', async () => {
+    const address = 'tired@friends.example';
+    const owners = [flooding.organizationId, quiet];
+    for (const organizationId of owners) await add(organizationId, [address], 60);
+    let mails = 0;
+    for (let times = 0; times < 4; times++) {
+      const { claims } = await claimRecipients(pool, 10);
+      for (const claim of claims) await noteAsked(pool, claim);
+      mails += claims.length;
+      for (const organizationId of owners) await askAgain(pool, organizationId, address);
+      await letAllBeDue();
+    }
+    // Two that are claimed at once are judged at once.
+    expect(mails).to.be.within(5, 6);
+    await pool.query(
+      `update notification_recipients set asked_at = asked_at - interval '1 day', asked_times = '{}' where organization_id = $1`,
+      [quiet],
+    );
+    expect((await claimRecipients(pool, 10)).claims).to.have.length(2);
+  });
+
+  it('counts mails of which it is not known whether they were sent', async () => {
+    await add(quiet, ['slow@friends.example'], 60);
+    let mails = 0;
+    for (let times = 0; times < 8; times++) {
+      mails += (await claimRecipients(pool, 10)).claims.length;
+      await letAllBeDue();
+    }
+    expect(mails).to.equal(5);
   });
 
   it('forgets in parts what no route names, and keeps what one names or somebody was asked', async () => {

@@ -161,6 +161,7 @@ function success(eventId: string, deliveryId: string): AttemptResult {
     requestHeaders: {},
     responseHeaders: {},
     responseBody: '',
+    exchange: null,
     failover: null,
     lane: 'workflow',
   };

@@ -7,7 +7,7 @@ import { readSettings } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool, type Queryable } from '../../db/pool.ts';
 import { addOwner, configVersion, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
@@ -146,6 +146,29 @@ describe('a group of events', function () {
     ];
     const written = await Promise.allSettled(events.map((event) => writer.write(event)));
     expect(written.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await storedOf(pool, owner)).to.include({ counted: 2, queued: 2 });
+  });
+
+  it('does not wait for another one of its source that is being committed, and both are counted', async () => {
+    const owner = await addOwner(pool);
+    const [first, second] = [await routedEvent(pool, owner), await routedEvent(pool, owner)];
+    const uncommitted = ingestPool();
+    const holder = await uncommitted.connect();
+    const slotOf = async (db: Queryable) => {
+      const { rows } = await db.query<{ slot: number }>('select pg_backend_pid() % 16 as slot');
+      return rows[0]?.slot;
+    };
+    const [held, others] = [await slotOf(holder), ingestPool()];
+    // One of a few connections has another slot.
+    const clients = await Promise.all([1, 2, 3, 4].map(() => others.connect()));
+    const slots = await Promise.all(clients.map(slotOf));
+    const other = clients.find((_, index) => slots[index] !== held);
+    await holder.query('begin');
+    await storeEvents(holder, [first]);
+    const stored = other ? await storeEvents(other, [second]) : undefined;
+    expect(stored?.stored).to.deep.equal(new Set([second.id]));
+    await holder.query('commit');
+    for (const client of [holder, ...clients]) client.release();
     expect(await storedOf(pool, owner)).to.include({ counted: 2, queued: 2 });
   });
 

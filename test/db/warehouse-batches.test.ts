@@ -22,6 +22,7 @@ import {
 import { halveBatch } from '../../db/warehouse/batch-halves.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, noteSeen } from '../../db/warehouse/flushes.ts';
 import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';
+import { aloneRelay } from '../support/relays.ts';
 
 const PARTITION = 'date=2026-11-21';
 
@@ -117,7 +118,7 @@ describe('warehouse batches in PostgreSQL', () => {
   it('are not seen by the relays', async () => {
     const warehouse = await line();
     await store(warehouse, 2);
-    await pool.query(`update relay_shards set owner = 'test', expires_at = now() + interval '1 minute'`);
+    const held = await aloneRelay(pool, 'test');
     const claim = {
       afterOrganization: '',
       skippedOrganizations: [],
@@ -126,7 +127,7 @@ describe('warehouse batches in PostgreSQL', () => {
       mostOfOthers: 100,
       fullDestinations: [],
       maxDestinations: 100,
-      owner: 'test',
+      ...held,
       inFlight: [],
       perDestination: 100,
       most: 100,

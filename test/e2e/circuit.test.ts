@@ -88,7 +88,12 @@ describe('circuit breaker @lanes', () => {
     });
     await untilStatus(await send(source), 'delivered');
     await untilStatus(await send(source), 'delivered');
-    expect(await circuits.status(route)).to.include({ circuitState: 'closed', failureCount: 0 });
+    // A result is counted in the circuit just after it is recorded.
+    const counted = await until('the success to be counted', async () => {
+      const found = await circuits.status(route);
+      return found.failureCount === 0 ? found : undefined;
+    });
+    expect(counted).to.include({ circuitState: 'closed', openedAt: null });
     await untilStatus(await send(source), 'failed');
     await circuits.untilState(route, 'open');
   });

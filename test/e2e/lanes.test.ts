@@ -1,5 +1,7 @@
 // The two lanes: the same delivery, made by its workflow or by the relay, which starts a workflow only for what is left.
 import { expect } from 'chai';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { inTransaction } from '../../db/pool.ts';
 import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
@@ -8,7 +10,7 @@ import { type DeliveryView, onceMore, Records, type RouteView, type SourceView }
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
-// The default of HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION.
+// Where the limit of a destination starts.
 const PLACES = 50;
 
 describe('lanes', () => {
@@ -66,6 +68,25 @@ describe('lanes', () => {
     });
     for (const eventId of eventIds) await records.deliveryWith('delivered', eventId);
     expect(endpoint.requests).to.have.length(eventIds.length);
+  });
+
+  it('makes first attempts at a destination that is known to be slow, without a workflow', async () => {
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => setTimeout(() => response.end(), 1200));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const { source } = await express({ endpoint: { url } });
+      for (let number = 1; number <= 2; number += 1) {
+        const delivery = await records.deliveryWith('delivered', await send(source));
+        expect(delivery.lane).to.equal('express');
+        expect(await workflowName(delivery)).to.equal('WorkflowNotFoundError');
+      }
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
   it('is that of the service unless the route names one, and is shown only then', async () => {
@@ -146,25 +167,46 @@ describe('lanes', () => {
     expect(endpoint.requests).to.have.length(1);
   });
 
-  it('leaves a destination that is known to be slow to workflows from the start', async () => {
-    const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 1200));
-    const answers = [0, 1].map(() => ({
-      status: 200,
-      get after() {
-        return slow();
-      },
-    }));
-    const endpoint = receiver.endpoint(...answers);
-    const { source } = await express({ endpoint });
-    expect(await records.deliveryWith('delivered', await send(source))).to.include({ lane: 'express' });
-    expect(await records.deliveryWith('delivered', await send(source))).to.include({ lane: 'workflow' });
-  });
-
   it('cancels a parked delivery like any other', async () => {
     const { source } = await express({ endpoint: receiver.endpoint(500) });
     const delivery = await records.deliveryWith('failed', await send(source));
     await until('the workflow', () => workflowOf(delivery).query(status));
     await workflowOf(delivery).signal(cancel);
     await until('it to end', async () => (await workflowName(delivery)) === 'FAILED');
+  });
+});
+
+describe('routes of the lane workflow in a worker of the lane express', () => {
+  // Of a worker (worker/worker.ts).
+  const MOST_WORKFLOWS = 200;
+  let testInstance: OwnHookyard;
+  let receiver: Receiver;
+  before(async () => {
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    await testInstance.startWorker({ HOOKYARD_LANE: 'express' });
+  });
+  after(async () => {
+    await testInstance.close();
+    await receiver.close();
+  });
+
+  it('do not fill the slots of activities: what is too much waits, and other routes do not', async function () {
+    this.timeout(120_000);
+    const records = new Records(testInstance);
+    const gate = Promise.withResolvers<void>();
+    const slow = receiver.endpoint({ after: gate.promise });
+    const slowSources = await Promise.all(
+      Array.from({ length: 6 }, () => records.pipe(slow.url, { route: { lane: 'workflow' } })),
+    );
+    const send = ({ source }: { source: SourceView }) => records.accepted(source, '{"order":1}');
+    const held = await Promise.all(slowSources.flatMap((pipe) => Array.from({ length: PLACES }, () => send(pipe))));
+    await until('as many as may be to run', () => slow.requests.length >= MOST_WORKFLOWS);
+    const quick = await records.pipe(receiver.endpoint(200).url);
+    expect(await records.deliveryWith('delivered', await send(quick))).to.include({ lane: 'express' });
+    expect(slow.requests).to.have.length(MOST_WORKFLOWS);
+    gate.resolve();
+    for (const eventId of held)
+      expect(await records.deliveryWith('delivered', eventId)).to.include({ lane: 'workflow', attemptCount: 1 });
+    expect(slow.requests).to.have.length(held.length);
   });
 });

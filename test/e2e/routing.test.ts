@@ -5,7 +5,7 @@ import { type Answer, type Receiver, startReceiver } from '../support/receiver.t
 import { type DestinationView, onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-// HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION, unset in tests.
+// Where the limit of a destination starts.
 const IN_FLIGHT_PER_DESTINATION = 50;
 
 describe('routing @lanes', () => {

@@ -6,7 +6,7 @@ import { createOrganization, sharedService, type TestOrganization, testPool } fr
 import { busy, QUICK } from '../support/transforms.ts';
 import { until } from '../support/until.ts';
 
-const SLOW = busy(6);
+const SLOW = busy(3);
 
 describe('turns of transforms in deliveries @lanes', function () {
   this.timeout(300_000);
@@ -52,7 +52,7 @@ describe('turns of transforms in deliveries @lanes', function () {
     const limited = await createOrganization();
     const setLimits = (limits: object) =>
       testPool().query('update organizations set limits = $2 where id = $1', [limited.id, limits]);
-    await setLimits({ transformMsPerMinute: 1000 });
+    await setLimits({ transformMsPerMinute: 500 });
     const [slow, quick] = [receiver.endpoint(200), receiver.endpoint(200)];
     const [source, unlimitedSource] = [
       await pipes(limited, 1, SLOW, slow.url),

@@ -8,7 +8,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-// A lost attempt is noticed after 15 s (heartbeat), a dead relay's shards are free after 6 s, a lost workflow is started
+// A lost attempt is noticed after 15 s (heartbeat), a dead relay's lease ends after 6 s, a lost workflow is started
 // again 10 s after it should have acted. The rest is for slow machines.
 const RECOVERY_MS = 180_000;
 const OUTAGE_EVENTS = 300;

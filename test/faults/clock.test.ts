@@ -4,6 +4,7 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
+import { readPositions, sizeOf } from '../../core/positions.ts';
 import { TASK_QUEUE } from '../../core/workflow-names.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import { ProcessClock } from '../support/clock.ts';
@@ -187,14 +188,14 @@ describe('a clock that is set while everything is under way', function () {
     }
   }
 
-  /** Every shard has a lease of the usual length, and both workers have some. */
-  async function shardsAreServed(): Promise<void> {
-    await until('all shards to be leased', async () => {
-      const { rows } = await testInstance.pool.query<{ shards: number; owners: number }>(
-        `select count(*)::int as shards, count(distinct owner)::int as owners from relay_shards
-         where owner is not null and expires_at between now() and now() + interval '7 seconds'`,
+  /** Every position has a lease of the usual length, and both workers have their share. */
+  async function positionsAreServed(): Promise<void> {
+    await until('all positions to be leased', async () => {
+      const { rows } = await testInstance.pool.query<{ positions: string }>(
+        `select positions::text as positions from relay_leases
+         where expires_at between now() and now() + interval '7 seconds'`,
       );
-      expect(rows[0]).to.deep.equal({ shards: 64, owners: 2 });
+      expect(rows.map(({ positions }) => sizeOf(readPositions(positions)))).to.deep.equal([1024, 1024]);
       return true;
     });
   }
@@ -262,7 +263,7 @@ describe('a clock that is set while everything is under way', function () {
       const repeated = await knowsRepeats('order-of-all-times');
       firstRepeated ??= repeated;
       expect(repeated, 'also when it came before the step').to.equal(firstRepeated);
-      await shardsAreServed();
+      await positionsAreServed();
       await listsAll();
       await maintain();
       await listsAll();

@@ -9,11 +9,13 @@ import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-// A dead relay's shards are free after 6 s and seen to be after 2 more. The rest is for slow machines.
+// The lease of a stopped relay ends after 6 s. The rest is for slow machines.
 const RECOVERY_MS = 180_000;
-const EXPRESS = { HOOKYARD_LANE: 'express' };
-// What one relay has under way of one destination: twice HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION.
-const MOST_UNRECORDED = 100;
+const MOST_UNANSWERED = 50;
+// The limit of a destination grows to no more.
+const EXPRESS = { HOOKYARD_LANE: 'express', HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: String(MOST_UNANSWERED) };
+// What one relay has under way of one destination: its limit, and 50 that are answered and not recorded (worker/in-flight.ts).
+const MOST_UNRECORDED = MOST_UNANSWERED + 50;
 
 describe('express lane under faults', function () {
   this.timeout(900_000);
@@ -118,7 +120,7 @@ describe('express lane under faults', function () {
     expect(delivery).to.include({ status: 'delivered', attemptCount: 1 });
     expect(delivery.attempts).to.have.length(1);
     expect(await records.event(eventId)).to.include({ deliveriesSucceeded: 1 });
-    // The stopped one takes part again and claims from its own shards only.
+    // The stopped one takes part again and claims from its own positions only.
     await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
     await ledger.settle(RECOVERY_MS);
     for (const id of [...ledger.acknowledged.keys()].slice(1)) expect(ledger.arrivals(id)).to.equal(1);
@@ -136,6 +138,29 @@ describe('express lane under faults', function () {
     expect(ledger.acknowledged.size).to.equal(150);
     await ledger.settle(RECOVERY_MS);
     expectRepeats(ledger, MOST_UNRECORDED);
+  });
+
+  it('makes attempts at a slow destination again that were lost with their relay, once each, and no others', async () => {
+    const worker = await testInstance.startWorker(EXPRESS);
+    const gate = Promise.withResolvers<void>();
+    const slow = new Promise((resolve) => setTimeout(resolve, 1500));
+    const { ledger, endpoint } = await line(
+      { after: slow },
+      ...Array.from({ length: 20 }, () => ({ after: gate.promise })),
+      {},
+    );
+    const first = await acknowledged(ledger);
+    await until('it to be known as slow', async () => (await onlyDelivery(first)).status === 'delivered');
+    await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
+    await until('attempts to run', () => endpoint.requests.length === 21);
+    await worker.kill();
+    gate.resolve();
+    await testInstance.startWorker(EXPRESS);
+    await ledger.settle(RECOVERY_MS);
+    const arrivals = [...ledger.acknowledged.keys()].map((id) => ledger.arrivals(id));
+    expect(arrivals.slice(1)).to.deep.equal(Array.from({ length: 20 }, () => 2));
+    expect(ledger.arrivals(first)).to.equal(1);
+    expect(await onlyDelivery([...ledger.acknowledged.keys()][1] ?? '')).to.include({ lane: 'express' });
   });
 
   it('has a bound to what it sends and cannot record, and repeats no more than that when it is killed then', async () => {

@@ -1,6 +1,7 @@
 // Processes of Hookyard that are killed or ended at the worst moment: every acknowledged event is delivered.
 import { expect } from 'chai';
 import { request as httpRequest } from 'node:http';
+import { readPositions, sizeOf } from '../../core/positions.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { Ledger } from '../support/ledger.ts';
 import { type Answer, type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -10,7 +11,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 // After a kill, with a worker running, everything acknowledged is delivered: a lost attempt is noticed after 15 s (heartbeat) or
-// 10 s (workflow task), a dead relay's shards are free after 6 s. The rest is for slow machines.
+// 10 s (workflow task), a dead relay's lease ends after 6 s. The rest is for slow machines.
 const RECOVERY_MS = 180_000;
 // What a killed worker leaves of workflows; express.test.ts has the same for the other lane.
 const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
@@ -130,7 +131,7 @@ describe('killed and ended processes', function () {
 
   it('gives the work of a killed worker to another one @lanes', async () => {
     const workers = await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
-    await until('both to hold shards', async () => (await shardsPerRelay()).join() === '32,32');
+    await until('both to hold positions', async () => (await positionsPerRelay()).join() === '1024,1024');
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line(...Array.from({ length: 20 }, () => ({ after: gate.promise })), {});
     await Promise.all(Array.from({ length: 60 }, () => ledger.post()));
@@ -140,7 +141,7 @@ describe('killed and ended processes', function () {
     await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
     expect(ledger.acknowledged.size).to.equal(80);
     await ledger.settle(RECOVERY_MS);
-    await until('all shards to be held by the other one', async () => (await shardsPerRelay()).join() === '64');
+    await until('all positions to be held by the other one', async () => (await positionsPerRelay()).join() === '2048');
   });
 
   it('lets a running attempt finish when a worker is told to end @lanes', async () => {
@@ -155,7 +156,7 @@ describe('killed and ended processes', function () {
     expect(await ended).to.equal(0);
     await ledger.settle(RECOVERY_MS);
     expect(ledger.arrivals(eventId)).to.equal(1);
-    expect(await shardsPerRelay(), 'shards are given up at once').to.deep.equal([]);
+    expect(await positionsPerRelay(), 'positions are given up at once').to.deep.equal([]);
   });
 
   it('finishes running requests when the API is told to end, and takes no others', async () => {
@@ -182,12 +183,12 @@ describe('killed and ended processes', function () {
     return !(events ?? []).some((event) => event.activityTaskScheduledEventAttributes);
   }
 
-  /** How many shards each relay with a valid lease holds, least first. */
-  async function shardsPerRelay(): Promise<number[]> {
-    const { rows } = await testInstance.pool.query<{ shards: number }>(
-      'select count(*) as shards from relay_shards where owner is not null and expires_at > now() group by owner order by 1',
+  /** How many positions each relay with a valid lease holds, least first. */
+  async function positionsPerRelay(): Promise<number[]> {
+    const { rows } = await testInstance.pool.query<{ positions: string }>(
+      'select positions::text as positions from relay_leases where expires_at > now()',
     );
-    return rows.map((row) => row.shards);
+    return rows.map(({ positions }) => sizeOf(readPositions(positions))).toSorted((a, b) => a - b);
   }
 });
 

@@ -1,20 +1,14 @@
 // PostgreSQL and Temporal disagree, each case planted on real servers: the reconciliation finds and repairs it. It runs every two
-// minutes; here it is run when the disagreement is there, and may take REPAIRED_MS.
+// minutes; here it is run when the disagreement is there, and may take REPAIRED_MS. Of workflows
+// without work, and of circuits: reconciliation-workflows.test.ts.
 import { expect } from 'chai';
-import { circuitStatus } from '../../workflows/messages.ts';
-import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
-import { createReplays } from '../../db/replay/replay.ts';
+import { arrivals, disagreements, WORKFLOW } from '../support/disagreements.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { forgetWorkflow, makeOverdue, pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { makeOverdue, pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
 import { type DeliveryView, onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
-
-const REPAIRED_MS = 180_000;
-const HOUR_MS = 3_600_000;
-// Most of what is planted here is of workflows that made the first attempt; both lanes leave the same behind afterwards.
-const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
 describe('disagreements of PostgreSQL and Temporal', function () {
   this.timeout(900_000);
@@ -28,68 +22,15 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     await pauseReconciliation(testInstance);
   });
   after(async () => {
-    await testInstance.close();
-    await receiver.close();
+    await testInstance?.close();
+    await receiver?.close();
   });
 
-  const workflow = (id: string) => testInstance.temporal.workflow.getHandle(id);
-  const statusOf = async (id: string) => (await workflow(id).describe()).status.name;
-
-  /** Waits until Temporal does not know a workflow any more. */
-  async function lose(id: string): Promise<void> {
-    await forgetWorkflow(testInstance, id);
-    await until('Temporal to forget it', async () =>
-      workflow(id)
-        .describe()
-        .then(
-          () => false,
-          (error: unknown) => error instanceof Error && error.name === 'WorkflowNotFoundError',
-        ),
-    );
-  }
-
-  async function waitingForRetry(
-    answers: number[],
-    fields: Parameters<Records['pipe']>[1] = {},
-  ): Promise<{ endpoint: Endpoint; delivery: DeliveryView; source: { id: string } }> {
-    const endpoint = receiver.endpoint(...answers);
-    const destination = { retryPolicy: onceMore(5, HOUR_MS), ...fields.destination };
-    const sent = await records.deliver(endpoint.url, '{"order":1}', 'retrying', { ...fields, destination });
-    await until('its workflow to wait', async () => (await records.workflowStatus(sent.delivery.id)) === 'RUNNING');
-    return { endpoint, delivery: sent.delivery, source: sent.source };
-  }
-
-  /** A delivery that has failed, and whose workflow waits for a replay. */
-  async function parked(endpoint: Endpoint) {
-    const sent = await records.deliver(endpoint.url, '{"order":1}', 'failed');
-    await parkedWorkflow(sent.delivery.id);
-    return sent;
-  }
-
-  const parkedWorkflow = (id: string) =>
-    until('its workflow to be listed as failed', async () => {
-      for await (const { workflowId } of testInstance.temporal.workflow.list({
-        query: `DeliveryStatus = "failed" and ExecutionStatus = "Running" and WorkflowId = "${id}"`,
-      })) {
-        return workflowId === id;
-      }
-      return false;
-    });
-
-  const arrivals = ({ requests }: Endpoint) => requests.map(({ headers }) => headers['x-hookyard-attempt']);
-
-  /** Reconciles again and again until a delivery has ended. */
-  const repairedUntil = (status: string, deliveryId: string) =>
-    until(
-      `the delivery to be ${status}`,
-      async () => {
-        await reconcileNow(testInstance);
-        const delivery = await records.delivery(deliveryId);
-        if (delivery.status !== status) throw new Error(`it is ${delivery.status} (${delivery.error})`);
-        return delivery;
-      },
-      REPAIRED_MS,
-    );
+  const { workflow, statusOf, lose, waitingForRetry, parkedWorkflow, repairedUntil } = disagreements(() => ({
+    testInstance,
+    records,
+    receiver,
+  }));
 
   for (const lane of ['workflow', 'express'] as const) {
     it(`go on with the next attempt when Temporal has lost the workflow of a retry (lane ${lane})`, async () => {
@@ -279,117 +220,8 @@ describe('disagreements of PostgreSQL and Temporal', function () {
     });
   });
 
-  describe('about workflows that have nothing left to do', () => {
-    const ended = (id: string) =>
-      until(
-        'the workflow to end',
-        async () => {
-          await reconcileNow(testInstance);
-          return (await statusOf(id)) !== 'RUNNING';
-        },
-        REPAIRED_MS,
-      );
-
-    it('end those of a deleted source, whether they wait for a replay or for a retry', async () => {
-      const failing = await parked(receiver.endpoint(500));
-      const waiting = await waitingForRetry([500]);
-      for (const { source } of [failing, waiting])
-        await testInstance.client.delete(`${testInstance.base}/sources/${source.id}`);
-      await ended(failing.delivery.id);
-      await ended(waiting.delivery.id);
-    });
-
-    it('end those of failed deliveries that were replayed without their hearing of it', async () => {
-      const { delivery, eventId } = await parked(receiver.endpoint(500, 200));
-      const { deliveries } = await createReplays(testInstance.pool, {
-        organizationId: testInstance.organizationId,
-        eventIds: [eventId],
-      });
-      expect(deliveries[0]?.replacesFailed).to.equal(delivery.id);
-      await ended(delivery.id);
-      expect(await workflow(delivery.id).result()).to.include({ replayedAs: deliveries[0]?.id });
-      await records.eventWith('delivered', eventId);
-    });
-
-    it('leave those alone that wait for a replay', async () => {
-      const { delivery } = await parked(receiver.endpoint(500));
-      expect((await reconcileNow(testInstance))['workflows ended']).to.equal(undefined);
-      expect(await statusOf(delivery.id)).to.equal('RUNNING');
-    });
-  });
-
-  describe('about circuits', () => {
-    /** A route whose circuit is open, and an event that it holds. */
-    async function openCircuit(answers: number[]) {
-      const endpoint = receiver.endpoint(...answers);
-      const pipe = await records.pipe(endpoint.url, {
-        route: { circuitFailureThreshold: 1, circuitCooldownSeconds: 3600, circuitProbeSuccessThreshold: 1 },
-      });
-      await records.deliveryWith('failed', await records.accepted(pipe.source, '{"order":1}'));
-      const eventId = await records.accepted(pipe.source, '{"order":2}');
-      const held = await records.deliveryWith('circuit_open', eventId);
-      // Its first look has ended: nothing of it comes after what a test plants.
-      await until('the circuit to have its workflow', async () => {
-        const advice = await workflow(circuitWorkflowId(pipe.route.id)).query(circuitStatus);
-        return advice?.state === 'open';
-      });
-      return { ...pipe, endpoint, eventId, held };
-    }
-
-    it('release what is held by a circuit that is closed, or that is no more', async () => {
-      for (const plant of [
-        'delete from circuits where route_id = $1',
-        `update circuits set state = 'closed', failure_count = 0, wake_at = null, opened_at = null where route_id = $1`,
-      ]) {
-        const { route, eventId } = await openCircuit([500, 200]);
-        await workflow(circuitWorkflowId(route.id)).terminate('lost');
-        await testInstance.pool.query(plant, [route.id]);
-        expect((await reconcileNow(testInstance))['circuits woken'], plant).to.equal(1);
-        await records.deliveryWith('delivered', eventId);
-      }
-    });
-
-    it('give a half-open circuit its workflow back', async () => {
-      const { route, eventId } = await openCircuit([500, 200]);
-      await workflow(circuitWorkflowId(route.id)).terminate('lost');
-      await testInstance.pool.query(`update circuits set state = 'half_open', wake_at = null where route_id = $1`, [
-        route.id,
-      ]);
-      expect((await reconcileNow(testInstance))['circuits woken']).to.equal(1);
-      await records.deliveryWith('delivered', eventId);
-    });
-
-    it('go on with a delivery that was held after an attempt and whose workflow is lost, when it is released', async () => {
-      const endpoint = receiver.endpoint(500, 200);
-      const pipe = await records.pipe(endpoint.url, {
-        destination: { retryPolicy: onceMore(5, 10) },
-        route: { circuitFailureThreshold: 1, circuitCooldownSeconds: 3600 },
-      });
-      const eventId = await records.accepted(pipe.source, '{"order":1}');
-      const { id } = await records.deliveryWith('circuit_open', eventId);
-      await until('its workflow to be held', async () => {
-        const { status } = await workflow(id).query<{ status: string }>('status');
-        return status === 'circuit_open';
-      });
-      await lose(id);
-      await testInstance.client.post(`/api/routes/${pipe.route.id}/reset-circuit`, {});
-      await records.deliveryWith('delivered', eventId);
-      expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
-    });
-  });
-
-  describe('afterwards', () => {
-    it('are counted by kind', async () => {
-      const { rows } = await testInstance.pool.query<{ kind: string; total: number }>(
-        'select kind, total from repairs',
-      );
-      const kinds = rows.filter(({ total }) => total > 0).map(({ kind }) => kind);
-      expect(kinds).to.include.members([
-        'deliveries resumed',
-        'deliveries failed',
-        'workflows ended',
-        'circuits woken',
-      ]);
-    });
+  it('are counted by kind', async () => {
+    const { rows } = await testInstance.pool.query<{ kind: string }>('select kind from repairs where total > 0');
+    expect(rows.map(({ kind }) => kind)).to.include.members(['deliveries resumed', 'deliveries failed']);
   });
 });

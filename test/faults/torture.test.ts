@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { LANES } from '../../core/lane.ts';
+import { LANE_SETTINGS } from '../../core/lane.ts';
 import { judgeArrivals } from '../torture/checks/arrivals.ts';
 import type { Problem } from '../torture/checks/problems.ts';
 import { untilQuiet } from '../torture/checks/quiet.ts';
@@ -22,7 +22,8 @@ const SEED = 1;
 const FAULTS = 12;
 const EVENTS = 500;
 // By turns it is said here, else it is the lane of this part of the tests.
-const [LANE = 'workflow'] = LANES.filter((lane) => lane === (process.env.TORTURE_LANE ?? process.env.HOOKYARD_LANE));
+const named = process.env.TORTURE_LANE ?? process.env.HOOKYARD_LANE;
+const [LANE = 'workflow'] = LANE_SETTINGS.filter((lane) => lane === named);
 const RECEIVERS = ['one', 'another'];
 
 describe('torture', function () {
@@ -59,6 +60,8 @@ describe('torture', function () {
       expect(() => readOptions(args), args.join()).to.throw(/--?(lane|faults|seed|rate|event)/);
     }
     expect(readOptions(['--seed=7', '--lane=express'])).to.include({ seed: 7, faults: 200, events: 10_000 });
+    expect(readOptions([]).lanes).to.deep.equal(['workflow', 'express']);
+    expect(readOptions(['--lane=adaptive']).lanes).to.deep.equal(['adaptive']);
   });
 });
 
@@ -154,8 +157,8 @@ describe('the checks of torture', function () {
     ],
     [
       'sources and routes whose counters',
-      `update ingest_stats set events = events + 1
-       where bucket = timestamptz 'epoch' and subject_id = (select source_id from events where id = $1)`,
+      `update ingest_counts set events = events + 1
+       where subject_id = (select source_id from events where id = $1)`,
     ],
   ];
   for (const [what, statement] of damages) {

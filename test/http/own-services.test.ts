@@ -9,6 +9,8 @@ import { parseAllowList } from '../../outbound/http/allow-list.ts';
 const settings = {
   HOOKYARD_PORT: 3000,
   HOOKYARD_HOST: '127.0.0.1',
+  HOOKYARD_METRICS_PORT: 0,
+  HOOKYARD_METRICS_HOST: '127.0.0.1',
   DATABASE_URL: undefined,
   TEMPORAL_UI_URL: undefined,
   SMTP_URL: undefined,
@@ -38,6 +40,8 @@ describe('own services', () => {
       {
         ...settings,
         HOOKYARD_HOST: '0.0.0.0',
+        HOOKYARD_METRICS_PORT: undefined,
+        HOOKYARD_METRICS_HOST: '10.0.0.9',
         DATABASE_URL: 'postgres://a:b@db.internal/hookyard',
         TEMPORAL_UI_URL: 'https://ui.example/temporal',
         SMTP_URL: 'smtp://a:b@[fd12::9]:2525',
@@ -48,6 +52,10 @@ describe('own services', () => {
     expect(found.map(({ host, port }) => `${host} ${port}`)).to.deep.equal([
       'localhost 3000',
       '0.0.0.0 3000',
+      'localhost 9464',
+      '10.0.0.9 9464',
+      'localhost 9465',
+      '10.0.0.9 9465',
       'db.internal 5432',
       'temporal.internal 7233',
       'ui.example 443',

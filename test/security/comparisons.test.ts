@@ -47,12 +47,13 @@ const NONE: { file: string; text: string; why: string }[] = [
 ];
 
 describe('comparisons of secrets', () => {
-  it('are made by timingSafeEqual, for API keys and for signatures', () => {
+  it('are made by timingSafeEqual, for API keys, for that of the operator and for signatures', () => {
     const found = lines
       .filter(({ text }) => /timingSafeEqual\(/.test(text))
       .map(({ file, text }) => `${file}: ${text}`);
     expect(found).to.deep.equal([
       'api/auth.ts: return key && timingSafeEqual(key.tokenHash, hash) ? key : null;',
+      'api/operator-key.ts: if (!timingSafeEqual(hashOf(given), hashOf(expected)))',
       'core/signatures/scheme.ts: return bytes.length === expected.length && timingSafeEqual(bytes, expected);',
     ]);
   });

@@ -86,13 +86,37 @@ describe('Dockerfile', () => {
 
 describe('docker-compose.yml', () => {
   const { services } = parseYaml(read('docker-compose.yml')) as { services: Record<string, Service> };
-  const roles = Object.entries(services).filter(([, service]) => service.build !== undefined);
+  const ofImage = Object.entries(services).filter(([, service]) => service.build !== undefined);
+  const roles = ofImage.filter(([name]) => name === 'api' || name === 'worker');
 
-  it('runs both roles of the image', () => {
-    expect(roles.map(([name]) => name)).to.have.members(['api', 'worker']);
+  it('runs both roles of the image, and before them what prepares the database', () => {
+    expect(ofImage.map(([name]) => name)).to.have.members(['roles', 'migrate', 'api', 'worker']);
+    const done = { condition: 'service_completed_successfully' };
+    expect(services.migrate?.depends_on?.roles).to.deep.equal(done);
+    expect(services['temporal-schema']?.depends_on?.roles).to.deep.equal(done);
+    for (const [name, service] of roles) expect(service.depends_on?.migrate, name).to.deep.equal(done);
   });
 
-  for (const [name, service] of roles) {
+  it('gives each part a role of its own in PostgreSQL, and the superuser to what makes the roles', () => {
+    const text = (name: string) => JSON.stringify(services[name]?.environment ?? {});
+    expect(Object.keys(services).filter((name) => text(name).includes('{POSTGRES_PASSWORD'))).to.have.members([
+      'postgres',
+      'roles',
+    ]);
+    for (const [name, role, secret] of [
+      ['api', '//hookyard_runtime:', 'POSTGRES_RUNTIME_PASSWORD'],
+      ['worker', '//hookyard_runtime:', 'POSTGRES_RUNTIME_PASSWORD'],
+      ['migrate', '//hookyard_owner:', 'POSTGRES_OWNER_PASSWORD'],
+      ['temporal', '"hookyard_temporal"', 'POSTGRES_TEMPORAL_PASSWORD'],
+      ['temporal-schema', '"hookyard_temporal"', 'POSTGRES_TEMPORAL_PASSWORD'],
+    ] as const) {
+      expect(text(name), name).to.include(role);
+      const passwords = [...text(name).matchAll(/\{(POSTGRES_\w*PASSWORD)/g)].map(([, variable]) => variable);
+      expect(passwords, name).to.deep.equal([secret]);
+    }
+  });
+
+  for (const [name, service] of ofImage) {
     it(`${name}: reads only, has no capability, gains no privilege, and keeps the user of the image`, () => {
       expect(service.read_only).to.equal(true);
       expect(service.cap_drop).to.deep.equal(['ALL']);
@@ -123,8 +147,10 @@ describe('docker-compose.yml', () => {
   });
 
   it('knows when each server is well, and shows the Temporal UI to this machine only', () => {
-    for (const name of ['postgres', 'temporal', 'api']) expect(services[name]?.healthcheck?.test, name).to.not.be.empty;
+    for (const name of ['postgres', 'temporal', 'api', 'worker'])
+      expect(services[name]?.healthcheck?.test, name).to.not.be.empty;
     expect(services.api?.healthcheck?.test.join(' ')).to.include('/readyz');
+    expect(services.worker?.healthcheck?.test.join(' ')).to.include(':9465/readyz');
     expect(services['temporal-ui']?.ports).to.satisfy((ports: string[]) =>
       ports.every((port) => port.startsWith('127.0.0.1:')),
     );

@@ -7,6 +7,7 @@ import { createPool, type Pool } from '../../db/pool.ts';
 import { grantRuntime } from '../../db/rights.ts';
 import { dropPartitionsBefore, ensurePartitions } from '../../db/retention/partitions.ts';
 import { vacuumOutbox } from '../../db/hot-path/claim.ts';
+import { findTenantRole, grantTenant } from '../../db/tenants/rights.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
 
 const DAY_MS = 86_400_000;
@@ -85,6 +86,16 @@ describe('the role of the services', function () {
       `select pg_read_file('/etc/passwd')`,
     ])
       await refused(statement);
+  });
+
+  it('is that of no tenant where there is none, and the owner cannot be: no policy binds it', async () => {
+    const client = await owner.connect();
+    try {
+      expect(await grantTenant(client, OWNER).catch((error: unknown) => error)).to.be.instanceOf(RangeError);
+    } finally {
+      client.release();
+    }
+    expect(await findTenantRole(runtime)).to.equal(null);
   });
 
   it('makes and drops partitions of days, and nothing else', async () => {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { SEALED_COLUMNS } from '../../db/encryption/rotation.ts';
+import { problemsIn } from '../support/log-lines.ts';
 import { type Ended, runToEnd } from '../support/service.ts';
 import { keepHouse } from '../support/housekeeping.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
@@ -119,13 +120,16 @@ describe('rotation of encryption keys', () => {
     await Promise.all([testInstance.startApi(settings), testInstance.startWorker(settings)]);
   }
 
-  const refusedWith = (role: 'api' | 'worker', keys: string): Promise<Ended> =>
-    runToEnd(role, {
+  /** @returns with what it gives as its reason */
+  const refusedWith = async (role: 'api' | 'worker', keys: string): Promise<Ended> => {
+    const { code, output } = await runToEnd(role, {
       DATABASE_URL: testInstance.databaseUrl,
       TEMPORAL_NAMESPACE: testInstance.temporal.options.namespace,
       HOOKYARD_ENCRYPTION_KEYS: keys,
       LOG_LEVEL: 'error',
     });
+    return { code, output: problemsIn(output) };
+  };
 
   /** The columns in which cipher texts are, whatever their names, and the ids of the keys that made them. */
   async function cipherTexts(): Promise<Map<string, Set<string>>> {

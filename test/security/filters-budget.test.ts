@@ -3,14 +3,13 @@
 import { expect } from 'chai';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
-import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { deliveriesOf, ingest } from '../support/api-records.ts';
+import { BAR_MS, sourceWithRoutes, startAttacked } from '../support/budget-attacks.ts';
 import { send } from '../support/http-client.ts';
-import { makeNeighbour, type Neighbour } from '../support/neighbour.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import type { Neighbour } from '../support/neighbour.ts';
+import { createOrganization, type Service, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-// Other test files use the processors too. Without budgets the attacks hold the loop from five seconds to minutes.
-const BAR_MS = 2000;
 const MEBIBYTE = 1024 * 1024;
 
 interface Delivery {
@@ -42,26 +41,16 @@ describe('Filters that are too much work', function () {
   let organization: TestOrganization;
   let neighbour: Neighbour;
   before(async () => {
-    service = await startService('api');
-    organization = await createOrganization({ service });
-    neighbour = await makeNeighbour(service);
+    ({ service, organization, neighbour } = await startAttacked());
   });
   after(() => service.stop());
 
   /** A source with routes of these conditions. */
-  async function sourceWith(routes: object[][]) {
-    const source = await makeSource(organization);
-    const { id } = await makeDestination(organization);
-    for (const filterConditions of routes) {
-      // Two routes with the same destinations would be refused as duplicates.
-      const own = await makeDestination(organization);
-      await makeRoute(organization, source.id, routes.length === 1 ? [id] : [own.id], {
-        filterConditions,
-        filterLogic: 'OR',
-      });
-    }
-    return source;
-  }
+  const sourceWith = (routes: object[][]) =>
+    sourceWithRoutes(
+      organization,
+      routes.map((filterConditions) => ({ filterConditions, filterLogic: 'OR' })),
+    );
 
   const attacks: { what: string; routes: object[][]; body: () => string; error?: RegExp; isDone?: true }[] = [
     {
@@ -154,9 +143,8 @@ describe('Filters that are too much work', function () {
   it('leave a thread to the large webhooks of another organization', async () => {
     const slow = await sourceWith([times(10, (n) => matches(slowPattern(n)))]);
     const other = await createOrganization({ service });
-    const source = await makeSource(other);
     const filterConditions = [{ field: 'payload.kind', operator: 'equals', value: 'paid' }];
-    await makeRoute(other, source.id, [(await makeDestination(other)).id], { filterConditions });
+    const source = await sourceWithRoutes(other, [{ filterConditions }]);
     // Too large to be parsed on the event loop.
     const large = JSON.stringify({ kind: 'paid', text: 'x'.repeat(3 * MEBIBYTE) });
     const heavy = JSON.stringify({ text: letters(MEBIBYTE) });

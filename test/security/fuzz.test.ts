@@ -38,6 +38,8 @@ describe('Hostile input', () => {
   before(async () => {
     process.stdout.write(`    FUZZ_SEED=${seed}\n`);
     service = await startService('api', LOOP_WATCH);
+    // Loading modules is one long turn.
+    told = service.output().length;
     organization = await createOrganization({ service });
     const { id } = await makeDestination(organization, { enabled: false });
     sources = [
@@ -144,13 +146,15 @@ describe('Hostile input', () => {
   it('in what a proxy says of its clients', async () => {
     const settings = { ...LOOP_WATCH, HOOKYARD_TRUSTED_PROXIES: '127.0.0.1', HOOKYARD_PROXY_PROTOCOL: 'on' };
     const proxied = await startService('api', settings);
+    // Loading modules is one long turn.
+    const started = proxied.output().length;
     const start = fc.constantFrom('', 'PROXY ', 'PROXY TCP4 1.2.3.4 127.0.0.1 1 2\r\n', V2_START);
     await fc.assert(
       fc.asyncProperty(start, wire, async (first, rest) => {
         const bytes = Buffer.concat([Buffer.from(first, 'latin1'), rest]);
         expect(await exchanged(proxied, bytes)).to.not.match(/^HTTP\/1\.1 500/m);
         expect(await exchanged(proxied, Buffer.from(PROXIED_REQUEST))).to.match(/^HTTP\/1\.1 200 /);
-        expect(Math.max(0, ...longTurns(proxied)), bytes.toString('latin1')).to.be.below(LONGEST_TURN_MS);
+        expect(Math.max(0, ...longTurns(proxied, started)), bytes.toString('latin1')).to.be.below(LONGEST_TURN_MS);
       }),
       within(WIRES_MS),
     );

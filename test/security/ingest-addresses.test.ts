@@ -2,7 +2,7 @@
 // sent again.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { expectError } from '../support/api-client.ts';
+import { createClient, expectError } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { type HttpAnswer, send } from '../support/http-client.ts';
 import { createOrganization, type Service, startService, testPool, type TestOrganization } from '../support/service.ts';
@@ -68,6 +68,26 @@ describe('Ingest addresses', () => {
       for (const address of addresses) expect(seen(await post(address), address), address).to.deep.equal(nothing);
       expect((await post(here(source))).body).to.include({ code: 'SOURCE_DISABLED' });
       expect(await eventsOf(source)).to.equal(1);
+    });
+
+    it('show it to keys that may write sources or see secrets, and masked to those that only read', async () => {
+      const source = await makeSource(organization, { ingestToken: 'required' });
+      const seenBy = async (...scopes: string[]) => {
+        const { token } = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'K', scopes });
+        const client = createClient(organization.api.url, token);
+        const { data } = await client.list<SourceRecord>(`${organization.base}/sources`);
+        const { webhookUrl } = await client.get<SourceRecord>(sourcePath(source));
+        expect(data.find(({ id }) => id === source.id)?.webhookUrl).to.equal(webhookUrl);
+        return webhookUrl;
+      };
+      const masked = `${source.webhookUrl.slice(0, -32)}••••${tokenOf(source).slice(-4)}`;
+      expect(await seenBy('read')).to.equal(masked);
+      expect(await seenBy('sources:read')).to.equal(masked);
+      expect(await seenBy('sources:read', 'sources:write')).to.equal(source.webhookUrl);
+      expect(await seenBy('sources:read', 'secrets:read')).to.equal(source.webhookUrl);
+      expect(await seenBy('read', 'write')).to.equal(source.webhookUrl);
+      const open = await makeSource(organization);
+      expect((await organization.api.get<SourceRecord>(sourcePath(open))).webhookUrl).to.match(/\/[^/•]+$/);
     });
 
     it('take no token that the source did not ask for', async () => {

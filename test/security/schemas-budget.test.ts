@@ -1,11 +1,11 @@
 // Schemas that are as much work as an organization can write: compiled and checked beside the event loop.
 import { expect } from 'chai';
 import { expectError } from '../support/api-client.ts';
-import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { makeNeighbour, type Neighbour } from '../support/neighbour.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { deliveriesOf, ingest } from '../support/api-records.ts';
+import { BAR_MS, sourceWithRoutes, startAttacked } from '../support/budget-attacks.ts';
+import type { Neighbour } from '../support/neighbour.ts';
+import type { Service, TestOrganization } from '../support/service.ts';
 
-const BAR_MS = 2000;
 const PROPERTIES = 800;
 
 /** Many members, each of which takes code of its own. @param seed makes it another schema */
@@ -25,21 +25,17 @@ describe('Schemas that are too much work', function () {
   let organization: TestOrganization;
   let neighbour: Neighbour;
   before(async () => {
-    service = await startService('api');
-    organization = await createOrganization({ service });
-    neighbour = await makeNeighbour(service);
+    ({ service, organization, neighbour } = await startAttacked());
   });
   after(() => service.stop());
 
   const create = (schema: object) => organization.api.create<{ id: string }>('/api/schemas', { name: 'Large', schema });
 
-  async function sourceWith(schemaIds: string[]) {
-    const source = await makeSource(organization);
-    for (const schemaId of schemaIds) {
-      await makeRoute(organization, source.id, [(await makeDestination(organization)).id], { schemaId });
-    }
-    return source;
-  }
+  const sourceWith = (schemaIds: string[]) =>
+    sourceWithRoutes(
+      organization,
+      schemaIds.map((schemaId) => ({ schemaId })),
+    );
 
   const payload = (seed: string) => JSON.stringify({ [`${seed}7`]: `${seed}-1` });
 

@@ -17,22 +17,27 @@ interface Operation {
 }
 
 const described = apiDocument() as unknown as {
-  paths: Record<string, Record<string, { security: { apiKey: string[] }[] }>>;
+  paths: Record<string, Record<string, { security: { apiKey?: string[] }[] }>>;
 };
 
 /** Every operation that needs a key. */
 const operations: Operation[] = Object.entries(described.paths).flatMap(([path, item]) =>
   METHODS.flatMap((method) => {
-    const [security] = item[method]?.security ?? [];
-    return security ? [{ method: method.toUpperCase(), path, scopes: security.apiKey }] : [];
+    const scopes = item[method]?.security[0]?.apiKey;
+    return scopes ? [{ method: method.toUpperCase(), path, scopes }] : [];
   }),
 );
 
 // Found here by the path and not as the API does, so that a wrong tag is seen.
-const RECORDS: Record<string, string> = { 'api-keys': 'keys', 'notification-recipients': 'routes' };
+const RECORDS: Record<string, string> = {
+  'api-keys': 'keys',
+  'notification-recipients': 'routes',
+  metrics: 'deliveries',
+};
 const OTHERS: Record<string, string[]> = {
   'GET /api/auth/me': [],
   'GET /api/organizations/{orgId}/events/{id}/payload': ['payloads:read'],
+  'GET /api/organizations/{orgId}/sources/{id}/refusals': ['events:read'],
 };
 
 function expectedScopes({ method, path }: Operation): string[] {

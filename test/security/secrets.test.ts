@@ -13,6 +13,7 @@ import { wholeDatabase } from '../support/whole-database.ts';
 // The only columns in which contents of webhooks may be: the payload, and what a tenant's own transform or store said.
 const CONTENT = [
   'event_payloads.body',
+  'refused_webhooks.payload_start',
   'deliveries.error',
   'attempts.error',
   'warehouse_batches.error',
@@ -46,6 +47,21 @@ describe('secrets', () => {
     const places = logs.map((text) => ({ name: text.slice(0, 300), text }));
     expectClean(places, run.testInstance.organizationId, withContent());
     expect(run.testInstance.logs(), 'they are at their most talkative').to.include('LOG_LEVEL=trace');
+  });
+
+  it('cannot hide in the logs: every line of them is JSON', () => {
+    const isJson = (line: string) => {
+      try {
+        return typeof JSON.parse(line) === 'object';
+      } catch {
+        return false;
+      }
+    };
+    const lines = run.testInstance
+      .logs()
+      .split('\n')
+      .filter((line) => line !== '');
+    expect(lines.filter((line) => !isJson(line))).to.deep.equal([]);
   });
 
   it('are in no log of PostgreSQL and Temporal', () => {

@@ -13,7 +13,8 @@ describe('Request smuggling', () => {
   let port: number;
 
   before(async () => {
-    service = await startService('api');
+    // Where refused requests have their lines too.
+    service = await startService('api', { LOG_LEVEL: 'debug' });
     organization = await createOrganization({ service });
     source = await makeSource(organization);
     port = Number(new URL(service.url).port);

@@ -11,7 +11,7 @@ import { type TableRow, wholeDatabase } from '../support/whole-database.ts';
 // In everything that the other organization has.
 const THEIRS = 'kestrelworks';
 // Of a request, not of a record.
-const NO_COUNTS = ['ratePerSecond', 'page', 'pageSize'];
+const NO_COUNTS = ['ratePerSecond', 'page', 'pageSize', 'step'];
 
 describe('Tenant separation', () => {
   let testInstance: OwnHookyard;

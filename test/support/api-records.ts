@@ -129,6 +129,7 @@ export async function recordAttempt(attempt: RecordedAttempt, pool: Pool = testP
       requestHeaders: { 'Content-Type': 'application/json', Authorization: '••••' },
       responseHeaders: statusCode === null ? null : { server: 'test' },
       responseBody: statusCode === null ? null : 'thanks',
+      exchange: null,
       failover: null,
       lane: 'workflow',
     },

@@ -77,7 +77,7 @@ export async function storeEvent(
   pool: Pool,
   owner: HistoryOwner,
   route: HistoryOwner['routes'][number],
-  event: { receivedAt: Date; statuses: NewDelivery['status'][]; body?: string },
+  event: { receivedAt: Date; statuses: NewDelivery['status'][]; body?: string; filtered?: string[] },
 ): Promise<StoredEvent> {
   const id = newId('evt', event.receivedAt.getTime());
   const deliveries = event.statuses.map((status, index) => {
@@ -114,7 +114,7 @@ export async function storeEvent(
       validatedAt: event.receivedAt,
       deliveries,
       routed: [route.id],
-      filtered: [],
+      filtered: event.filtered ?? [],
       idempotency: null,
     },
   ]);
@@ -127,6 +127,8 @@ export interface RecordedOutcome {
   attempt?: number;
   completedAt?: Date;
   latency?: number;
+  /** Null: there was no answer. */
+  statusCode?: number | null;
   failoverId?: string;
 }
 
@@ -146,24 +148,26 @@ export async function recordOutcome(
 export function attemptResult(
   event: Pick<StoredEvent, 'id' | 'organizationId'>,
   delivery: { id: string; destinationId: string },
-  { status, attempt = 1, completedAt = new Date(), latency = 20, failoverId }: RecordedOutcome,
+  { status, attempt = 1, completedAt = new Date(), latency = 20, failoverId, ...outcome }: RecordedOutcome,
 ): AttemptResult {
+  const { statusCode = status === 'delivered' ? 200 : 500 } = outcome;
   const nextId = newId('dlv');
   return {
     deliveryId: delivery.id,
     eventId: event.id,
     attemptNumber: attempt,
     deliveryStatus: status,
-    statusCode: status === 'delivered' ? 200 : 500,
+    statusCode,
     error: null,
     latency,
-    latencyClass: latencyClass(latency),
+    latencyClass: statusCode === null ? null : latencyClass(latency),
     startedAt: completedAt,
     completedAt,
     retryInMs: null,
     requestHeaders: {},
     responseHeaders: {},
     responseBody: '',
+    exchange: null,
     lane: 'workflow',
     failover:
       failoverId === undefined

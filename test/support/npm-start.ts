@@ -23,7 +23,13 @@ export class Run {
     const inherited = Object.entries(process.env).filter(
       ([name]) => !/^(HOOKYARD_|TEMPORAL_|DATABASE_URL$)/.test(name),
     );
-    const ports = { HOOKYARD_PORT: '0', POSTGRES_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
+    const ports = {
+      HOOKYARD_PORT: '0',
+      HOOKYARD_METRICS_PORT: '0',
+      POSTGRES_PORT: '0',
+      TEMPORAL_PORT: '0',
+      TEMPORAL_UI_PORT: '0',
+    };
     this.child = spawn(process.execPath, ['local/bootstrap.js', 'local/main.ts'], {
       cwd: project,
       env: {

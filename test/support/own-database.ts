@@ -4,6 +4,8 @@ import { newId } from '../../core/ids.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { grantRuntime } from '../../db/rights.ts';
+import { grantTenant } from '../../db/tenants/rights.ts';
+import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { asServices, stackAddresses } from './stack.ts';
 
 const STATEMENT_TIMEOUT_MS = 20_000;
@@ -47,7 +49,9 @@ export function createDatabase(name: string, beside: string = stackAddresses().d
 async function grantServices(databaseUrl: string): Promise<void> {
   const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} });
   const { username } = new URL(asServices(databaseUrl));
-  await grantRuntime(pool, username).finally(() => pool.end());
+  await grantRuntime(pool, username);
+  await grantTenant(pool, TENANT_ROLE);
+  await pool.end();
 }
 
 let template: Promise<string> | undefined;

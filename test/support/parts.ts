@@ -1,13 +1,13 @@
 // What `npm test` runs: parts, each one run of mocha on a stack of its own.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Lane } from '../../core/lane.ts';
+import { LANE_SETTINGS, type LaneSetting } from '../../core/lane.ts';
 
 export interface Part {
   name: string;
   /** Of mocha. */
   args: string[];
-  lane: Lane;
+  lane: LaneSetting;
   environment: Record<string, string>;
   /** Whether its output is shown when it has ended, so that it does not mix with that of the part beside it. */
   collected: boolean;
@@ -15,55 +15,78 @@ export interface Part {
 
 const tests = join(import.meta.dirname, '..');
 const NO_TESTS = ['histories', 'support', 'torture'];
-// They kill and restart their servers, which must not be those of other tests, and mostly wait.
-const ON_SERVERS = ['test/faults', 'test/local'];
+/** So many parts are made of these folders that each takes a few minutes. The longest first. */
+const GROUPS: { name: string; folders: string[]; parts: number }[] = [
+  // They kill and restart their servers, which must not be those of other tests, and mostly wait.
+  { name: 'faults', folders: ['test/faults', 'test/local'], parts: 3 },
+  { name: 'security', folders: ['test/security'], parts: 3 },
+  { name: 'e2e', folders: ['test/e2e'], parts: 2 },
+  { name: 'database and workflows', folders: ['test/db', 'test/worker', 'test/workflow'], parts: 1 },
+];
+/** Of all other folders. */
+const OTHERS = { name: 'api', parts: 2 };
 // Where deliveries are made. The other folders never meet a lane.
 const WITH_DELIVERIES = ['test/e2e', 'test/faults'];
-// These and the other folders take about as long.
-const BELOW_THE_API = ['test/db', 'test/e2e', 'test/worker', 'test/workflow'];
 /** In the title of what a lane changes: this runs in both lanes. */
 export const BOTH_LANES = '@lanes';
+const OWN_OPTIONS = ['--all', '--times'];
+const FILE_TIMES = join(import.meta.dirname, 'file-times.ts');
 const DAY_MS = 86_400_000;
 
 /**
- * @param args of `npm test`: files or folders and options of mocha; `--all`: everything in both lanes
+ * @param args of `npm test`: files or folders and options of mocha; `--all`: everything in both lanes; `--times`: shows how
+ * long each file took
  * @param chosenLane of the files that are named
  * @returns in the order in which they should begin: the longest first
  */
-export function chooseParts(args: string[], chosenLane: Lane, nowMs: number): Part[] {
+export function chooseParts(args: string[], chosenLane: LaneSetting, nowMs: number): Part[] {
   const all = args.includes('--all');
-  const given = args.filter((arg) => arg !== '--all');
-  const part = (name: string, lane: Lane, more: string[], fields: Partial<Part> = {}): Part => ({
-    name: lane === 'express' ? `${name}, express` : name,
-    args: [...given, ...more],
-    lane,
-    environment: {},
-    collected: true,
-    ...fields,
-  });
-  if (given.some((arg) => /^(\.\/)?test\b/.test(arg))) {
-    const lanes: Lane[] = all ? ['workflow', 'express'] : [chosenLane];
-    return lanes.map((lane) => part('tests', lane, [], { collected: lane !== lanes[0] }));
-  }
-  const [faults, moreFaults] = halves(filesOf('test/faults'));
-  const torture: Record<string, string> = all ? {} : { TORTURE_LANE: laneOfTheDay(nowMs) };
-  const filtered = given.some((arg) => /^(--f?grep|-[fg])\b/.test(arg));
-  const tagged = all || filtered ? [] : ['--grep', BOTH_LANES];
-  return [
-    part('faults', 'workflow', faults, { environment: torture }),
-    part('more faults', 'workflow', [...moreFaults, 'test/local'], { environment: torture }),
-    part('api', 'workflow', foldersBut(...ON_SERVERS, ...BELOW_THE_API), { collected: false }),
-    part('deliveries', 'workflow', BELOW_THE_API),
-    ...WITH_DELIVERIES.map((folder) => part(folder, 'express', [folder, ...tagged])).toReversed(),
-  ];
+  const given = args.filter((arg) => !OWN_OPTIONS.includes(arg));
+  const reporter = args.includes('--times') ? ['--reporter', FILE_TIMES] : [];
+  const parts = given.some((arg) => /^(\.\/)?test\b/.test(arg))
+    ? partsOfNamed(all ? ['workflow', 'express'] : [chosenLane])
+    : partsOfEverything(all, given.some(isFilter), nowMs);
+  return parts.map((part) => ({ ...part, args: [...given, ...reporter, ...part.args] }));
 }
+
+const isFilter = (arg: string) => /^(--f?grep|-[fg])\b/.test(arg);
+
+function partsOfNamed(lanes: LaneSetting[]): Part[] {
+  return lanes.map((lane) => ({ ...partOf('tests', lane, []), collected: lane !== lanes[0] }));
+}
+
+function partsOfEverything(all: boolean, filtered: boolean, nowMs: number): Part[] {
+  const torture: Record<string, string> = all ? {} : { TORTURE_LANE: laneOfTheDay(nowMs) };
+  const tagged = all || filtered ? [] : ['--grep', BOTH_LANES];
+  const others = { ...OTHERS, folders: foldersBut(GROUPS.flatMap(({ folders }) => folders)) };
+  return [...GROUPS, others].flatMap(({ name, folders, parts }) => {
+    // Of a filtered run there would be little in each part, and each starts servers.
+    const most = filtered ? 1 : parts;
+    const withDeliveries = folders.filter((folder) => WITH_DELIVERIES.includes(folder));
+    return [
+      ...dealt(withDeliveries, all ? most : 1).map((files, index, { length }) =>
+        partOf(numbered(name, index, length), 'express', [...files, ...tagged]),
+      ),
+      ...dealt(folders, most).map((files, index, { length }) => ({
+        ...partOf(numbered(name, index, length), 'workflow', files),
+        environment: torture,
+      })),
+    ];
+  });
+}
+
+function partOf(name: string, lane: LaneSetting, args: string[]): Part {
+  return { name: lane === 'workflow' ? name : `${name}, ${lane}`, args, lane, environment: {}, collected: true };
+}
+
+const numbered = (name: string, index: number, count: number) => (count === 1 ? name : `${name} ${index + 1}`);
 
 /** Torture takes long and is tried in one lane at a time. */
-export function laneOfTheDay(nowMs: number): Lane {
-  return Math.floor(nowMs / DAY_MS) % 2 === 0 ? 'workflow' : 'express';
+export function laneOfTheDay(nowMs: number): LaneSetting {
+  return LANE_SETTINGS[Math.floor(nowMs / DAY_MS) % LANE_SETTINGS.length] as LaneSetting;
 }
 
-function foldersBut(...others: string[]): string[] {
+function foldersBut(others: string[]): string[] {
   return readdirSync(tests, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !NO_TESTS.includes(entry.name))
     .map((entry) => `test/${entry.name}`)
@@ -77,7 +100,9 @@ function filesOf(folder: string): string[] {
     .toSorted();
 }
 
-/** Every second one: neighbours in the alphabet are not alike. */
-function halves(files: string[]): [string[], string[]] {
-  return [files.filter((_, index) => index % 2 === 0), files.filter((_, index) => index % 2 === 1)];
+/** Deals the test files like cards: neighbours in the alphabet are alike, and get into different parts. */
+function dealt(folders: string[], parts: number): string[][] {
+  const files = folders.flatMap(filesOf);
+  const hands = Array.from({ length: parts }, (_, part) => files.filter((_file, index) => index % parts === part));
+  return hands.filter((hand) => hand.length > 0);
 }

@@ -10,6 +10,9 @@ export interface Answer {
   after?: Promise<unknown>;
 }
 
+/** Decides by the request. */
+export type Answering = (request: ReceivedRequest) => Answer;
+
 export interface ReceivedRequest {
   method: string;
   headers: IncomingHttpHeaders;
@@ -22,30 +25,42 @@ export interface Endpoint {
   url: string;
   /** In the order in which they arrived complete. */
   requests: ReceivedRequest[];
+  /** Requests whose sender waits for the answer now. */
+  readonly waiting: number;
 }
 
 export interface Receiver {
   /** A new address; its requests are answered in turn, the last answer for ever. Without answers: 200. */
-  endpoint(...answers: (Answer | number)[]): Endpoint;
+  endpoint(...answers: (Answer | Answering | number)[]): Endpoint;
   close(): Promise<void>;
 }
 
 export async function startReceiver(): Promise<Receiver> {
-  const endpoints = new Map<string, { requests: ReceivedRequest[]; answers: Answer[] }>();
+  const endpoints = new Map<
+    string,
+    { requests: ReceivedRequest[]; waiting: number; answers: (Answer | Answering)[] }
+  >();
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
       const endpoint = endpoints.get((request.url ?? '').replace(/\?.*/, ''));
-      endpoint?.requests.push({
+      const received = {
         method: request.method ?? '',
         headers: request.headers,
         rawHeaders: request.rawHeaders,
         body: Buffer.concat(parts),
-      });
+      };
+      endpoint?.requests.push(received);
+      if (endpoint) {
+        endpoint.waiting += 1;
+        response.on('close', () => {
+          endpoint.waiting -= 1;
+        });
+      }
       const answers = endpoint?.answers ?? [{ status: 404 }];
       const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? {};
-      void reply(response, answer);
+      void reply(response, typeof answer === 'function' ? answer(received) : answer);
     });
     request.on('error', () => undefined);
   });
@@ -56,9 +71,15 @@ export async function startReceiver(): Promise<Receiver> {
     endpoint(...answers) {
       const path = `/endpoint-${endpoints.size + 1}`;
       const scripted = answers.map((answer) => (typeof answer === 'number' ? { status: answer } : answer));
-      const requests: ReceivedRequest[] = [];
-      endpoints.set(path, { requests, answers: scripted.length > 0 ? scripted : [{}] });
-      return { url: `http://127.0.0.1:${port}${path}`, requests };
+      const endpoint = { requests: [], waiting: 0, answers: scripted.length > 0 ? scripted : [{}] };
+      endpoints.set(path, endpoint);
+      return {
+        url: `http://127.0.0.1:${port}${path}`,
+        requests: endpoint.requests,
+        get waiting() {
+          return endpoint.waiting;
+        },
+      };
     },
     close() {
       server.closeAllConnections();

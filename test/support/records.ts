@@ -38,6 +38,8 @@ export interface AttemptView {
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | null;
   responseBody: string | null;
+  connection: { address: string; port: number; reused: boolean } | null;
+  timings: (Record<'dns' | 'connect' | 'tls' | 'firstByte', number | null> & { total: number }) | null;
 }
 
 export interface DeliveryView {

@@ -46,7 +46,11 @@ function launch(
   let text = '';
   const usual = { HOOKYARD_PORT: '0', HOOKYARD_DELIVERY_ALLOW: '127.0.0.1', LOG_LEVEL: 'info' };
   // There is no load balancer, and all tests send wrong keys from one address. Other releases may not know the settings.
-  const usualHere = folder === project && { HOOKYARD_DRAIN_SECONDS: '0', HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: '0' };
+  const usualHere = folder === project && {
+    HOOKYARD_DRAIN_SECONDS: '0',
+    HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: '0',
+    HOOKYARD_METRICS_PORT: '0',
+  };
   const child = spawn(process.execPath, [join(folder, role, 'main.ts')], {
     cwd: folder,
     env: { ...process.env, ...usual, ...usualHere, ...env },

@@ -12,6 +12,8 @@ export interface TcpProxy {
   breakConnections(): void;
   /** Breaks every connection, and new ones at once, until `breakConnections`. */
   refuseConnections(): void;
+  /** Connections that it has refused so far. */
+  readonly refused: number;
   /** Whether something that clients sent since `holdRequests` contains the text. */
   isHolding(text: string): boolean;
   close(): Promise<void>;
@@ -26,9 +28,14 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   /** Of requests that contain this; '' holds all. */
   let answersHeldTo: string | undefined;
   let refusing = false;
+  let refused = 0;
   const server = createServer((client) => {
     client.on('error', () => undefined);
-    if (refusing) return client.destroy();
+    if (refusing) {
+      refused += 1;
+      client.destroy();
+      return;
+    }
     const upstream = connect(Number(port), host);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -67,6 +74,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       requestsHeld = false;
       answersHeldTo = undefined;
       for (const socket of sockets) socket.destroy();
+    },
+    get refused() {
+      return refused;
     },
     isHolding: (text) => Buffer.concat(held).includes(text),
     close() {

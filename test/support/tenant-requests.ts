@@ -32,7 +32,7 @@ const REFERS_TO: Record<string, keyof TenantRecords> = {
   '/api/leases ids': 'route',
 };
 /** What `id`, `ids` and `bulk` are of, by the word before them in the path. */
-const OF_PATH: Record<string, keyof TenantRecords> = {
+export const OF_PATH: Record<string, keyof TenantRecords> = {
   sources: 'source',
   destinations: 'destination',
   routes: 'route',

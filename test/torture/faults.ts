@@ -100,7 +100,7 @@ async function killBackend(databaseUrl: string, seed: number): Promise<void> {
 
 /** As if every relay had been away for longer than its leases. */
 async function expireLeases(databaseUrl: string): Promise<void> {
-  await withClient(databaseUrl, (client) => client.query(`update relay_shards set expires_at = '-infinity'`));
+  await withClient(databaseUrl, (client) => client.query(`update relay_leases set expires_at = '-infinity'`));
 }
 
 /** Takes every connection the server has left, each in a transaction that does nothing. */

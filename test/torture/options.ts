@@ -1,7 +1,7 @@
 // The options of the command line.
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { LANES, type Lane } from '../../core/lane.ts';
+import { LANE_SETTINGS, LANES, type LaneSetting } from '../../core/lane.ts';
 
 export interface TortureOptions {
   /** Longest time for faults and load; what is not done by then is left out, and the report says so. */
@@ -12,7 +12,7 @@ export interface TortureOptions {
   /** Below 2^32. The schedule of faults follows from it, and which requests the receivers fail. */
   seed: number;
   /** The lanes that routes are in; each kind of route is made once for each of them. */
-  lanes: Lane[];
+  lanes: LaneSetting[];
   /** Webhooks sent in a second. */
   rate: number;
 }
@@ -33,8 +33,8 @@ export function readOptions(args: string[]): TortureOptions {
       rate: { type: 'string', default: '10' },
     },
   });
-  const lanes = LANES.filter((lane) => values.lane === lane || values.lane === 'both');
-  if (lanes.length === 0) throw new Error(`--lane must be ${LANES.join(', ')} or both (is "${values.lane}")`);
+  const lanes = values.lane === 'both' ? [...LANES] : LANE_SETTINGS.filter((lane) => values.lane === lane);
+  if (lanes.length === 0) throw new Error(`--lane must be ${LANE_SETTINGS.join(', ')} or both (is "${values.lane}")`);
   return {
     minutes: within('minutes', Number(values.minutes), 0.1, 1440),
     events: whole('events', values.events, 1, 1_000_000),

@@ -1,6 +1,6 @@
 // The routes that are tortured: one source, route and destination for each kind and lane, each with a receiver of its own.
 import type { ManagementCall } from '../../bench/support/call.ts';
-import type { Lane } from '../../core/lane.ts';
+import type { LaneSetting } from '../../core/lane.ts';
 import { numberOf } from './ledger.ts';
 import { chanceOf } from './random.ts';
 import { type ReceiverOptions, type Receiver, startReceiver } from './receivers.ts';
@@ -49,7 +49,7 @@ export type KindName = keyof typeof KINDS;
 
 export interface Pipe {
   kind: KindName;
-  lane: Lane;
+  lane: LaneSetting;
   /** Of its ingest address. */
   path: string;
   sourceId: string;
@@ -62,7 +62,7 @@ export interface PipeOptions {
   call: ManagementCall;
   organizationId: string;
   seed: number;
-  lanes: Lane[];
+  lanes: LaneSetting[];
   onArrival: ReceiverOptions['onArrival'];
 }
 
@@ -75,7 +75,7 @@ export async function createPipes(options: PipeOptions): Promise<Pipe[]> {
   return pipes;
 }
 
-async function createPipe(options: PipeOptions, kind: KindName, lane: Lane): Promise<Pipe> {
+async function createPipe(options: PipeOptions, kind: KindName, lane: LaneSetting): Promise<Pipe> {
   const { call, organizationId, seed, onArrival } = options;
   const rules: Kind = KINDS[kind];
   const name = `${kind}-${lane}`;

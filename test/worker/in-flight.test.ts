@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { DestinationPlaces } from '../../core/destination-places.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/in-flight.ts';
 
@@ -20,6 +21,9 @@ function row(destinationId: string, organizationId = 'org_1'): OutboxRow {
   };
 }
 
+/** @param perDestination the most, however well it copes */
+const limits = (total: number, perDestination: number) => ({ total, places: new DestinationPlaces(perDestination) });
+
 /** Takes as many of a destination as there is room for. @returns how many */
 function fill(inFlight: InFlight, destinationId: string, organizationId?: string): number {
   let taken = 0;
@@ -39,14 +43,35 @@ const hasRoom = (inFlight: InFlight, destinationId: string, organizationId?: str
 
 describe('what the relay has in flight', () => {
   it('gives a destination no more than its own limit', () => {
-    const inFlight = new InFlight({ total: 200, perDestination: 50 });
+    const inFlight = new InFlight(limits(200, 50));
     expect(fill(inFlight, 'dst_1')).to.equal(50);
     expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
     expect(hasRoom(inFlight, 'dst_2')).to.equal(true);
   });
 
+  it('starts no more as workflows than may be, and skips the destinations of others until one has ended', () => {
+    const inFlight = new InFlight({ ...limits(200, 50), workflows: 2 });
+    const rows = [row('dst_1'), row('dst_1'), row('dst_2'), row('dst_3')];
+    const [first, , third] = rows as [OutboxRow, OutboxRow, OutboxRow];
+    for (const each of rows) inFlight.add(each);
+    expect(rows.map(({ deliveryId }) => inFlight.startsAsWorkflow(deliveryId))).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    inFlight.awaitWorkflow(third);
+    expect(inFlight.holds(third)).to.equal(false);
+    expect(inFlight.fullDestinations()).to.deep.equal(['dst_2']);
+    expect(inFlight.isAwaited(first.deliveryId)).to.equal(true);
+    inFlight.delete(first.deliveryId);
+    expect(inFlight.fullDestinations()).to.deep.equal([]);
+    inFlight.add(third);
+    expect(inFlight.startsAsWorkflow(third.deliveryId)).to.equal(true);
+  });
+
   it('leaves room for others, however many destinations do not answer', () => {
-    const inFlight = new InFlight({ total: 200, perDestination: 50 });
+    const inFlight = new InFlight(limits(200, 50));
     const taken = Array.from({ length: 12 }, (_, number) => fill(inFlight, `dst_${number}`));
     expect(taken.slice(0, 5)).to.deep.equal([50, 50, 34, 22, 15]);
     expect(taken.every((places) => places > 0)).to.equal(true);
@@ -55,7 +80,7 @@ describe('what the relay has in flight', () => {
   });
 
   it('gives back what a destination had when its deliveries have a result', () => {
-    const inFlight = new InFlight({ total: 200, perDestination: 50 });
+    const inFlight = new InFlight(limits(200, 50));
     const first = row('dst_1');
     inFlight.add(first);
     fill(inFlight, 'dst_1');
@@ -66,7 +91,7 @@ describe('what the relay has in flight', () => {
   });
 
   it('gives a destination that has answered another delivery, and keeps the answered one until it is recorded', () => {
-    const inFlight = new InFlight({ total: 200, perDestination: 50 });
+    const inFlight = new InFlight(limits(200, 50));
     const first = row('dst_1');
     inFlight.add(first);
     fill(inFlight, 'dst_1');
@@ -79,15 +104,15 @@ describe('what the relay has in flight', () => {
     expect(hasRoom(inFlight, 'dst_1'), 'its place at the destination was given back once').to.equal(false);
   });
 
-  it('has no more of a destination than twice its limit that it answered and that is not recorded', () => {
-    const inFlight = new InFlight({ total: 200, perDestination: 20 });
+  it('has at most 50 more of a destination than its limit, answered and not recorded', () => {
+    const inFlight = new InFlight(limits(200, 20));
     let started = 0;
     for (let answered = 0; answered < 200; answered += 1) {
       started += fill(inFlight, 'dst_1');
       const [next] = inFlight.deliveryIds().slice(answered);
       if (next) inFlight.answered(next);
     }
-    expect(started).to.equal(40);
+    expect(started).to.equal(70);
     expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
     expect(hasRoom(inFlight, 'dst_2')).to.equal(true);
     const [recorded = ''] = inFlight.deliveryIds();
@@ -96,28 +121,52 @@ describe('what the relay has in flight', () => {
     expect(fill(inFlight, 'dst_1')).to.equal(1);
   });
 
+  it('gives a destination as many as it copes with, less what its retries have', () => {
+    const given = limits(200, 50);
+    const inFlight = new InFlight(given);
+    given.places.setMaximum('dst_1', 3);
+    expect(given.places.take('dst_1'), 'a retry').to.equal(true);
+    expect(fill(inFlight, 'dst_1')).to.equal(2);
+    expect(given.places.take('dst_1'), 'one more retry').to.equal(false);
+    given.places.leave('dst_1');
+    expect(fill(inFlight, 'dst_1')).to.equal(1);
+    const [first = ''] = inFlight.deliveryIds();
+    expect(inFlight.answered(first), 'it was full').to.equal(true);
+    expect(given.places.take('dst_1')).to.equal(true);
+  });
+
+  it('keeps half of all places from slow destinations, however many there are', () => {
+    const isSlow = (id: string) => id.startsWith('dst_slow');
+    const inFlight = new InFlight(limits(200, 50), { isSlow });
+    const slow = Array.from({ length: 20 }, (_, number) => fill(inFlight, `dst_slow_${number}`));
+    expect(slow.slice(0, 4), 'as much as is left').to.deep.equal([50, 25, 13, 6]);
+    expect(Math.min(...slow), 'each is tried').to.equal(1);
+    expect(slow.reduce((sum, count) => sum + count, 0)).to.be.at.most(100 + 20);
+    expect(fill(inFlight, 'dst_healthy')).to.be.at.least(25);
+  });
+
   it('never has more than its total, and room for a new destination until the last place', () => {
-    const limits = fc.record({
+    const given = fc.record({
       total: fc.integer({ min: 1, max: 40 }),
       perDestination: fc.integer({ min: 1, max: 40 }),
     });
     const steps = fc.array(fc.record({ destination: fc.integer({ min: 0, max: 9 }), ends: fc.boolean() }));
     fc.assert(
-      fc.property(limits, steps, (given, taken) => {
-        const inFlight = new InFlight(given);
+      fc.property(given, steps, ({ total, perDestination }, taken) => {
+        const inFlight = new InFlight(limits(total, perDestination));
         for (const { destination, ends } of taken) {
           const [oldest] = inFlight.deliveryIds();
           if (ends && oldest) inFlight.delete(oldest);
           else if (hasRoom(inFlight, `dst_${destination}`)) inFlight.add(row(`dst_${destination}`));
-          expect(inFlight.size).to.be.at.most(given.total);
-          expect(hasRoom(inFlight, 'dst_new')).to.equal(inFlight.size < given.total);
+          expect(inFlight.size).to.be.at.most(total);
+          expect(hasRoom(inFlight, 'dst_new')).to.equal(inFlight.size < total);
         }
       }),
     );
   });
 
   describe('of several organizations', () => {
-    const several = () => new InFlight({ total: 200, perDestination: 50 }, { alone: () => false });
+    const several = () => new InFlight(limits(200, 50), { alone: () => false });
 
     it('leaves one as many places as another has, however many destinations that has', () => {
       const inFlight = several();
@@ -147,20 +196,20 @@ describe('what the relay has in flight', () => {
     });
 
     it('has room for a new one until the last place', () => {
-      const limits = fc.record({
+      const given = fc.record({
         total: fc.integer({ min: 1, max: 40 }),
         perDestination: fc.integer({ min: 1, max: 40 }),
       });
       const steps = fc.array(fc.record({ organization: fc.integer({ min: 0, max: 5 }), ends: fc.boolean() }));
       fc.assert(
-        fc.property(limits, steps, (given, taken) => {
-          const inFlight = new InFlight(given, { alone: () => false });
+        fc.property(given, steps, ({ total, perDestination }, taken) => {
+          const inFlight = new InFlight(limits(total, perDestination), { alone: () => false });
           for (const { organization, ends } of taken) {
             const [oldest] = inFlight.deliveryIds();
             const next = row(`dst_${organization}`, `org_${organization}`);
             if (ends && oldest) inFlight.delete(oldest);
             else if (inFlight.hasRoom(next)) inFlight.add(next);
-            expect(hasRoom(inFlight, 'dst_new', 'org_new')).to.equal(inFlight.size < given.total);
+            expect(hasRoom(inFlight, 'dst_new', 'org_new')).to.equal(inFlight.size < total);
           }
         }),
       );
@@ -169,7 +218,7 @@ describe('what the relay has in flight', () => {
 
   it('counts what was started a short while ago apart from what waits for its destination', () => {
     let now = 0;
-    const inFlight = new InFlight({ total: 200, perDestination: 50 }, { now: () => now });
+    const inFlight = new InFlight(limits(200, 50), { now: () => now });
     inFlight.add(row('dst_slow'));
     now = 1000;
     inFlight.add(row('dst_quick'));
@@ -179,14 +228,14 @@ describe('what the relay has in flight', () => {
 
   it('has what stays looked up, and again after a while', () => {
     let now = 0;
-    const inFlight = new InFlight({ total: 200, perDestination: 50 }, { now: () => now });
+    const inFlight = new InFlight(limits(200, 50), { now: () => now });
     const stays = row('dst_1');
     inFlight.add(stays);
     expect(inFlight.takeOverdue()).to.deep.equal([]);
     now = 5000;
-    expect(inFlight.takeOverdue()).to.deep.equal([{ row: stays, forMs: 5000 }]);
+    expect(inFlight.takeOverdue()).to.deep.equal([{ row: stays, forMs: 5000, isEarly: false }]);
     expect(inFlight.takeOverdue()).to.deep.equal([]);
     now = 35_000;
-    expect(inFlight.takeOverdue()).to.deep.equal([{ row: stays, forMs: 35_000 }]);
+    expect(inFlight.takeOverdue()).to.deep.equal([{ row: stays, forMs: 35_000, isEarly: false }]);
   });
 });

@@ -7,7 +7,7 @@ import { type HistoryDatabase, historyDatabase, makeOwner, storeEvent } from '..
 
 const ROLE = 'hookyard_test_reader';
 
-describe('loading deliveries of which PostgreSQL refuses one', () => {
+describe('loading deliveries together', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   before(async () => {
@@ -23,7 +23,7 @@ describe('loading deliveries of which PostgreSQL refuses one', () => {
     await database.close();
   });
 
-  it('gives the others what they need', async () => {
+  it('of which PostgreSQL refuses one gives the others what they need', async () => {
     const owner = await makeOwner(database.pool, 1, 1);
     const [route] = owner.routes;
     if (!route) throw new Error('a route was asked for');
@@ -40,8 +40,7 @@ describe('loading deliveries of which PostgreSQL refuses one', () => {
     }));
     // Reading this row divides by zero (SQLSTATE 22012).
     await database.pool.query(
-      `alter table deliveries enable row level security;
-       create policy trap on deliveries using (case when id = '${requests[2]?.deliveryId}' then 1 / (length(id) - length(id)) = 0 else true end)`,
+      `create policy trap on deliveries as restrictive using (case when id = '${requests[2]?.deliveryId}' then 1 / (length(id) - length(id)) = 0 else true end)`,
     );
     const loader = createContextLoader(pool);
     const loaded = await Promise.allSettled(requests.map((request) => loader.submit(request)));
@@ -55,6 +54,56 @@ describe('loading deliveries of which PostgreSQL refuses one', () => {
     for (const [index, result] of loaded.entries()) {
       if (result.status === 'fulfilled') expect(result.value?.deliveryId).to.equal(requests[index]?.deliveryId);
       else expect(isRefusedValue(result.reason)).to.equal(true);
+    }
+  });
+
+  it('does not let a small payload wait for the large one of another organization', async () => {
+    await database.pool.query('drop policy trap on deliveries');
+    const stored = await Promise.all(
+      ['x'.repeat(200_000), '{}'].map(async (body) => {
+        const owner = await makeOwner(database.pool, 1, 1);
+        const [route] = owner.routes;
+        if (!route) throw new Error('a route was asked for');
+        const event = await storeEvent(database.pool, owner, route, {
+          receivedAt: new Date(),
+          statuses: ['pending'],
+          body,
+        });
+        return { ...event, organizationId: owner.organizationId, body };
+      }),
+    );
+    const [large, small] = stored.map(({ id, organizationId, deliveries }) => ({
+      organizationId,
+      deliveryId: deliveries[0]?.id ?? '',
+      eventId: id,
+      attempt: 1,
+      retryDelay: null,
+    }));
+    if (!large || !small) throw new Error('two were stored');
+    // Reading the large one takes as long as the test holds a lock.
+    const holder = await database.pool.connect();
+    try {
+      await holder.query('select pg_advisory_lock(4712)');
+      await database.pool.query(
+        `create function wait_for_test() returns boolean language plpgsql as $$
+         begin perform pg_advisory_xact_lock_shared(4712); return true; end $$;
+         create policy slow on event_payloads as restrictive using (case when event_id = '${large.eventId}' then wait_for_test() else true end)`,
+      );
+      const loader = createContextLoader(pool);
+      const isLoaded = { large: false };
+      const context = await loader.submit(large);
+      expect(context).to.include({ isBodyApart: true, payloadSize: 200_000, body: null });
+      if (!context) throw new Error('it was stored');
+      const loading = loader.loadBody(context).finally(() => {
+        isLoaded.large = true;
+      });
+      expect((await loader.submit(small))?.body?.toString()).to.equal('{}');
+      expect(isLoaded.large).to.equal(false);
+      await holder.query('select pg_advisory_unlock(4712)');
+      expect((await loading)?.toString()).to.equal(stored[0]?.body);
+    } finally {
+      await holder.query('select pg_advisory_unlock_all()');
+      holder.release();
     }
   });
 });

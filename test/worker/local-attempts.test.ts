@@ -12,7 +12,7 @@ describe('first attempts as local activities', () => {
   it('hold connections as those of their organization, not as the service’s own', async () => {
     const { databaseUrl } = stackAddresses();
     const pool = createPool(databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
-    shareConnections(pool, { max: 2, alone: () => false });
+    shareConnections(pool, { max: 2, reserved: 1, alone: () => false });
     const organizationId = newId('org');
     let [asked, answered] = [false, false];
     // The delivery is gone: an attempt asks for it and ends.
@@ -24,6 +24,7 @@ describe('first attempts as local activities', () => {
     const deps = {
       contexts: { submit },
       results: { underWay: () => undefined },
+      onBegun: () => {},
       onRecorded: () => {},
       log: { error: () => {} },
     } as unknown as ActivityDeps;

@@ -1,9 +1,12 @@
 // Deliveries that a relay has started and not heard of since, on a real outbox and a real Temporal.
+import type { Client } from '@temporalio/client';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { newId } from '../../core/ids.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../core/attempt-times.ts';
 import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
+import { DestinationPlaces } from '../../core/destination-places.ts';
+import { lookUp } from '../../temporal-config/workflow-state.ts';
 import { InFlight } from '../../worker/in-flight.ts';
 import { lookAfterOverdue } from '../../worker/overdue.ts';
 import { signalTurn } from '../../worker/turns.ts';
@@ -18,7 +21,7 @@ describe('deliveries that a relay has not heard of', () => {
   let worker: ScriptedWorker;
   let sourceId: string;
   let now = 0;
-  const inFlight = new InFlight({ total: 10, perDestination: 5 }, { now: () => now });
+  const inFlight = new InFlight({ total: 10, places: new DestinationPlaces(5) }, { now: () => now });
   before(async () => {
     [database, worker] = await Promise.all([ownDatabase('overdue'), startScriptedWorker('test-overdue')]);
     ({ sourceId } = await insertSource(database.pool));
@@ -42,10 +45,15 @@ describe('deliveries that a relay has not heard of', () => {
   }
 
   const deps = () => ({ pool: database.pool, client: worker.client, log: pino({ level: 'silent' }) });
-  const look = () => lookAfterOverdue({ ...deps(), hotPool: database.pool, inFlight, isRunning: () => false });
+  const look = (isRunning: (deliveryId: string) => boolean = () => false) =>
+    lookAfterOverdue({ ...deps(), hotPool: database.pool, inFlight, isRunning });
   const queued = async () =>
     (await database.pool.query<{ id: string; resume: Resume | null }>('select delivery_id as id, resume from outbox'))
       .rows;
+  async function waits(client: Client, deliveryId: string): Promise<boolean> {
+    const known = await lookUp(client, deliveryId);
+    return known.state === 'running' && !known.isBusy;
+  }
   afterEach(async () => {
     for (const id of inFlight.deliveryIds()) inFlight.delete(id);
     await database.pool.query('delete from outbox');
@@ -79,11 +87,25 @@ describe('deliveries that a relay has not heard of', () => {
     const row = await waiting(handle.workflowId);
     expect(await signalTurn(deps(), row)).to.equal(true);
     await until('the second look', () => attempts.length === 2);
+    // One that is at work is not told.
+    await until('it to wait again', () => waits(worker.client, handle.workflowId));
     now += 6000;
     await look();
     await until('the third look', () => attempts.length === 3);
     expect([inFlight.size, (await queued()).length]).to.deep.equal([1, 1]);
     await handle.signal(cancel);
+  });
+
+  it('give their place back soon when another worker makes the retry that was signalled', async () => {
+    const [taken, left, own] = [await waiting(newId('dlv')), await waiting(newId('dlv')), await waiting(newId('dlv'))];
+    await database.pool.query('delete from outbox where delivery_id = any($1)', [[taken.deliveryId, own.deliveryId]]);
+    now += 300;
+    await look((deliveryId) => deliveryId === own.deliveryId);
+    expect(inFlight.deliveryIds()).to.have.members([left.deliveryId, own.deliveryId]);
+    await database.pool.query('delete from outbox');
+    now += 300;
+    await look();
+    expect(inFlight.deliveryIds()).to.deep.equal([]);
   });
 
   it('go on when they wait for their turn and their workflow for a replay', async () => {

@@ -2,9 +2,11 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { ownWords } from '../../core/error-summary.ts';
+import { DestinationPlaces } from '../../core/destination-places.ts';
 import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
 import { createSender } from '../../outbound/http/sender.ts';
+import { BodyRoom } from '../../activities/attempt/body-room.ts';
 import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
 import { recordAttempt } from '../../activities/attempt/record-later.ts';
 import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
@@ -24,7 +26,7 @@ describe('an attempt whose result the database does not take', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   let receiver: Receiver;
-  let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs' | 'contexts'>;
+  let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs' | 'contexts' | 'bodies'>;
   let owner: HistoryOwner;
   let refused = 0;
   const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
@@ -36,6 +38,7 @@ describe('an attempt whose result the database does not take', () => {
       transforms: createTransforms(1, unlimited),
       configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
       contexts: createContextLoader(pool),
+      bodies: new BodyRoom(268_435_456, 5000, () => false),
     };
   });
   after(async () => {
@@ -57,6 +60,9 @@ describe('an attempt whose result the database does not take', () => {
     pendingOpenings: new PendingOpenings(),
     isSuspended: () => false,
     onSlot: () => {},
+    places: new DestinationPlaces(50),
+    hasPlace: () => false,
+    onRoom: () => {},
     observeLatency: () => {},
     onAnswered: () => {},
     headerPrefix: 'X-Hookyard-',

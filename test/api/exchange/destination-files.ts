@@ -36,6 +36,7 @@ export const everything = {
   signingSecret,
   timeoutMs: 1234,
   rateLimitPerMinute: 120,
+  maxConcurrency: 12,
   retryPolicy: { maxRetries: 3, initialDelay: 7, maxDelay: 70, backoffMultiplier: 1.5 },
   isActive: false,
 };

@@ -64,6 +64,7 @@ describe('Files of destinations', () => {
           fc.oneof(fc.constantFrom('all', 'none'), fc.array(fc.constantFrom('X-A', 'x-real-ip'))),
         ),
         rateLimitPerMinute: fc.option(fc.integer({ min: 1, max: 1_000_000 })),
+        maxConcurrency: fc.option(fc.integer({ min: 1, max: 1000 })),
         retryPolicy: fc.record({
           maxRetries: fc.integer({ min: 0, max: 50 }),
           initialDelay: delay,

@@ -41,6 +41,7 @@ describe('Export and import of destinations', () => {
         authConfig: REDACTED,
         timeoutMs: 30_000,
         rateLimitPerMinute: null,
+        maxConcurrency: null,
         forwardHeaders: null,
         retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
       };

@@ -1,6 +1,7 @@
 // DEST: members; what is of warehouses is in warehouses.ts.
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../../support/api-client.ts';
+import { until } from '../../support/until.ts';
 import { expectRequired, expectTakes, expectTimestamps, rowsOf, type World } from '../world.ts';
 
 const PATH = '/api/destinations';
@@ -78,6 +79,19 @@ export const destinationRows = rowsOf({
     const { source } = await w.pipe(200, { destination: { rateLimitPerMinute: 1 } });
     await w.records.deliveryWith('delivered', await w.records.accepted(source, '{}'));
     expect((await w.records.deliveries(await w.records.accepted(source, '{}')))[0]?.status).to.equal('pending');
+  },
+  'DEST-51 maxConcurrency keeps the third of three events waiting': async (w) => {
+    expect((await created(w)).maxConcurrency).to.equal(null);
+    await expectTakes(w.api, PATH, minimal, 'maxConcurrency', [1, 1000, null], [0, 1001, 1.5, '60']);
+    const gate = Promise.withResolvers<void>();
+    const endpoint = w.receiver.endpoint({ after: gate.promise });
+    const { source } = await w.records.pipe(endpoint.url, { destination: { maxConcurrency: 2 } });
+    const events = await Promise.all([1, 2, 3].map(() => w.records.accepted(source, '{}')));
+    await until('two attempts', () => endpoint.requests.length === 2);
+    await w.deliver(200, 'delivered');
+    expect(endpoint.requests).to.have.length(2);
+    gate.resolve();
+    for (const event of events) await w.records.deliveryWith('delivered', event);
   },
   'DEST-14 retryPolicy has four numbers': async (w) => {
     const policy = { maxRetries: 3, initialDelay: 10, maxDelay: 20, backoffMultiplier: 1.5 };

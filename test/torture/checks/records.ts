@@ -2,6 +2,7 @@
 // returns the ids of what does not.
 import type { ManagementCall } from '../../../bench/support/call.ts';
 import type { Pool } from '../../../db/pool.ts';
+import { INGESTED } from '../../../db/sql-rules.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Pipe } from '../pipes.ts';
 import { type Problem, problems } from './problems.ts';
@@ -74,12 +75,36 @@ const AGREEMENTS: [what: string, statement: string][] = [
      where coalesce(l.attempts, 0) <> coalesce(s.attempts, 0)`,
   ],
   [
+    'ways whose figures are not those of their deliveries and attempts',
+    `with ended as (
+       select d.*, (select max(a.completed_at) from attempts a where a.delivery_id = d.id and a.attempt_number = d.attempt_count) as last_attempt_at
+       from deliveries d
+     ), expected as (
+       select destination_id, coalesce(route_id, '') as route_id, count(*) filter (where status = 'delivered') as delivered,
+              count(*) filter (where status = 'failed' and finished_at = last_attempt_at) as failed,
+              count(*) filter (where status = 'failed_over') as failed_over, count(*) filter (where status = 'cancelled') as cancelled,
+              count(*) filter (where status in ('schema_failed', 'filter_failed') or (status = 'failed' and finished_at is distinct from last_attempt_at)) as not_sent
+       from ended group by 1, 2
+     ), tried as (
+       select d.destination_id, coalesce(d.route_id, '') as route_id, count(*) as attempts
+       from deliveries d join attempts a on a.delivery_id = d.id and a.attempt_number <= d.attempt_count group by 1, 2
+     ), counted as (
+       select destination_id, route_id, sum(delivered) as delivered, sum(failed) as failed, sum(failed_over) as failed_over,
+              sum(cancelled) as cancelled, sum(not_sent) as not_sent, sum(attempts) as attempts
+       from delivery_figures group by 1, 2
+     )
+     select e.destination_id || ' ' || e.route_id as id from expected e left join tried t using (destination_id, route_id)
+     left join counted c using (destination_id, route_id)
+     where (coalesce(c.delivered, 0), coalesce(c.failed, 0), coalesce(c.failed_over, 0), coalesce(c.cancelled, 0), coalesce(c.not_sent, 0), coalesce(c.attempts, 0))
+           is distinct from (e.delivered, e.failed, e.failed_over, e.cancelled, e.not_sent, coalesce(t.attempts, 0))`,
+  ],
+  [
     'sources and routes whose counters are not those of their events',
     `with expected as (
        select source_id as id, count(*) as events from events group by 1
        union all select route_id, count(distinct event_id) from deliveries where route_id is not null group by 1
      ), counted as (
-       select subject_id as id, s.bucket = timestamptz 'epoch' as total, sum(events) as events from ingest_stats s group by 1, 2
+       select subject_id as id, i.bucket = timestamptz 'epoch' as total, sum(events) as events from ${INGESTED} group by 1, 2
      )
      select e.id from expected e
      where (select count(*) from counted c where c.id = e.id and c.events = e.events) <> 2`,

@@ -1,0 +1,59 @@
+// Counts attempts and ended deliveries for the metrics: some records per delivery, in memory.
+import { idTime } from '../core/ids.ts';
+import {
+  attemptDuration,
+  attempts,
+  type CodeClass,
+  deliveriesFinished,
+  deliveryLatency,
+  destinationAttempts,
+} from '../core/metrics/deliveries.ts';
+import type { AttemptResult, ChangedDelivery } from '../db/hot-path/record-results.ts';
+import { errorClass } from '../outbound/http/send-errors.ts';
+import type { SendResult } from '../outbound/http/sender.ts';
+
+const STATUS_CLASSES: readonly CodeClass[] = ['1xx', '2xx', '3xx', '4xx', '5xx'];
+const FIRST = 1;
+
+/**
+ * Counts an attempt that was made, recorded or not.
+ * @param destinationId null: destinations are not told apart
+ */
+export function countAttempt(
+  sent: SendResult,
+  outcome: AttemptResult['deliveryStatus'],
+  attempt: number,
+  destinationId: string | null,
+): void {
+  attempts.add({ outcome, code_class: codeClass(sent), kind: attempt === FIRST ? 'first' : 'retry' });
+  attemptDuration.observe({}, sent.latency / 1000);
+  if (destinationId !== null) destinationAttempts.add({ destination_id: destinationId, outcome });
+}
+
+function codeClass(sent: SendResult): CodeClass {
+  if (sent.kind === 'error') return errorClass(sent.code);
+  return STATUS_CLASSES[Math.floor(sent.statusCode / 100) - 1] ?? 'other';
+}
+
+/**
+ * Counts what recording has ended. A result whose statement was committed and whose answer was lost is not counted.
+ * @param changed by id, as `recordResults` returns them
+ * @param lane that of the results without it
+ */
+export function countRecorded(
+  results: Iterable<AttemptResult>,
+  changed: ReadonlyMap<string, Pick<ChangedDelivery, 'failedOver'>>,
+  lane?: 'warehouse',
+): void {
+  for (const result of results) {
+    const delivery = changed.get(result.deliveryId);
+    if (delivery === undefined) continue;
+    const status = delivery.failedOver ? 'failed_over' : result.deliveryStatus;
+    if (status === 'retrying') continue;
+    deliveriesFinished.add({ status });
+    if (status !== 'delivered') continue;
+    // The id of a delivery says when it was made, by the clock of the API.
+    const ms = result.completedAt.getTime() - idTime(result.deliveryId);
+    deliveryLatency.observe({ lane: lane ?? result.lane }, ms / 1000);
+  }
+}

@@ -1,0 +1,38 @@
+// A webhook while it is received: what is known of it so far, should it be refused.
+import type Koa from 'koa';
+import type { RefusalCause } from '../../core/refusals/refusal.ts';
+import type { ApiState } from '../context.ts';
+import type { ReceivedParts } from './received.ts';
+import type { SourceRouting } from './routing.ts';
+
+export interface Arrival extends Omit<ReceivedParts, 'body'> {
+  /** As it was last looked up; null: there is none by this name, or it has not been looked up. */
+  source: SourceRouting | null;
+  /** Null until it has come. */
+  body: Buffer | null;
+  /** Why it was refused, where its sender may not be told. */
+  cause: RefusalCause | null;
+}
+
+/** The path is matched with the form of ingest addresses. @param headers names in lower case */
+export function arrivalOf(
+  ctx: Koa.Context,
+  [, organizationSlug = '', sourceSlug = '', token]: RegExpExecArray,
+  headers: Record<string, string>,
+  receivedAt: Date,
+): Arrival {
+  const { client }: ApiState = ctx.state;
+  return {
+    organizationSlug,
+    sourceSlug,
+    token: token ?? null,
+    method: ctx.method,
+    queryText: ctx.querystring,
+    headers,
+    clientAddress: client.address,
+    receivedAt,
+    source: null,
+    body: null,
+    cause: null,
+  };
+}

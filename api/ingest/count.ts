@@ -1,0 +1,48 @@
+// Counts webhooks by how they are answered, and how long those that are stored take.
+import type Koa from 'koa';
+import { ingestAck, ingestRequests, type IngestResult } from '../../core/metrics/ingest.ts';
+import { isTransientDatabaseError } from '../../db/database-errors.ts';
+import { ApiError } from '../errors.ts';
+
+const OF_STATUS: Readonly<Record<number, IngestResult>> = {
+  401: 'unauthorized',
+  403: 'unauthorized',
+  404: 'unknown_source',
+  408: 'too_slow',
+  413: 'too_large',
+  429: 'over_limit',
+  503: 'unavailable',
+  508: 'loop',
+};
+
+/** Wraps the middleware of ingest. Requests for other paths, which it passes on, are not counted. */
+export function counted(ingest: Koa.Middleware): Koa.Middleware {
+  return async (ctx, next) => {
+    const began = performance.now();
+    let isOther = false;
+    const passOn = () => {
+      isOther = true;
+      return next();
+    };
+    try {
+      await ingest(ctx, passOn);
+    } catch (error) {
+      if (!isOther) ingestRequests.add({ result: resultOf(error) });
+      throw error;
+    }
+    if (isOther) return;
+    ingestRequests.add({ result: answered(ctx.body) });
+    ingestAck.observe({}, (performance.now() - began) / 1000);
+  };
+}
+
+function answered(body: unknown): IngestResult {
+  if (typeof body !== 'object' || body === null || 'challenge' in body) return 'challenge';
+  return 'duplicate' in body ? 'duplicate' : 'stored';
+}
+
+function resultOf(error: unknown): IngestResult {
+  if (isTransientDatabaseError(error)) return 'unavailable';
+  if (!(error instanceof ApiError)) return 'error';
+  return OF_STATUS[error.status] ?? (error.status < 500 ? 'invalid' : 'error');
+}

@@ -1,0 +1,99 @@
+// Tells an organization of the webhooks that were refused: all are counted, and a sample is kept (docs/observing.md). A refusal costs
+// memory only, and not much; every few seconds what has come together is stored in one statement.
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
+import { PollLoop } from '../../core/poll-loop.ts';
+import { PendingRefusals } from '../../core/refusals/pending.ts';
+import { isConnectionLost, isTransientDatabaseError } from '../../db/database-errors.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { recordRefusals } from '../../db/refusals/record.ts';
+import type { Arrival } from './arrival.ts';
+import { refusalOf, refusedWebhook } from './refusal-of.ts';
+import type { SourceRouting } from './routing.ts';
+
+const EVERY_MS = 5000;
+
+export interface RefusalDeps {
+  pool: Queryable;
+  log: Log;
+  /** How often they are stored; tests do it more often. */
+  everyMs?: number;
+}
+
+export class Refusals {
+  readonly #deps: RefusalDeps;
+  readonly #loop: PollLoop;
+  #pending = new PendingRefusals();
+  #failing = false;
+
+  constructor(deps: RefusalDeps) {
+    this.#deps = deps;
+    const rest = { ms: deps.everyMs ?? EVERY_MS };
+    this.#loop = new PollLoop({
+      round: () => this.#store().then(() => rest),
+      onError(error) {
+        deps.log.error({ err: error }, 'refused webhooks were lost');
+        return rest;
+      },
+    });
+  }
+
+  /** Notes a webhook that was refused; not one to a source that does not exist: strangers can name any. */
+  note(arrival: Arrival, error: unknown): void {
+    const { source } = arrival;
+    // When it has been answered: how long that takes must not tell a stranger whether there is such a source.
+    if (source !== null) setImmediate(() => this.#add(arrival, source, error));
+  }
+
+  /** Stores what is left. */
+  async close(): Promise<void> {
+    // Those that were refused before are added by then.
+    await turn();
+    await this.#loop.stop();
+    await this.#store();
+    this.#drop(this.#pending.counted + this.#pending.takeUncounted());
+  }
+
+  #add(arrival: Arrival, source: SourceRouting, error: unknown): void {
+    try {
+      const refusal = refusalOf(error, arrival);
+      const describe = () => refusedWebhook(arrival, source, refusal);
+      this.#pending.add(source, refusal, arrival.receivedAt.getTime(), describe);
+    } catch (reason) {
+      // Nobody waits for it, so the error would end the process.
+      this.#deps.log.error({ err: reason }, 'a refused webhook could not be noted');
+    }
+  }
+
+  // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have been stored is not
+  // stored again, and what PostgreSQL refuses would be refused again: they are dropped, and the log says how many.
+  async #store(): Promise<void> {
+    const taken = this.#pending;
+    this.#drop(taken.takeUncounted());
+    if (taken.isEmpty) return;
+    this.#pending = new PendingRefusals();
+    try {
+      const locked = await recordRefusals(this.#deps.pool, taken.counts(), taken.samples());
+      // The source is being changed, or deleted: then it will be gone the next time.
+      if (locked.size > 0) this.#pending.absorb(taken, locked);
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'refused webhooks cannot be stored');
+      this.#failing = true;
+      if (isConnectionLost(error) || !isTransientDatabaseError(error)) this.#drop(taken.counted);
+      else this.#keep(taken);
+    }
+  }
+
+  #keep(taken: PendingRefusals): void {
+    const meanwhile = this.#pending;
+    this.#pending = new PendingRefusals();
+    this.#pending.absorb(taken);
+    this.#pending.absorb(meanwhile);
+  }
+
+  #drop(count: number): void {
+    if (count > 0) this.#deps.log.warn({ count }, 'refused webhooks were not counted');
+  }
+}

@@ -1,0 +1,38 @@
+// The operator's key (HOOKYARD_OPERATOR_KEY): for what is about the whole installation, which no API key may see, because each belongs
+// to an organization. It is a setting and not a record, so that it works while PostgreSQL is away.
+// Rules: STATUS-01, STATUS-02.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import type { Context, Next } from './context.ts';
+import { ApiError } from './errors.ts';
+import { createSignIns } from './sign-ins.ts';
+
+type OperatorSettings = Pick<Settings, 'HOOKYARD_OPERATOR_KEY' | 'HOOKYARD_FAILED_SIGN_INS_PER_MINUTE'>;
+
+/** Middleware: 404 where there is no such key, 401 without it. */
+export function requireOperator(settings: OperatorSettings, log: Log): (ctx: Context, next: Next) => Promise<void> {
+  const expected = settings.HOOKYARD_OPERATOR_KEY;
+  const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
+  return async (ctx, next) => {
+    if (expected === undefined)
+      throw new ApiError(
+        404,
+        'RESOURCE_NOT_FOUND',
+        `There is nothing at ${ctx.path}; HOOKYARD_OPERATOR_KEY turns it on`,
+      );
+    const given = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1] ?? '';
+    // Hashes have one length, and tell nothing by the time that comparing them takes.
+    if (!timingSafeEqual(hashOf(given), hashOf(expected)))
+      throw signIns.fail(ctx.state.client.address) ?? unauthorized();
+    await next();
+  };
+}
+
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function unauthorized(): ApiError {
+  const message =
+    "Missing or invalid credentials; send the operator's key as Authorization: Bearer ...; an API key does not do";
+  return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
+}

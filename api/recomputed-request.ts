@@ -1,0 +1,105 @@
+// The request of an attempt, made again of the event and of the records as they are now: transforms are functions of the event, so the
+// same records make the same request. The workers' code does it (outbound/), in the threads and budgets of the API.
+// Rules: DLV-40 to DLV-43.
+import { isId } from '../core/ids.ts';
+import { loadDestination, loadTransform, type OpenDestination, openSecrets } from '../db/hot-path/attempt-config.ts';
+import { type AttemptContext, loadAttempts } from '../db/hot-path/load-attempts.ts';
+import type { DeliveryRecord } from '../db/history/deliveries.ts';
+import { buildOutboundRequest } from '../outbound/http/outbound-request.ts';
+import { type EventContent, transformContent } from '../outbound/transforms/content.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { type ApiDeps, type Context, organizationId } from './context.ts';
+import { inSandbox, turnOf } from './sandbox.ts';
+
+/** Why there is no request to show. */
+export const PROBLEMS = {
+  WAREHOUSE: 'The destination is a warehouse: what it gets is written in files, not sent in requests',
+  DESTINATION_DELETED: 'The destination was deleted',
+  EVENT_DELETED: 'The event was deleted',
+  PAYLOAD_EXPIRED: 'The payload of the event was removed by the retention policy',
+  ROUTE_DELETED: 'The body was made by a transform of the route, which was deleted',
+  TRANSFORM_DELETED: 'The transform of the route was deleted',
+  TRANSFORM_FAILED: 'The transform of the route fails now',
+  CANNOT_BE_MADE: 'The request cannot be made of the destination as it is now',
+} as const;
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export interface Problem {
+  code: ProblemCode;
+  message: string;
+}
+
+const problem = (code: ProblemCode, message: string = PROBLEMS[code]) => ({ problem: { code, message } });
+
+export interface Recomputed {
+  destination: OpenDestination;
+  content: EventContent;
+  context: AttemptContext;
+  sourceSlug: string;
+}
+
+/**
+ * What the request of a delivery is made of.
+ * @param wasTransformed whether a transform is known to have made the body
+ * @throws ApiError 429, 503 when the transform cannot be run now
+ */
+export async function recompute(
+  ctx: Context,
+  deps: ApiDeps,
+  { id: deliveryId, eventId, destinationId, routeId }: DeliveryRecord,
+  wasTransformed: boolean,
+): Promise<Recomputed | { problem: Problem }> {
+  if (isId('dst_wh', destinationId)) return problem('WAREHOUSE');
+  const row = await loadDestination(deps.pool, organizationId(ctx), destinationId);
+  if (row === null) return problem('DESTINATION_DELETED');
+  const context = (await loadAttempts(deps.pool, [{ deliveryId, eventId }])).get(deliveryId);
+  if (!context || context.eventHeaders === null || context.sourceSlug === null) return problem('EVENT_DELETED');
+  if (context.body === null) return problem('PAYLOAD_EXPIRED');
+  if (routeId !== null && context.routeVersion === null && wasTransformed) return problem('ROUTE_DELETED');
+  const { sourceSlug, eventHeaders: headers, body } = context;
+  const content = await contentOf(ctx, deps, context, { sourceSlug, headers, body });
+  if ('problem' in content) return content;
+  return { destination: openSecrets(row, deps.secretBox), content, context, sourceSlug };
+}
+
+async function contentOf(
+  ctx: Context,
+  deps: ApiDeps,
+  context: AttemptContext,
+  received: EventContent & { sourceSlug: string },
+): Promise<EventContent | { problem: Problem }> {
+  const { transformId } = context;
+  if (transformId === null) return received;
+  const transform = await loadTransform(deps.pool, organizationId(ctx), transformId);
+  if (transform === null) return problem('TRANSFORM_DELETED');
+  const content = await inSandbox(() => transformContent(deps.transforms, transform, context, received, turnOf(ctx)));
+  return 'problem' in content ? problem('TRANSFORM_FAILED', content.problem.detail) : content;
+}
+
+/** The headers that this attempt has with these records, secrets masked. */
+export function maskedHeaders(
+  { settings }: Pick<ApiDeps, 'settings'>,
+  { destination, content, context, sourceSlug }: Recomputed,
+  attempt: number,
+  at: Date,
+): { headers: Record<string, string> } | { problem: Problem } {
+  const { originalDestinationId, failoverReason } = context;
+  try {
+    const request = buildOutboundRequest({
+      destination,
+      event: { id: context.eventId, ...content },
+      delivery: { id: context.deliveryId },
+      attempt,
+      source: { slug: sourceSlug },
+      headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
+      version: packageJson.version,
+      nowMs: at.getTime(),
+      ...(originalDestinationId !== null && {
+        failover: { originalDestination: originalDestinationId, failureReason: failoverReason ?? '' },
+      }),
+    });
+    return { headers: request.maskedHeaders };
+  } catch (error) {
+    return problem('CANNOT_BE_MADE', `${PROBLEMS.CANNOT_BE_MADE}: ${error instanceof Error ? error.message : error}`);
+  }
+}

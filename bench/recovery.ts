@@ -1,0 +1,125 @@
+// npm run bench -- recovery [--seconds 10 --rounds 3 --lane express]: how long what is acknowledged waits when a worker is killed
+// (kill -9) under load: one of two, whose work the other one takes over; and the only one, which is started again at once, as
+// npm start does it. The load goes on all the time, at a constant rate.
+import { once } from 'node:events';
+import type { Stack } from '../local/stack.ts';
+import { barLine } from './support/bars.ts';
+import type { BenchOptions } from './support/options.ts';
+import { type RunningChild, startProcess } from './support/processes.ts';
+import { createPipe, drained, type Pipe, SECRET, type Service, startService } from './support/service.ts';
+import { allArrived, createSender, type Receiver, sendAtRate, type Sent } from './support/traffic.ts';
+import { waitFor } from './support/wait.ts';
+
+/** Nothing waits longer than this for its first attempt when one of several workers is killed, ms. */
+const BAR = 1500;
+const PER_SECOND = 100;
+const WARM_UP_SECONDS = 5;
+
+interface Kill {
+  /** Longest time from a webhook to its arrival, ms; and the time from the kill to the last arrival of what was sent before it. */
+  longestMs: number;
+  lastAfterKillMs: number;
+  /** Until the started worker was ready, ms after the kill. */
+  readyMs?: number;
+}
+
+/** Measures and prints both. */
+export async function measureRecovery(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
+  const service = await startService(stack, { HOOKYARD_LANE: options.lane });
+  const workers = [service.worker];
+  const ofTwo: Kill[] = [];
+  const restarts: Kill[] = [];
+  try {
+    const pipe = await createPipe(service, receiver.url);
+    for (let round = 1; round <= options.rounds; round += 1) {
+      console.log(`round ${round} of ${options.rounds}: one of two workers, then the only one`);
+      workers.push(await startWorker(service));
+      await shared(service, 2);
+      ofTwo.push(await killUnderLoad(service, receiver, pipe, workers.shift(), options));
+      restarts.push(
+        await killUnderLoad(service, receiver, pipe, workers.shift(), options, async () => {
+          workers.push(await startWorker(service));
+        }),
+      );
+    }
+  } finally {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await service.stop();
+  }
+  console.log(report(ofTwo, restarts, options));
+}
+
+const startWorker = ({ env }: Service): Promise<RunningChild> => startProcess('worker/main.ts', env);
+
+/** Waits until each of so many relays has its share. */
+async function shared({ pool }: Service, count: number): Promise<void> {
+  const areAll = async () =>
+    (await pool.query(`select from relay_leases where positions <> '{}' and expires_at > now()`)).rowCount === count;
+  await waitFor(`${count} relays with their shares`, areAll, 60_000);
+}
+
+/** @param restart starts the killed worker again */
+async function killUnderLoad(
+  service: Service,
+  receiver: Receiver,
+  pipe: Pipe,
+  worker: RunningChild | undefined,
+  { body, seconds }: BenchOptions,
+  restart?: () => Promise<void>,
+): Promise<Kill> {
+  const sender = createSender(pipe.webhookUrl, SECRET, body);
+  try {
+    await sendAtRate(sender.send, PER_SECOND, WARM_UP_SECONDS);
+    const sending = sendAtRate(sender.send, PER_SECOND, seconds);
+    await new Promise((resolve) => setTimeout(resolve, (seconds * 1000) / 2));
+    const killedAt = performance.now();
+    worker?.child.kill('SIGKILL');
+    if (worker && worker.child.exitCode === null) await once(worker.child, 'exit');
+    await restart?.();
+    const readyMs = performance.now() - killedAt;
+    const sent = await sending;
+    await allArrived(
+      receiver,
+      sent.map(({ eventId }) => eventId),
+    );
+    await drained(service);
+    const arrival = ({ eventId }: Sent) => receiver.arrivals.get(eventId) ?? Number.NaN;
+    const before = sent.filter(({ sentAt }) => sentAt < killedAt);
+    return {
+      longestMs: Math.max(...sent.map((event) => arrival(event) - event.sentAt)),
+      lastAfterKillMs: Math.max(...before.map(arrival)) - killedAt,
+      ...(restart && { readyMs }),
+    };
+  } finally {
+    await sender.close();
+  }
+}
+
+function report(ofTwo: Kill[], restarts: Kill[], { lane }: BenchOptions): string {
+  const line = (kill: Kill) =>
+    `  longest wait ${inSeconds(kill.longestMs)}, last arrival of what was sent before ${inSeconds(kill.lastAfterKillMs)} after the kill` +
+    (kill.readyMs === undefined ? '' : `, the new process ready after ${inSeconds(kill.readyMs)}`);
+  return [
+    '',
+    `kill -9 at ${PER_SECOND}/s, lane ${lane}: one of two workers`,
+    ...ofTwo.map(line),
+    'the only worker, started again at once',
+    ...restarts.map(line),
+    '',
+    barLine({
+      what: 'longest wait when one of two is killed',
+      value: Math.max(...ofTwo.map(({ longestMs }) => longestMs)),
+      unit: 'ms',
+      atMost: BAR,
+    }),
+    barLine({
+      what: 'longest wait beyond the start of the new process',
+      value: Math.max(...restarts.map(({ longestMs, readyMs = 0 }) => longestMs - readyMs)),
+      unit: 'ms',
+      atMost: BAR,
+    }),
+    '',
+  ].join('\n');
+}
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;

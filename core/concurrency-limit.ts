@@ -1,0 +1,274 @@
+// How many attempts may be under way at a destination at a time: more while more bring more answers, fewer when it is overloaded.
+//
+// Additive increase, multiplicative decrease, with the slow start of TCP: RFC 5681, and AIMDLimit of Netflix's
+// concurrency-limits (an increase only while the limit is used; a decrease when an attempt is dropped). What latency says is judged
+// by the median of a window of answers, as in Envoy's adaptive concurrency filter, and against the median before: by Little's law
+// (answers a second = under way / latency) a larger limit brings more answers only as far as latency does not rise with it.
+//
+// * A step up is taken back when latency rose by half of the step or more: the answers only waited for each other.
+// * An attempt that is refused for overload, or gets no answer, takes the limit to 70 %. What was sent before that says nothing
+//   about the new limit, so there is at most one such step for each round trip.
+// * From then on the limit returns quickly to a little below where that happened, and goes beyond in single steps, seldom. So a
+//   destination that fails as a whole at some level sees that level a few times a minute, not a few times a second.
+// * At the floor nothing is left to reduce, so the load is not the reason: an outage, or a destination that became slower. What was
+//   learned before is forgotten, and the way up is quick again.
+
+/** What an attempt says about the load of its destination. */
+export interface Answer {
+  /** When it was sent, and when its answer came or was given up; ms of one monotonic clock. */
+  startedAt: number;
+  at: number;
+  /** Attempts under way when it was sent, itself included. */
+  underWay: number;
+  /** Whether the destination refused it for overload (429, 502, 503, 504) or did not answer. */
+  overloaded: boolean;
+}
+
+/** The range of a limit; whole numbers of at least 1. */
+export interface LimitRange {
+  floor: number;
+  /** Where it starts. */
+  initial: number;
+  ceiling: number;
+}
+
+// A window of answers is judged when it has so many, and so long after the limit changed, ms.
+const WINDOW_ANSWERS = 10;
+const WINDOW_MS = 250;
+// Answers kept of a window for its median.
+const MOST_SAMPLES = 200;
+// An increase needs this part of the limit to be used.
+const USED = 0.75;
+// The first steps up are small: a destination that copes with no more than it gets at the start notices little of them.
+const FIRST_STEP = 1.2;
+const STEP = 1.5;
+const SMALL_STEPS = 2;
+// How far latency may rise before it counts, ms: quick destinations vary by that much.
+const SLACK_MS = 2;
+// Latency counts as risen at more than this multiple of what it usually is, plus ms.
+const RISEN = 2;
+const RISEN_SLACK_MS = 50;
+// Weights of a window in the usual latency, when it is below and above.
+const WEIGHT_BELOW = 0.3;
+const WEIGHT_ABOVE = 0.01;
+const DECREASE = 0.7;
+// A lone refusal is none of overload, nor are a few among many.
+const REFUSALS = 2;
+const REFUSED_PART = 0.02;
+// Beyond this part a destination at the floor is down rather than busy.
+const DOWN_PART = 0.25;
+// Answers that tell how many are refused at the floor.
+const FLOOR_ANSWERS = 40;
+// Up to this part of the level that was too much, the limit returns quickly.
+const SAFE_PART = 0.85;
+// So much beyond the level that was too much, the limit is free again.
+const BEYOND = 1.1;
+// Between single steps, ms; doubled each time one of them was too much.
+const PATIENCE_MS = 2000;
+const MOST_PATIENCE_MS = 8000;
+// And answers between them, as a multiple of the limit: a level that is too much costs about as many errors as it is high, so with a
+// few steps to get there they stay below one in a hundred, however slowly answers come.
+const PATIENCE_ANSWERS = 20;
+
+/** Where the limit goes up in single steps. */
+interface Caution {
+  /** From here on. */
+  above: number;
+  /** And up to here: then what was too much is too much no more. */
+  upTo: number;
+  /** The median latency when it got there, ms. */
+  latency: number | null;
+  steppedAt: number;
+  /** Answers since then. */
+  answers: number;
+}
+
+/** A step up that is not judged yet. */
+interface Trial {
+  from: number;
+  /** The median latency before it, ms. */
+  latency: number;
+}
+
+export class ConcurrencyLimit {
+  #range: LimitRange;
+  #limit: number;
+  /** Answers to attempts sent before this are not judged. */
+  #changedAt = Number.NEGATIVE_INFINITY;
+  #samples: number[] = [];
+  #answers = 0;
+  #refusals = 0;
+  #mostUnderWay = 0;
+  #windowAt = 0;
+  /** The usual latency, ms. */
+  #usual: number | null = null;
+  #trial: Trial | null = null;
+  #caution: Caution | null = null;
+  #patienceMs = PATIENCE_MS;
+  #steps = 0;
+
+  constructor(range: LimitRange) {
+    this.#range = range;
+    this.#limit = range.initial;
+  }
+
+  /** A whole number in the range. */
+  get value(): number {
+    const { floor, ceiling } = this.#range;
+    return Math.max(1, Math.min(ceiling, Math.max(floor, Math.floor(this.#limit))));
+  }
+
+  /** A new range, of which the floor and the ceiling count from now on. */
+  set range(range: LimitRange) {
+    this.#range = range;
+    this.#limit = this.value;
+  }
+
+  observe(answer: Answer): void {
+    if (answer.startedAt < this.#changedAt) return;
+    if (this.#answers === 0) this.#windowAt = answer.at;
+    this.#answers += 1;
+    if (this.#caution !== null) this.#caution.answers += 1;
+    this.#mostUnderWay = Math.max(this.#mostUnderWay, answer.underWay);
+    if (answer.overloaded) this.#refusals += 1;
+    else if (this.#samples.length < MOST_SAMPLES) this.#samples.push(answer.at - answer.startedAt);
+    const isAtFloor = this.value <= this.#range.floor;
+    if (!isAtFloor && this.#isRefused()) this.#afterOverload(answer.at);
+    else if (answer.at - this.#windowAt < WINDOW_MS) return;
+    else if (isAtFloor && this.#refusals > 0) this.#judgeAtFloor(answer.at);
+    else if (this.#samples.length >= WINDOW_ANSWERS) this.#judge(answer.at);
+  }
+
+  #isRefused(): boolean {
+    return this.#refusals >= REFUSALS && this.#refusals > REFUSED_PART * this.#answers;
+  }
+
+  #afterOverload(now: number): void {
+    const level = Math.max(1, Math.min(this.value, this.#mostUnderWay));
+    this.#bePatient(Math.max(1, SAFE_PART * level), level, now);
+    this.#set(DECREASE * level, now);
+  }
+
+  #judgeAtFloor(now: number): void {
+    if (this.#answers < FLOOR_ANSWERS) return;
+    this.#forget();
+    if (this.#refusals > DOWN_PART * this.#answers) this.#startWindow();
+    else this.#judge(now);
+  }
+
+  #judge(now: number): void {
+    const latency = median(this.#samples);
+    const isUsed = this.#mostUnderWay >= USED * this.value;
+    const trial = this.#trial;
+    this.#trial = null;
+    if (trial !== null && hasRisenWith(this.#limit / trial.from, trial.latency, latency)) {
+      this.#goBackTo(trial.from, now);
+    } else if (this.#hasRisen(latency) && isUsed) {
+      this.#afterRise(latency, now);
+    } else {
+      this.#learn(latency);
+      if (isUsed && this.value < this.#range.ceiling) this.#increase(latency, now);
+      else this.#startWindow();
+    }
+  }
+
+  #hasRisen(latency: number): boolean {
+    return this.#usual !== null && latency > RISEN * this.#usual + RISEN_SLACK_MS;
+  }
+
+  /** Not below the start: latency varies for other reasons too, and a machine that is short of CPU makes every answer late. */
+  #afterRise(latency: number, now: number): void {
+    const least = Math.min(this.value, this.#range.initial);
+    if (this.value <= least) {
+      this.#forget();
+      this.#usual = latency;
+      this.#startWindow();
+    } else {
+      // What it copes with when it is quick again is not known.
+      this.#caution = null;
+      this.#bePatient(SAFE_PART * this.value, SAFE_PART * this.value, now);
+      const part = (RISEN * (this.#usual ?? latency) + RISEN_SLACK_MS) / latency;
+      this.#set(Math.max(least, this.#limit * Math.max(DECREASE, part)), now);
+    }
+  }
+
+  #learn(latency: number): void {
+    const usual = this.#usual ?? latency;
+    this.#usual = usual + (latency < usual ? WEIGHT_BELOW : WEIGHT_ABOVE) * (latency - usual);
+  }
+
+  #increase(latency: number, now: number): void {
+    const caution = this.#caution;
+    if (caution !== null && this.#limit >= caution.above) {
+      this.#increaseCarefully(caution, latency, now);
+    } else {
+      const step = this.#steps < SMALL_STEPS ? FIRST_STEP : STEP;
+      const next = Math.max(this.#limit + 1, this.#limit * step);
+      this.#steps += 1;
+      this.#trial = { from: this.#limit, latency };
+      this.#set(caution === null ? next : Math.min(next, caution.above), now);
+    }
+  }
+
+  #increaseCarefully(caution: Caution, latency: number, now: number): void {
+    caution.latency ??= latency;
+    const isBeyond = this.#limit > caution.upTo;
+    if (isBeyond && hasRisenWith(this.#limit / caution.above, caution.latency, latency)) {
+      this.#goBackTo(caution.above, now);
+    } else if (isBeyond) {
+      this.#forget();
+      this.#startWindow();
+    } else if (now - caution.steppedAt >= this.#patienceMs && caution.answers >= PATIENCE_ANSWERS * this.#limit) {
+      caution.steppedAt = now;
+      caution.answers = 0;
+      this.#set(this.#limit + 1, now);
+    } else {
+      this.#startWindow();
+    }
+  }
+
+  /** More brought nothing. */
+  #goBackTo(limit: number, now: number): void {
+    this.#bePatient(limit, limit, now);
+    this.#set(limit, now);
+  }
+
+  /** @param level what was too much; when it is so for another time, single steps become more seldom */
+  #bePatient(above: number, level: number, now: number): void {
+    const again = this.#caution !== null && level <= this.#caution.upTo;
+    this.#patienceMs = again ? Math.min(MOST_PATIENCE_MS, 2 * this.#patienceMs) : PATIENCE_MS;
+    this.#caution = { above, upTo: BEYOND * level, latency: null, steppedAt: now, answers: 0 };
+    this.#trial = null;
+  }
+
+  #forget(): void {
+    this.#caution = null;
+    this.#trial = null;
+    this.#patienceMs = PATIENCE_MS;
+    this.#steps = 0;
+  }
+
+  #set(limit: number, now: number): void {
+    const { floor, ceiling } = this.#range;
+    this.#limit = Math.min(ceiling, Math.max(floor, limit));
+    this.#changedAt = now;
+    this.#startWindow();
+  }
+
+  #startWindow(): void {
+    this.#samples = [];
+    this.#answers = 0;
+    this.#refusals = 0;
+    this.#mostUnderWay = 0;
+  }
+}
+
+/** Whether latency took half of what the limit grew by, or more. */
+function hasRisenWith(growth: number, before: number, after: number): boolean {
+  return after > before * (1 + (growth - 1) / 2) + SLACK_MS;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

@@ -1,0 +1,173 @@
+// The places of this process at each destination: how many attempts may be under way there, and how many are.
+//
+// What it promises: whoever takes a place counts until it leaves, first attempts and retries alike; `limitOf` is this process's
+// share of what all workers together may have (concurrency-limit.ts, and the destination's own maximum); a lower limit ends nothing
+// that is under way. It costs memory only, and nothing per delivery in the database.
+import { ConcurrencyLimit, type LimitRange } from './concurrency-limit.ts';
+
+/** What is known of a destination before its first answer: so many attempts at a time, all workers together. */
+const INITIAL_PLACES = 50;
+/** However overloaded it is. */
+const FEWEST_PLACES = 4;
+// An attempt that is under way for longer waits for a slow destination.
+const LONG_MS = 1000;
+// A destination that nothing was sent to for this long starts again: what was learned is old.
+const FORGOTTEN_MS = 60_000;
+
+/** What an answer says of the load of a destination; `unrelated`: nothing, an address that cannot be resolved for example. */
+export type AnswerKind = 'answered' | 'overloaded' | 'unrelated';
+
+/** How the limits are shared. */
+export interface WorkerShare {
+  /** Live workers, at least 1. */
+  workers: number;
+  /** The place of this one in their order, 0 for the first. */
+  rank: number;
+}
+
+interface Entry {
+  limit: ConcurrencyLimit;
+  /** Of the destination; null: none of its own. */
+  maximum: number | null;
+  taken: number;
+  /** When each request that is not answered was sent, the oldest first. */
+  sent: Map<number, number>;
+  usedAt: number;
+}
+
+export class DestinationPlaces {
+  readonly #entries = new Map<string, Entry>();
+  readonly #ceiling: number;
+  readonly #now: () => number;
+  #share: WorkerShare = { workers: 1, rank: 0 };
+  #requests = 0;
+
+  /**
+   * @param ceiling of destinations without a maximum of their own, all workers together
+   * @param now a monotonic clock in ms
+   */
+  constructor(ceiling: number, now: () => number = () => performance.now()) {
+    this.#ceiling = ceiling;
+    this.#now = now;
+  }
+
+  /** How many attempts this process may have under way there, at least 1. */
+  limitOf(destinationId: string): number {
+    return this.#entries.get(destinationId)?.limit.value ?? this.#rangeOf(null).initial;
+  }
+
+  hasRoom(destinationId: string): boolean {
+    return (this.#entries.get(destinationId)?.taken ?? 0) < this.limitOf(destinationId);
+  }
+
+  /** Destinations without room. */
+  full(): string[] {
+    return [...this.#entries.keys()].filter((id) => !this.hasRoom(id));
+  }
+
+  /** Whether more is under way than may be now. */
+  isOver(destinationId: string): boolean {
+    return (this.#entries.get(destinationId)?.taken ?? 0) > this.limitOf(destinationId);
+  }
+
+  /** Takes a place, whatever the limit: for work that asked before, or is limited elsewhere. */
+  enter(destinationId: string): void {
+    this.#usedEntryOf(destinationId).taken += 1;
+  }
+
+  /** Takes a place if there is one. */
+  take(destinationId: string): boolean {
+    const hasRoom = this.hasRoom(destinationId);
+    if (hasRoom) this.enter(destinationId);
+    return hasRoom;
+  }
+
+  /** Gives a place back. To be called once for each. */
+  leave(destinationId: string): void {
+    const entry = this.#entries.get(destinationId);
+    if (entry) entry.taken -= 1;
+  }
+
+  /**
+   * The maximum of a destination (`maxConcurrency`), as it is now; null: none of its own. This is no use of it: workers ask for the
+   * maxima of used destinations again and again, and each would count as used for ever.
+   */
+  setMaximum(destinationId: string, maximum: number | null): void {
+    const entry = this.#entryOf(destinationId);
+    if (entry.maximum === maximum) return;
+    entry.maximum = maximum;
+    entry.limit.range = this.#rangeOf(maximum);
+  }
+
+  /** Who the limits are shared with, as it is now. */
+  setShare(share: WorkerShare): void {
+    if (share.workers === this.#share.workers && share.rank === this.#share.rank) return;
+    this.#share = share;
+    for (const { limit, maximum } of this.#entries.values()) limit.range = this.#rangeOf(maximum);
+  }
+
+  /** A request is being sent. @returns to be called with what came of it */
+  sending(destinationId: string): (kind: AnswerKind) => void {
+    const entry = this.#usedEntryOf(destinationId);
+    const startedAt = this.#now();
+    this.#requests += 1;
+    const number = this.#requests;
+    entry.sent.set(number, startedAt);
+    const underWay = entry.sent.size;
+    return (kind) => {
+      entry.sent.delete(number);
+      if (kind === 'unrelated') return;
+      entry.limit.observe({ startedAt, at: this.#now(), underWay, overloaded: kind === 'overloaded' });
+    };
+  }
+
+  /** Whether a request to it has waited long for an answer. */
+  isWaitedFor(destinationId: string): boolean {
+    const [oldest] = this.#entries.get(destinationId)?.sent.values() ?? [];
+    return oldest !== undefined && this.#now() - oldest > LONG_MS;
+  }
+
+  /** The limits of the destinations in use, in ascending order. */
+  limits(): number[] {
+    return [...this.#entries.values()].map(({ limit }) => limit.value).toSorted((a, b) => a - b);
+  }
+
+  /** The destinations that had something under way since this moment (ms of the clock), with their limits. Old ones are forgotten. */
+  usedSince(since: number): { destinationId: string; limit: number }[] {
+    const now = this.#now();
+    const used: { destinationId: string; limit: number }[] = [];
+    for (const [destinationId, entry] of this.#entries) {
+      if (entry.taken > 0 || entry.sent.size > 0) entry.usedAt = now;
+      if (entry.usedAt >= since) used.push({ destinationId, limit: entry.limit.value });
+      else if (now - entry.usedAt > FORGOTTEN_MS) this.#entries.delete(destinationId);
+    }
+    return used;
+  }
+
+  #usedEntryOf(destinationId: string): Entry {
+    const entry = this.#entryOf(destinationId);
+    entry.usedAt = this.#now();
+    return entry;
+  }
+
+  #entryOf(destinationId: string): Entry {
+    const known = this.#entries.get(destinationId);
+    if (known) return known;
+    const limit = new ConcurrencyLimit(this.#rangeOf(null));
+    const entry: Entry = { limit, maximum: null, taken: 0, sent: new Map(), usedAt: this.#now() };
+    this.#entries.set(destinationId, entry);
+    return entry;
+  }
+
+  /** The shares of this process. Every worker has one place at least, or its deliveries would never be made. */
+  #rangeOf(maximum: number | null): LimitRange {
+    const { workers, rank } = this.#share;
+    const shareOf = (places: number) => Math.max(1, Math.floor(places / workers) + (rank < places % workers ? 1 : 0));
+    const ceiling = shareOf(maximum ?? this.#ceiling);
+    return {
+      floor: Math.min(ceiling, shareOf(FEWEST_PLACES)),
+      initial: Math.min(ceiling, shareOf(INITIAL_PLACES)),
+      ceiling,
+    };
+  }
+}

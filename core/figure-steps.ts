@@ -1,0 +1,55 @@
+// The steps of an organization's figures (GET /api/metrics): into which intervals a time is divided, and how fine they may be. What
+// is older is kept in larger buckets (db/history/merge-buckets.ts).
+// Rules: METRIC-03 to METRIC-05.
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The finest step, and the largest, in seconds. */
+export const MIN_STEP = 300;
+export const MAX_STEP = 86_400;
+/** Buckets that began so long ago may be merged into those of an hour, and of a day. */
+export const HOURS_AFTER_MS = 25 * HOUR_MS;
+export const DAYS_AFTER_MS = 8 * DAY_MS;
+/** How far the clock of this process may be behind that of the database, by which buckets are merged. */
+const CLOCKS_MS = 5 * MINUTE_MS;
+/** How far a question may go back, and how long its time may be. */
+export const MOST_DAYS = 31;
+
+/** The time of a question, cut into steps that begin at multiples of the step since 1970 (UTC). */
+export interface Steps {
+  /** The beginning of the first one. */
+  from: Date;
+  /** The end of the last one. */
+  to: Date;
+  /** s */
+  step: number;
+}
+
+/** What is wrong with a question. */
+interface StepProblem {
+  member: 'from' | 'to' | 'step';
+  message: string;
+}
+
+/**
+ * @param time `from` is rounded down, `to` up. By default `to` is now, and `from` a day before it
+ * @param step s, a multiple of MIN_STEP up to MAX_STEP
+ */
+export function stepsOf(time: { from?: Date; to?: Date }, step: number, nowMs: number): Steps | StepProblem {
+  const to = time.to?.getTime() ?? nowMs;
+  const from = time.from?.getTime() ?? to - DAY_MS;
+  if (from >= to) return { member: 'from', message: 'must be before to' };
+  if (to - from > MOST_DAYS * DAY_MS) return { member: 'from', message: `must be at most ${MOST_DAYS} days before to` };
+  if (from < nowMs - MOST_DAYS * DAY_MS)
+    return { member: 'from', message: `must not be more than ${MOST_DAYS} days ago: older figures are not kept` };
+  const stepMs = step * 1000;
+  const first = Math.floor(from / stepMs) * stepMs;
+  const age = nowMs - first + CLOCKS_MS;
+  if (age >= DAYS_AFTER_MS && stepMs % DAY_MS !== 0)
+    return { member: 'step', message: 'must be 86400 (a day) where from is about 8 days ago or more' };
+  if (age >= HOURS_AFTER_MS && stepMs % HOUR_MS !== 0)
+    return { member: 'step', message: 'must be a multiple of 3600 (an hour) where from is more than a day ago' };
+  return { from: new Date(first), to: new Date(Math.ceil(to / stepMs) * stepMs), step };
+}

@@ -1,0 +1,109 @@
+// What is measured of deliveries and their attempts.
+import { LANES } from '../lane.ts';
+import { QUICK, REQUESTS, WAITS } from './bounds.ts';
+import { Counter, Gauge, Histogram } from './instruments.ts';
+
+/** What became of an attempt: `retrying` has failed, and another one follows. */
+const ATTEMPT_OUTCOMES = ['delivered', 'retrying', 'failed'] as const;
+/** The class of the status code, or why there is none. */
+const CODE_CLASSES = [
+  '1xx',
+  '2xx',
+  '3xx',
+  '4xx',
+  '5xx',
+  'timeout',
+  'connection',
+  'dns',
+  'tls',
+  'refused',
+  'other',
+] as const;
+export type CodeClass = (typeof CODE_CLASSES)[number];
+
+/** How deliveries end. Those that end as they are stored (filters, schemas, disabled destinations) are not among them. */
+const FINISHED = ['delivered', 'failed', 'failed_over', 'cancelled', 'skipped'] as const;
+
+export const attempts = new Counter({
+  name: 'hookyard_attempts_total',
+  help: 'Attempts by outcome, by class of the status code or reason of the failure, and whether it was the first of its delivery.',
+  labels: { outcome: ATTEMPT_OUTCOMES, code_class: CODE_CLASSES, kind: ['first', 'retry'] },
+  in: ['worker'],
+});
+
+export const attemptDuration = new Histogram({
+  name: 'hookyard_attempt_duration_seconds',
+  help: 'How long destinations took to answer, or attempts to fail.',
+  unit: 's',
+  bounds: REQUESTS,
+  in: ['worker'],
+});
+
+export const deliveryLatency = new Histogram({
+  name: 'hookyard_delivery_latency_seconds',
+  help: 'From the creation of a delivery (with its webhook, or by a replay) to its success, by the lane of its last attempt.',
+  unit: 's',
+  labels: { lane: [...LANES, 'warehouse'] },
+  bounds: WAITS,
+  in: ['worker'],
+});
+
+export const deliveriesFinished = new Counter({
+  name: 'hookyard_deliveries_finished_total',
+  help: 'Deliveries that have ended, by status.',
+  labels: { status: FINISHED },
+  in: ['api', 'worker'],
+});
+
+export const rateLimited = new Counter({
+  name: 'hookyard_rate_limited_total',
+  help: 'Attempts put off because of the rate limit of their destination.',
+  in: ['worker'],
+});
+
+export const relayClaim = new Histogram({
+  name: 'hookyard_relay_claim_duration_seconds',
+  help: 'How long a relay took to read what it starts next.',
+  unit: 's',
+  bounds: QUICK,
+  in: ['worker'],
+});
+
+export const relayShards = new Gauge({
+  name: 'hookyard_relay_shards_owned',
+  help: 'Positions of the outbox that this relay may claim from, of 2048.',
+  in: ['worker'],
+});
+
+export const relayInFlight = new Gauge({
+  name: 'hookyard_relay_in_flight',
+  help: 'Deliveries that this relay has started and whose first result is not recorded yet.',
+  in: ['worker'],
+});
+
+export const laneChanges = new Counter({
+  name: 'hookyard_lane_changes_total',
+  help: 'Changes of the lane that this worker takes for adaptive deliveries.',
+  labels: { to: LANES },
+  in: ['worker'],
+});
+
+export const concurrencyLimit = new Gauge({
+  name: 'hookyard_concurrency_limit',
+  help: 'How many attempts this worker may have under way at a destination: the smallest, the median and the largest limit.',
+  labels: { stat: ['min', 'median', 'max'] },
+  in: ['worker'],
+});
+
+export const concurrencyDestinations = new Gauge({
+  name: 'hookyard_concurrency_destinations',
+  help: 'Destinations that hookyard_concurrency_limit is about: those used in the last minute.',
+  in: ['worker'],
+});
+
+export const destinationAttempts = new Counter({
+  name: 'hookyard_destination_attempts_total',
+  help: 'Attempts by destination, with HOOKYARD_METRICS_PER_DESTINATION; of more than 1,000 destinations the rest is "other".',
+  labels: { destination_id: 1000, outcome: ATTEMPT_OUTCOMES },
+  in: ['worker'],
+});

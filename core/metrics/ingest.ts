@@ -1,0 +1,65 @@
+// What the API measures of webhooks.
+import { LIMIT_NAMES } from '../limits.ts';
+import { QUICK } from './bounds.ts';
+import { Counter, Gauge, Histogram } from './instruments.ts';
+
+/** How a webhook was answered. The first three are answered with 200. */
+const INGEST_RESULTS = [
+  'stored',
+  'duplicate',
+  'challenge',
+  'invalid',
+  'unauthorized',
+  'unknown_source',
+  'too_slow',
+  'too_large',
+  'over_limit',
+  'loop',
+  'unavailable',
+  'error',
+] as const;
+export type IngestResult = (typeof INGEST_RESULTS)[number];
+
+export const GATE_STATES = ['open', 'partly_full', 'full'] as const;
+
+export const ingestRequests = new Counter({
+  name: 'hookyard_ingest_requests_total',
+  help: 'Webhooks by how they were answered.',
+  labels: { result: INGEST_RESULTS },
+  in: ['api'],
+});
+
+export const ingestAck = new Histogram({
+  name: 'hookyard_ingest_ack_duration_seconds',
+  help: 'From the headers of a webhook to its answer with 200, after the commit.',
+  unit: 's',
+  bounds: QUICK,
+  in: ['api'],
+});
+
+export const ingestGate = new Gauge({
+  name: 'hookyard_ingest_gate_state',
+  help: 'One for the state that ingest is in: partly_full refuses webhooks of some organizations or destinations, full refuses all.',
+  labels: { state: GATE_STATES },
+  in: ['api'],
+});
+
+export const ingestBuffered = new Gauge({
+  name: 'hookyard_ingest_buffered_bytes',
+  help: 'Memory that the bodies of requests under way take; HOOKYARD_MAX_BUFFERED_BYTES limits it.',
+  unit: 'By',
+  in: ['api'],
+});
+
+export const eventsUnrouted = new Counter({
+  name: 'hookyard_events_unrouted_total',
+  help: 'Stored events that no route took.',
+  in: ['api'],
+});
+
+export const quotaRefusals = new Counter({
+  name: 'hookyard_quota_refusals_total',
+  help: 'Requests refused because of a limit of the organization.',
+  labels: { limit: LIMIT_NAMES },
+  in: ['api'],
+});

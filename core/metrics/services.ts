@@ -1,0 +1,63 @@
+// What is measured of circuits, transforms, warehouses, notifications and repairs.
+import { CIRCUIT_STATES } from '../circuit.ts';
+import { TRANSFORM_TYPES } from '../transform-types.ts';
+import { WAREHOUSE_TYPES } from '../warehouse/config.ts';
+import { QUICK } from './bounds.ts';
+import { Counter, Histogram } from './instruments.ts';
+
+/** What the reconciliation repairs, as it names it in the log. */
+const REPAIR_KINDS = [
+  'deliveries_resumed',
+  'deliveries_started_anew',
+  'deliveries_failed',
+  'workflows_told',
+  'workflows_ended',
+  'circuits_woken',
+  'warehouses_woken',
+  'notifications_woken',
+] as const;
+export type RepairKind = (typeof REPAIR_KINDS)[number];
+
+export const circuitTransitions = new Counter({
+  name: 'hookyard_circuit_transitions_total',
+  help: 'Changes of the state of circuits.',
+  labels: { to: CIRCUIT_STATES },
+  in: ['api', 'worker'],
+});
+
+export const transformDuration = new Histogram({
+  name: 'hookyard_transform_duration_seconds',
+  help: 'How long the code of transforms ran, without waiting and loading.',
+  unit: 's',
+  labels: { language: TRANSFORM_TYPES },
+  bounds: QUICK,
+  in: ['api', 'worker'],
+});
+
+export const transformFailures = new Counter({
+  name: 'hookyard_transform_failures_total',
+  help: 'Transforms that gave no result: their code failed, ran into a limit (time, memory, output) or gave nothing; sandbox: not their fault.',
+  labels: { cause: ['code', 'time', 'memory', 'output', 'nothing', 'sandbox'] },
+  in: ['api', 'worker'],
+});
+
+export const warehouseUploads = new Counter({
+  name: 'hookyard_warehouse_uploads_total',
+  help: 'Uploads of files to object stores; refused: the store will not take it as it is.',
+  labels: { provider: WAREHOUSE_TYPES, result: ['written', 'failed', 'refused'] },
+  in: ['worker'],
+});
+
+export const reconciliationRepairs = new Counter({
+  name: 'hookyard_reconciliation_repairs_total',
+  help: 'Disagreements between PostgreSQL and Temporal that were repaired.',
+  labels: { kind: REPAIR_KINDS },
+  in: ['worker'],
+});
+
+export const notifications = new Counter({
+  name: 'hookyard_notifications_total',
+  help: 'Notifications by result: withheld had no recipient that may be told, failed is tried again, given_up is not.',
+  labels: { channel: ['mail', 'log'], result: ['sent', 'withheld', 'failed', 'given_up'] },
+  in: ['worker'],
+});

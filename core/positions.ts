@@ -1,0 +1,55 @@
+// Positions of deliveries: which relay claims a delivery follows from its id alone, the same in every process and for ever. Relays
+// lease ranges of positions (db/hot-path/relay-leases.ts).
+import { randomBitsOf, shardOf } from './ids.ts';
+
+// The third last character of an id divides a shard further. The shard itself stays as earlier releases wrote it into the outbox.
+const PER_SHARD = 32;
+const SHARDS = 64;
+const SHARDS_PER_BUCKET = 2;
+
+/** Number of positions: 0 to 2047. */
+export const POSITIONS = SHARDS * PER_SHARD;
+/** Positions of a bucket, the unit of an index of the outbox (migration 0049). */
+const BUCKET_SIZE = PER_SHARD * SHARDS_PER_BUCKET;
+
+/** Ranges `from` <= position < `to`, in order, that do not touch. */
+export type Positions = readonly { from: number; to: number }[];
+
+export const ALL_POSITIONS: Positions = [{ from: 0, to: POSITIONS }];
+
+/** The position of a delivery. */
+export function positionOf(id: string): number {
+  return shardOf(id) * PER_SHARD + randomBitsOf(id, 3);
+}
+
+/** Whether a position is among these. */
+export function isAmong(positions: Positions, position: number): boolean {
+  return positions.some(({ from, to }) => position >= from && position < to);
+}
+
+/** The buckets that these positions lie in, in order, with how many of them lie in each. */
+export function bucketsOf(positions: Positions): Map<number, number> {
+  const buckets = new Map<number, number>();
+  for (const { from, to } of positions) {
+    for (let bucket = Math.floor(from / BUCKET_SIZE); bucket * BUCKET_SIZE < to; bucket += 1) {
+      const [first, end] = [bucket * BUCKET_SIZE, (bucket + 1) * BUCKET_SIZE];
+      buckets.set(bucket, (buckets.get(bucket) ?? 0) + Math.min(to, end) - Math.max(from, first));
+    }
+  }
+  return buckets;
+}
+
+/** How many positions these are. */
+export function sizeOf(positions: Positions): number {
+  return positions.reduce((sum, { from, to }) => sum + to - from, 0);
+}
+
+/** Positions as PostgreSQL writes an int4multirange: `{[0,10),[20,30)}` (PostgreSQL manual, 8.17). */
+export function readPositions(text: string): Positions {
+  return [...text.matchAll(/\[(\d+),(\d+)\)/g)].map(([, from, to]) => ({ from: Number(from), to: Number(to) }));
+}
+
+/** The same text of them. */
+export function writePositions(positions: Positions): string {
+  return `{${positions.map(({ from, to }) => `[${from},${to})`).join(',')}}`;
+}

@@ -1,0 +1,69 @@
+// What workers tell each other and the API about the attempts that they may have under way at destinations.
+// Rules: DLV-38, HEALTH-10.
+import type { WorkerShare } from '../../core/destination-places.ts';
+import type { Queryable } from '../pool.ts';
+
+// What a worker said counts for this long. It says it again before, while it uses the destination.
+const VALID = `interval '30 seconds'`;
+
+// The owner of a lease is the name of its worker, and a number (worker/shards.ts).
+const LIVE = `
+select greatest(1, count(*))::int as workers, (count(*) filter (where owner < $1))::int as rank
+from relay_leases where expires_at > now() and not is_leaving`;
+
+/** How many workers are alive, and which of them this one is. @param name of the worker */
+export async function workerShare(db: Queryable, name: string): Promise<WorkerShare> {
+  const { rows } = await db.query<WorkerShare>(LIVE, [name]);
+  return rows[0] ?? { workers: 1, rank: 0 };
+}
+
+// In the order of ids, as a deletion of several destinations locks them.
+const NOTE = `
+with wanted as (
+  select t.id, t.max_concurrency, w.places
+  from unnest($2::text[], $3::int[]) as w(id, places) join destinations t on t.id = w.id order by t.id
+), noted as (
+  insert into destination_concurrency (destination_id, worker, places, seen_at)
+  select id, $1, places, now() from wanted where places is not null order by id
+  on conflict (destination_id, worker) do update set places = excluded.places, seen_at = excluded.seen_at
+)
+select id as "destinationId", max_concurrency as "maximum" from wanted`;
+
+/** A destination that a worker uses; without `places` it has nothing new to say of it. */
+export interface UsedDestination {
+  destinationId: string;
+  /** Attempts that this worker may have under way there. */
+  places: number | null;
+}
+
+/** Notes what a worker may have under way. @returns the maximum of each destination, null: none of its own */
+export async function noteConcurrency(
+  db: Queryable,
+  owner: string,
+  used: UsedDestination[],
+): Promise<{ destinationId: string; maximum: number | null }[]> {
+  const { rows } = await db.query<{ destinationId: string; maximum: number | null }>(NOTE, [
+    owner,
+    used.map(({ destinationId }) => destinationId),
+    used.map(({ places }) => places),
+  ]);
+  return rows;
+}
+
+/** Removes what workers have not said for a while. Rows that are being written stay. */
+export async function forgetConcurrency(db: Queryable): Promise<void> {
+  await db.query(
+    `delete from destination_concurrency where (destination_id, worker) in (
+       select destination_id, worker from destination_concurrency where seen_at < now() - 4 * ${VALID} for update skip locked)`,
+  );
+}
+
+/** Attempts that all workers together may have under way at a destination now; null: none has used it lately. */
+export async function concurrencyLimit(db: Queryable, destinationId: string): Promise<number | null> {
+  const { rows } = await db.query<{ places: number | null }>(
+    `select sum(places)::int as places from destination_concurrency
+     where destination_id = $1 and seen_at > now() - ${VALID}`,
+    [destinationId],
+  );
+  return rows[0]?.places ?? null;
+}

@@ -1,0 +1,55 @@
+// How an attempt went over the network, and by which configuration its request was made, in one short text: every attempt has it, and
+// as JSON it would be three times as long. `127.0.0.1 443 0 - 0.4 8.1 20.3 2 1 -`: address, port, whether the connection was there
+// before, ms of look-up, connection, TLS and first byte, versions of destination, route and transform. A later release may add parts.
+
+/** Times in ms; null: not reached, or there was no such step. */
+export interface AttemptExchange {
+  /** Where the connection went, or was tried last; null: nowhere. */
+  address: string | null;
+  port: number | null;
+  /** Whether the connection was there before. */
+  reused: boolean;
+  dns: number | null;
+  connect: number | null;
+  tls: number | null;
+  firstByte: number | null;
+  versions: RequestVersions;
+}
+
+/** Null: it had none. */
+export interface RequestVersions {
+  destination: number | null;
+  route: number | null;
+  transform: number | null;
+}
+
+const NONE = '-';
+
+export function exchangeText(exchange: AttemptExchange): string {
+  const { address, port, reused, dns, connect, tls, firstByte, versions } = exchange;
+  const { destination, route, transform } = versions;
+  return [address, port, reused ? 1 : 0, dns, connect, tls, firstByte, destination, route, transform]
+    .map((part) => part ?? NONE)
+    .join(' ');
+}
+
+/** Null: not known, because an earlier release recorded the attempt, or it was recorded from a summary. */
+export function readExchange(text: string | null): AttemptExchange | null {
+  if (text === null) return null;
+  const [address = NONE, ...parts] = text.split(' ');
+  const [port, reused, dns, connect, tls, firstByte, destination, route, transform] = parts.map(numberOf);
+  return {
+    address: address === NONE ? null : address,
+    port: port ?? null,
+    reused: reused === 1,
+    dns: dns ?? null,
+    connect: connect ?? null,
+    tls: tls ?? null,
+    firstByte: firstByte ?? null,
+    versions: { destination: destination ?? null, route: route ?? null, transform: transform ?? null },
+  };
+}
+
+function numberOf(part: string): number | null {
+  return part === NONE ? null : Number(part);
+}

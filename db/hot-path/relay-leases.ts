@@ -1,0 +1,209 @@
+// Leases: which relay may claim which positions of the outbox (core/positions.ts).
+//
+// A relay has one row, which it renews several times a second, and its positions are a range of their own in the order of the
+// relays: a share is all positions divided by the live relays, to one position. Each relay sets its own positions only. When there
+// are others than before, everybody gives up what is not in its new share, and takes what the others have given up.
+//
+// A relay is gone when its lease has expired, or sooner: when it was silent for a moment and its process holds the session lock no
+// longer that it held (relay-session.ts). Neither alone is enough for that: a process that lost only its lock still renews, and one
+// that was stopped keeps its lock. Whoever finds a relay gone deletes its row, so that it cannot renew any more: should it live, it
+// registers anew, with nothing.
+import { POSITIONS, type Positions, readPositions, writePositions } from '../../core/positions.ts';
+import { isExclusionViolation } from '../database-errors.ts';
+import type { Queryable } from '../pool.ts';
+import { LOCKS } from '../sql-rules.ts';
+
+/** How long a lease lasts, in ms. The positions of a dead relay without a session lock wait for that long. */
+export const LEASE_MS = 6000;
+/** After this silence, in ms, a relay without its session lock is gone. Several renewals. */
+export const SILENCE_MS = 700;
+/** How often a relay calls `guardShards` at least, in ms. */
+export const GUARD_MS = 2000;
+
+const seconds = (ms: number): string => `interval '${ms / 1000} seconds'`;
+const LEASE = seconds(LEASE_MS);
+// When the clock of the database is set back, leases end much too late. They are cut to the usual length: a live relay renews before
+// that, and what a dead one had does not wait for the clock.
+const OUTLASTING = `r.expires_at > now() + ${seconds(2 * LEASE_MS)}`;
+
+// `case` makes the look at the lock the last one. Those who look at the same time share it.
+const isGone = (mayTakeOver: string) => `(${mayTakeOver} and case
+    when r.expires_at <= now() then true
+    when r.session is null or r.expires_at > now() + ${seconds(LEASE_MS - SILENCE_MS)} then false
+    else pg_try_advisory_xact_lock_shared(hashtextextended(r.session, 0)) end)`;
+
+// `wanted`: what a relay may have at most now, from the CTE `other` of the other relays. Of the shards of earlier releases only what
+// relays of this one hold (guardShards).
+const WANTED = `live as (
+  select count(*) + 1 as relays, count(*) filter (where owner < $1) as before from other where not gone and not is_leaving
+), wanted as (
+  select share.positions as share, share.positions * guarded.positions - taken.positions as positions
+  from live,
+  lateral (select case when (select is_leaving from me) then '{}' else int4multirange(
+    int4range((before * ${POSITIONS} / relays)::int, ((before + 1) * ${POSITIONS} / relays)::int)) end) as share(positions),
+  (select coalesce(range_agg(int4range(shard * 32, shard * 32 + 32)), '{}') from relay_shards
+   where owner = $2 and expires_at > now()) as guarded(positions),
+  (select coalesce(range_agg(positions), '{}') from other where not gone) as taken(positions)
+)`;
+
+// Relays of this release, in the leases of the release before.
+const COMMON_OWNER = 'positions';
+
+const RENEW = `
+with me as (
+  update relay_leases set expires_at = now() + ${LEASE}, session = $3, is_leaving = $5 where owner = $1
+  returning positions, is_leaving
+), other as materialized (
+  select r.owner, r.positions, r.is_leaving, ${isGone('$4::boolean')} as gone, ${OUTLASTING} as outlasts from relay_leases r where r.owner <> $1
+), ${WANTED}
+select m.positions::text as positions, (m.positions * w.share)::text as kept,
+       m.positions = w.positions and not exists (select from other where gone or outlasts) as "isSettled"
+from me m, wanted w`;
+
+/** A relay's lease after it was renewed. */
+export interface Lease {
+  /** What it holds for LEASE_MS from now. */
+  positions: Positions;
+  /** What of that is in its share; it gives the others up. */
+  kept: Positions;
+  /** Whether there is nothing to give up or to take at the moment. */
+  isSettled: boolean;
+}
+
+/**
+ * Renews a relay's lease.
+ * @param relay.session name of the session lock that its process holds; null for none
+ * @param relay.mayTakeOver false after an outage: it may have kept the others from renewing, who may remember unrecorded attempts. A
+ * live relay renews first
+ * @param relay.isLeaving whether it gives everything up, because its process ends
+ * @returns null when the lease was taken away
+ */
+export async function renewLease(
+  db: Queryable,
+  relay: { owner: string; session: string | null; mayTakeOver: boolean; isLeaving?: boolean },
+): Promise<Lease | null> {
+  const { rows } = await db.query<{ positions: string; kept: string; isSettled: boolean }>({
+    name: 'renew-lease',
+    text: RENEW,
+    values: [relay.owner, COMMON_OWNER, relay.session, relay.mayTakeOver, relay.isLeaving ?? false],
+  });
+  const [row] = rows;
+  return (
+    (row && { positions: readPositions(row.positions), kept: readPositions(row.kept), isSettled: row.isSettled }) ??
+    null
+  );
+}
+
+/** Registers a relay, with no positions; may be repeated. @param owner a name of this registration alone */
+export async function registerRelay(db: Queryable, owner: string): Promise<void> {
+  await db.query(`insert into relay_leases (owner, expires_at) values ($1, now() + ${LEASE}) on conflict do nothing`, [
+    owner,
+  ]);
+}
+
+// A lock lets one relay at a time do this: two that have seen different others would deadlock over what both want. It is tried
+// only, and the constraint of the table refuses what a relay wants that read before another one had committed.
+// A relay that still holds something outside of its share takes nothing: it must know first what it has in flight there.
+const TAKE = `
+with turn as materialized (
+  select pg_try_advisory_xact_lock(${LOCKS.positions}) as got
+), gone as materialized (
+  select r.owner from relay_leases r where (select got from turn) and r.owner <> $1 and ${isGone('$3::boolean')}
+  for update skip locked
+), buried as (
+  delete from relay_leases r using gone g where r.owner = g.owner returning r.owner
+), outlasting as materialized (
+  select r.owner from relay_leases r where (select got from turn) and r.owner <> $1 and ${OUTLASTING} for update skip locked
+), cut as (
+  update relay_leases r set expires_at = now() + ${LEASE} from outlasting o where r.owner = o.owner
+), me as (
+  select is_leaving from relay_leases where owner = $1
+), other as materialized (
+  select r.owner, r.positions, r.is_leaving, false as gone from relay_leases r where r.owner <> $1 and r.owner not in (select owner from buried)
+), ${WANTED}
+update relay_leases m set positions = w.positions
+from wanted w where m.owner = $1 and (select got from turn) and m.positions <@ w.share
+returning m.positions::text as positions, (select count(*)::int from buried) as buried`;
+
+/** What a relay has taken. */
+interface Taken {
+  positions: Positions;
+  /** How many relays were found gone. */
+  buried: number;
+}
+
+/**
+ * Takes what is free of a relay's share, and the lease of relays that are gone.
+ * @param mayTakeOver as for `renewLease`
+ * @returns null when another relay does the same at the moment, or something is to be given up first: try again soon
+ */
+export async function takePositions(db: Queryable, owner: string, mayTakeOver: boolean): Promise<Taken | null> {
+  try {
+    const { rows } = await db.query<{ positions: string; buried: number }>(TAKE, [owner, COMMON_OWNER, mayTakeOver]);
+    const [row] = rows;
+    return (row && { positions: readPositions(row.positions), buried: row.buried }) ?? null;
+  } catch (error) {
+    if (isExclusionViolation(error)) return null;
+    throw error;
+  }
+}
+
+/**
+ * Gives up what a relay holds beside these positions.
+ * @param inFlight its deliveries in flight there; no other relay claims them until `forgetLeftovers`, or until this one is gone
+ */
+export async function givePositionsUp(
+  db: Queryable,
+  owner: string,
+  kept: Positions,
+  inFlight: string[],
+): Promise<void> {
+  await db.query(
+    `with kept as (
+       update relay_leases set positions = positions * $2::int4multirange where owner = $1 returning owner
+     )
+     insert into relay_leftovers (delivery_id, owner) select unnest($3::text[]), owner from kept
+     on conflict (delivery_id) do update set owner = excluded.owner`,
+    [owner, writePositions(kept), inFlight],
+  );
+}
+
+/** Others may claim what a relay had in flight where it gave up its positions. @param inFlight what it still has */
+export async function forgetLeftovers(db: Queryable, owner: string, inFlight: string[]): Promise<void> {
+  await db.query('delete from relay_leftovers where owner = $1 and delivery_id <> all($2::text[])', [owner, inFlight]);
+}
+
+// Relays of the release before lease shards, in `relay_shards`, and count each other in `relays`. Relays of this release hold there,
+// under one name, all that are free, and use no position of another one. Together they may stop at any time, so this outlasts their
+// own leases: it is renewed at least every GUARD_MS, long before it ends. Relays of the release before cut what ends later than in 12 s.
+const GUARD_FOR = seconds(11_000);
+const GUARD_AGAIN = seconds(9000);
+const GUARD = `
+with seen as (
+  insert into relays (owner, seen_at) values ($1, now())
+  on conflict (owner) do update set seen_at = excluded.seen_at
+), due as (
+  select shard from relay_shards
+  where (owner is null or owner = $2 or (expires_at <= now() and $3))
+    and (owner is distinct from $2 or expires_at < now() + ${GUARD_AGAIN} or expires_at > now() + ${GUARD_FOR})
+  order by shard for update skip locked
+)
+update relay_shards s set owner = $2, expires_at = now() + ${GUARD_FOR} from due where s.shard = due.shard`;
+
+/**
+ * Keeps relays of the release before from the shards of this one's.
+ * @param name of the process
+ * @param mayTakeOver whether expired leases of theirs count as free
+ */
+export async function guardShards(db: Queryable, name: string, mayTakeOver: boolean): Promise<void> {
+  await db.query(GUARD, [name, COMMON_OWNER, mayTakeOver]);
+}
+
+/** Ends the lease of a relay that stops, so that others need not wait for its end. @param name of its process */
+export async function endLease(db: Queryable, owner: string, name: string): Promise<void> {
+  await db.query(
+    `with gone as (delete from relays where owner = $2 or seen_at < now() - interval '1 day')
+     delete from relay_leases where owner = $1`,
+    [owner, name],
+  );
+}

@@ -1,0 +1,159 @@
+// The state of the installation, for its operator (GET /api/status): what waits, which workers there are, circuits, housekeeping.
+// Read on request, at most once a second in a process; the largest tables it reads are those of what waits.
+// Rules: STATUS-03 to STATUS-07.
+import { POSITIONS } from '../../core/positions.ts';
+import { SEEN_LATELY_MS } from '../hot-path/relay-lanes.ts';
+import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+import { FIRST_WAREHOUSE } from '../sql-rules.ts';
+
+/** Organizations and workers beyond these are not listed. */
+const MOST_ORGANIZATIONS = 100;
+const MOST_WORKERS = 1000;
+
+/** Deliveries that have not ended, by what they wait for. */
+interface Waiting {
+  /** For a worker to take them. */
+  due: number;
+  /** For a retry. */
+  retrying: number;
+  /** For a circuit. */
+  held: number;
+  /** For the file of a warehouse. */
+  inFiles: number;
+  /** Of `due`, those of suspended organizations. */
+  suspended: number;
+  /** When the oldest of those that are due, and not suspended, was made. */
+  oldestDueAt: Date | null;
+}
+
+interface OrganizationStatus extends Omit<Waiting, 'suspended'> {
+  id: string;
+  slug: string;
+  isSuspended: boolean;
+  openCircuits: number;
+}
+
+interface WorkerStatus {
+  name: string;
+  version: string | null;
+  lane: string | null;
+  seenAt: Date;
+  /** How many positions of the outbox it may claim from (core/positions.ts). */
+  positions: number;
+  isLeaving: boolean;
+}
+
+interface Housekeeping {
+  /** Older records are counted (db/history/settle.ts). */
+  settledBefore: Date;
+  failures: { part: string; total: number; lastAt: Date }[];
+}
+
+export interface InstallationStatus {
+  waiting: Waiting;
+  organizations: OrganizationStatus[];
+  workers: WorkerStatus[];
+  /** Positions that no worker may claim from at the moment. */
+  positionsWithoutOwner: number;
+  circuits: { open: number; halfOpen: number };
+  housekeeping: Housekeeping;
+  databaseBytes: number;
+}
+
+// A row that is to continue a workflow is not older than its last attempt, so its id says nothing about how long it is due.
+const WAITING = `
+with counted as (
+  select organization_id, count(*) filter (where destination_id < ${FIRST_WAREHOUSE}) as due,
+         count(*) filter (where destination_id >= ${FIRST_WAREHOUSE}) as in_files, 0 as retrying, 0 as held,
+         min(delivery_id) filter (where resume is null and destination_id < ${FIRST_WAREHOUSE}) as oldest
+  from outbox group by 1
+  union all
+  select organization_id, 0, 0, count(*), 0, null from retrying_deliveries group by 1
+  union all
+  select organization_id, 0, 0, 0, count(*), null from held_deliveries group by 1
+), circuit as (
+  select organization_id, count(*) as open from circuits where state <> 'closed' group by 1
+), of_organization as materialized (
+  select o.id, o.slug, o.suspended_at is not null as "isSuspended", sum(c.due)::float8 as due, sum(c.in_files)::float8 as "inFiles",
+         sum(c.retrying)::float8 as retrying, sum(c.held)::float8 as held, id_time(min(c.oldest)) as "oldestDueAt"
+  from counted c join organizations o on o.id = c.organization_id group by o.id
+)
+select coalesce(sum(due), 0) as due, coalesce(sum("inFiles"), 0) as "inFiles", coalesce(sum(retrying), 0) as retrying,
+       coalesce(sum(held), 0) as held, coalesce(sum(due) filter (where "isSuspended"), 0) as suspended,
+       min("oldestDueAt") filter (where not "isSuspended") as "oldestDueAt",
+       (select coalesce(json_agg(w), '[]') from (
+          select w.*, coalesce(c.open, 0) as "openCircuits" from of_organization w left join circuit c on c.organization_id = w.id
+          order by w.due + w.held + w.retrying + w."inFiles" desc, w.id limit ${MOST_ORGANIZATIONS}
+        ) w) as organizations
+from of_organization`;
+
+// The name of a lease is that of its worker and a number (worker/shards.ts).
+const WORKERS = `
+select r.owner as name, r.version, r.lane, r.seen_at as "seenAt", coalesce(l.positions, 0)::int as positions,
+       coalesce(l.is_leaving, false) as "isLeaving"
+from relays r left join lateral (
+  select sum(upper(p) - lower(p)) as positions, bool_or(l.is_leaving) as is_leaving
+  from relay_leases l left join lateral unnest(l.positions) as p on true
+  where starts_with(l.owner, r.owner || ':') and l.expires_at > now()
+) l on true
+where r.seen_at > now() - make_interval(secs => $1) order by r.owner limit ${MOST_WORKERS}`;
+
+/** @throws a database error */
+export function readInstallation(pool: Pool): Promise<InstallationStatus> {
+  return inSnapshot(pool, async (db) => {
+    // It may be slow, but must not take more than one core.
+    await db.query('set local max_parallel_workers_per_gather = 0; set local enable_sort = off');
+    const { organizations, ...waiting } = await one<Waiting & { organizations: (OrganizationStatus & Told)[] }>(
+      db,
+      WAITING,
+    );
+    const workers = (await db.query<WorkerStatus>(WORKERS, [SEEN_LATELY_MS / 1000])).rows;
+    const held = await one<{ positions: number }>(
+      db,
+      `select coalesce(sum(upper(p) - lower(p)), 0)::int as positions
+       from relay_leases, unnest(positions) as p where expires_at > now()`,
+    );
+    const circuits = await one<InstallationStatus['circuits']>(
+      db,
+      `select (count(*) filter (where state = 'open'))::int as open, (count(*) filter (where state = 'half_open'))::int as "halfOpen"
+       from circuits where state <> 'closed'`,
+    );
+    const { bytes } = await one<{ bytes: number }>(db, 'select pg_database_size(current_database())::float8 as bytes');
+    return {
+      waiting,
+      organizations: organizations.map((each) => ({
+        ...each,
+        oldestDueAt: each.oldestDueAt === null ? null : new Date(each.oldestDueAt),
+      })),
+      workers,
+      positionsWithoutOwner: POSITIONS - held.positions,
+      circuits,
+      housekeeping: await readHousekeeping(db),
+      databaseBytes: bytes,
+    };
+  });
+}
+
+/** As JSON has it. */
+interface Told {
+  oldestDueAt: string | null;
+}
+
+async function readHousekeeping(db: Queryable): Promise<Housekeeping> {
+  const progress = await one<{ settledBefore: Date }>(
+    db,
+    'select settled_before as "settledBefore" from history_progress',
+  );
+  // What its errors say is in the log of the worker.
+  const { rows } = await db.query<Housekeeping['failures'][number]>(
+    `select part, total::float8 as total, last_at as "lastAt" from housekeeping_failures
+     where last_at > now() - interval '1 day' order by last_at desc limit 100`,
+  );
+  return { ...progress, failures: rows };
+}
+
+async function one<Row extends object>(db: Queryable, statement: string): Promise<Row> {
+  const { rows } = await db.query<Row>(statement);
+  if (!rows[0]) throw new Error('a statement for the status gave no row');
+  return rows[0];
+}

@@ -1,0 +1,87 @@
+// What a transform makes of an event: the headers and the body that are sent instead of the received ones.
+// Rules: TFM-01, TFM-08.
+import { type DescribedError, named, ownWords } from '../../core/error-summary.ts';
+import type { Transforms, TransformOutput, TransformProblem } from './index.ts';
+import type { TransformCode, Turn } from './types.ts';
+
+/** Headers and body of an event, as received or as transformed. */
+export interface EventContent {
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** A transform as it is stored. */
+export interface StoredTransform extends Omit<TransformCode, 'key'> {
+  id: string;
+  version: number;
+  name: string;
+}
+
+/** What else a transform is told of an event; null: not known any more. */
+export interface EventFacts {
+  eventId: string;
+  eventMethod: string | null;
+  eventQuery: string | null;
+  receivedAt: Date | null;
+}
+
+// Headers that describe the received bytes, and would be wrong for other bytes.
+const OF_THE_BYTES: ReadonlySet<string> = new Set([
+  'content-digest',
+  'content-encoding',
+  'content-language',
+  'content-md5',
+  'content-range',
+  'content-type',
+  'digest',
+  'repr-digest',
+]);
+
+/**
+ * Runs a stored transform on an event.
+ * @returns the content to send, or why there is none
+ * @throws SandboxUnavailableError, NoTurnError: the transform was not run then
+ */
+export async function transformContent(
+  transforms: Transforms,
+  transform: StoredTransform,
+  { eventId: id, eventMethod, eventQuery, receivedAt }: EventFacts,
+  { sourceSlug: source, headers, body }: EventContent & { sourceSlug: string },
+  turn: Turn,
+): Promise<EventContent | { problem: DescribedError }> {
+  const result = await transforms.run(
+    { ...transform, key: `${transform.id}:${transform.version}` },
+    {
+      id,
+      source,
+      method: eventMethod ?? '',
+      query: eventQuery ?? '',
+      headers,
+      body,
+      receivedAt: receivedAt ?? new Date(0),
+    },
+    turn,
+  );
+  if (!result.ok) return { problem: transformError(transform.name, result.problem) };
+  return contentOf(headers, result.output);
+}
+
+function contentOf(received: Record<string, string>, output: TransformOutput): EventContent {
+  const kept = Object.entries(received).filter(([name]) => !OF_THE_BYTES.has(name.toLowerCase()));
+  return {
+    headers: { ...Object.fromEntries(kept), 'Content-Type': output.contentType },
+    body: Buffer.from(output.body.buffer, output.body.byteOffset, output.body.byteLength),
+  };
+}
+
+/** Errors that a transform throws are written by the tenant's code, and may hold the event. */
+export function transformError(transform: string, problem: TransformProblem): DescribedError {
+  return {
+    summary: ownWords`The transform ${named(transform)} failed; the API tells why`,
+    detail: `The transform ${transform} failed: ${inWords(problem)}`,
+  };
+}
+
+function inWords({ message, line, column }: TransformProblem): string {
+  return line === null ? message : `${message} (line ${line}, column ${column})`;
+}

@@ -1,0 +1,97 @@
+// Where the metrics go: to whoever scrapes them, and by OTLP when the standard variables of OpenTelemetry say so.
+import { randomUUID } from 'node:crypto';
+import { diag, DiagLogLevel } from '@opentelemetry/api';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  MeterProvider,
+  type MetricProducer,
+  MetricReader,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import type { Role } from '../core/metrics/instruments.ts';
+import { type OtelVariables, sendsMetrics } from './otel-variables.ts';
+
+export interface Exporters {
+  /** All metrics as Prometheus reads them. */
+  text(): Promise<string>;
+  /** Sends the last values by OTLP. */
+  stop(): Promise<void>;
+}
+
+const PROTOCOL = 'http/protobuf';
+const INTERVAL_MS = 60_000;
+// How long the last values may take at the end of the process.
+const LAST_EXPORT_MS = 2000;
+
+/** Reads on request. */
+class ScrapeReader extends MetricReader {
+  protected override async onForceFlush(): Promise<void> {}
+  protected override async onShutdown(): Promise<void> {}
+}
+
+/** Failure policy: metrics that cannot be sent are lost, and the log says so; the next ones are sent. */
+export async function createExporters(
+  producer: MetricProducer,
+  { role, version, env, log }: { role: Role; version: string; env: OtelVariables; log: Log },
+): Promise<Exporters> {
+  tellProblems(log);
+  const scrape = new ScrapeReader({ metricProducers: [producer] });
+  const periodic = sendsMetrics(env) ? await otlpReader(producer, env, log) : null;
+  const named = resourceFromAttributes({
+    'service.name': `hookyard-${role}`,
+    'service.version': version,
+    // Sums of two processes must not look like those of one.
+    'service.instance.id': randomUUID(),
+  });
+  const provider = new MeterProvider({
+    // What the operator names comes last, and counts.
+    resource: defaultResource()
+      .merge(named)
+      .merge(detectResources({ detectors: [envDetector] })),
+    readers: periodic === null ? [scrape] : [scrape, periodic],
+  });
+  const serializer = new PrometheusSerializer('', false, undefined, false, true);
+  return {
+    async text() {
+      const { resourceMetrics, errors } = await scrape.collect();
+      for (const error of errors) log.warn({ err: error }, 'a metric could not be read');
+      return serializer.serialize(resourceMetrics);
+    },
+    stop: () =>
+      provider
+        .shutdown({ timeoutMillis: LAST_EXPORT_MS })
+        .catch((error: unknown) => log.warn({ cause: causeOf(error) }, 'the last metrics were not sent')),
+  };
+}
+
+async function otlpReader(producer: MetricProducer, env: OtelVariables, log: Log): Promise<MetricReader | null> {
+  const protocol = env.OTEL_EXPORTER_OTLP_METRICS_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || PROTOCOL;
+  if (protocol !== PROTOCOL) {
+    log.warn({ protocol }, `metrics are not sent: set OTEL_EXPORTER_OTLP_METRICS_PROTOCOL to ${PROTOCOL}`);
+    return null;
+  }
+  // Not loaded otherwise.
+  const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-proto');
+  const interval = Number(env.OTEL_METRIC_EXPORT_INTERVAL);
+  const exportIntervalMillis = interval >= 1000 ? interval : INTERVAL_MS;
+  log.info({ everyMs: exportIntervalMillis }, 'metrics are sent by OTLP');
+  return new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter(),
+    exportIntervalMillis,
+    exportTimeoutMillis: Math.min(exportIntervalMillis, 10_000),
+    metricProducers: [producer],
+  });
+}
+
+/** OpenTelemetry's own warnings, such as a receiver that is away, in the log of the process. One logger a process. */
+function tellProblems(log: Log): void {
+  const tell = (message: string, ...facts: unknown[]) =>
+    log.warn({ facts: facts.length > 0 ? facts.map(String) : undefined }, `OpenTelemetry: ${message}`);
+  diag.setLogger(
+    { error: tell, warn: tell, info: () => {}, debug: () => {}, verbose: () => {} },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+}

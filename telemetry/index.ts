@@ -1,0 +1,103 @@
+// Metrics of a process: the same start for API and worker. One listener a process, and OTLP when its variables are set.
+import type { Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import type { Role } from '../core/metrics/instruments.ts';
+import { metricsPort } from '../core/metrics/ports.ts';
+import { buildInfo, databasePoolWaiting, type PoolName } from '../core/metrics/process.ts';
+import type { Pool } from '../db/pool.ts';
+import { type Answer, startListener } from './listener.ts';
+import { watchNode } from './node-runtime.ts';
+import { type OtelVariables, sendsMetrics } from './otel-variables.ts';
+import { type SamplerDeps, startSampler } from './sampler.ts';
+
+/** Whether a process can do its work. */
+export interface Readiness {
+  /** What is wrong, one sentence each; none: it is ready. */
+  problems: string[];
+  /** Shown beside the problems. */
+  facts: Record<string, unknown>;
+}
+
+export interface MetricsOptions extends Pick<SamplerDeps, 'pool'> {
+  role: Role;
+  version: string;
+  settings: SamplerDeps['settings'] & Pick<Settings, 'HOOKYARD_METRICS_PORT' | 'HOOKYARD_METRICS_HOST'>;
+  env: OtelVariables;
+  /** By the name under which they are shown. */
+  pools: Partial<Record<PoolName, Pool>>;
+  /** Answers `/readyz`; without it there are no probes on this port. */
+  readiness?: () => Promise<Readiness>;
+  /** Metrics of others, as text; undefined: none, or they are away. */
+  others?: () => Promise<string | undefined>;
+  log: Log;
+}
+
+export interface Metrics {
+  /** Sends what is left and stops listening. */
+  stop(): Promise<void>;
+}
+
+/** Starts to serve and send the metrics of this process; does nothing when neither is asked for. Never throws. */
+export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
+  const { role, version, settings, env, pools, pool, log } = options;
+  const port = metricsPort(settings, role);
+  if (port === 0 && !sendsMetrics(env)) return { stop: async () => {} };
+  // OpenTelemetry is not loaded where nobody asks for metrics.
+  const [{ createExporters }, { createProducer }] = await Promise.all([
+    import('./exporters.ts'),
+    import('./producer.ts'),
+  ]);
+  const exporters = await createExporters(createProducer(role, version), { role, version, env, log });
+  const sampler = startSampler({ pool, settings, log });
+  const stops = [
+    watchNode(),
+    buildInfo.readFrom(() => [[{ version, role, node_version: process.versions.node }, 1]]),
+    databasePoolWaiting.readFrom(() =>
+      Object.entries(pools).flatMap(([name, each]) =>
+        each ? [[{ pool: name as PoolName }, each.waitingCount] as const] : [],
+      ),
+    ),
+  ];
+  const listener =
+    port === 0
+      ? undefined
+      : await startListener({
+          host: settings.HOOKYARD_METRICS_HOST,
+          port,
+          pages: pagesOf(options, exporters.text),
+          log,
+        });
+  return {
+    async stop() {
+      await listener?.close();
+      await exporters.stop();
+      await sampler.stop();
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+function pagesOf(
+  { readiness, others }: MetricsOptions,
+  text: () => Promise<string>,
+): Record<string, () => Promise<Answer>> {
+  const metrics = async (): Promise<Answer> => {
+    const [own, ofOthers = ''] = await Promise.all([text(), others?.()]);
+    return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: own + ofOthers };
+  };
+  if (readiness === undefined) return { '/metrics': metrics };
+  return {
+    '/metrics': metrics,
+    '/healthz': async () => json(200, { status: 'ok' }),
+    '/readyz': async () => {
+      const { problems, facts } = await readiness();
+      return problems.length === 0
+        ? json(200, { status: 'ok', ...facts })
+        : json(503, { status: 'not_ready', problems, ...facts });
+    },
+  };
+}
+
+function json(status: number, body: object): Answer {
+  return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(body)}\n` };
+}

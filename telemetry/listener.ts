@@ -1,0 +1,147 @@
+// The listener for metrics and probes: for the operator's own network, on this machine by default. It serves few paths, reads no
+// body, and what it costs is bounded, however often it is asked.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+
+const MAX_CONNECTIONS = 50;
+const LIMITS = {
+  headersTimeout: 5000,
+  requestTimeout: 5000,
+  connectionsCheckingInterval: 1000,
+  // Longer than the usual interval of scrapes.
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 8192,
+};
+// An answer is used again for as long, so that a flood of requests costs no more than one a second.
+const KEPT_MS = 1000;
+// When the port is taken, by a process that ends for example, it is tried again.
+const TRY_AGAIN_MS = 10_000;
+
+export interface Answer {
+  status: number;
+  type: 'text/plain; version=0.0.4; charset=utf-8' | 'application/json; charset=utf-8';
+  body: string;
+}
+
+export interface ListenerOptions {
+  host: string;
+  port: number;
+  /** What is answered to GET, by path. */
+  pages: Record<string, () => Promise<Answer>>;
+  log: Log;
+}
+
+export interface Listener {
+  close(): Promise<void>;
+}
+
+/**
+ * Starts to listen; resolves when it does, or when it could not.
+ * Failure policy: a process without its listener does its work all the same. It says so and tries again every ten seconds.
+ */
+export async function startListener({ host, port, pages, log }: ListenerOptions): Promise<Listener> {
+  const kept = Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, onceInAWhile(page)]));
+  const server = createServer(LIMITS, (request, response) => void answer(kept, request, response, log));
+  server.maxConnections = MAX_CONNECTIONS;
+  const ending = new AbortController();
+  let retry: NodeJS.Timeout | undefined;
+  let hasWarned = false;
+
+  async function listen(): Promise<void> {
+    const problem = await tryToListen(server, host, port);
+    if (ending.signal.aborted) return;
+    if (problem === null) {
+      const url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
+      return log.info({ url }, `metrics are served on ${url}/metrics`);
+    }
+    if (!hasWarned)
+      log.warn({ host, port, cause: causeOf(problem) }, `metrics are not served: ${adviceFor(problem, host, port)}`);
+    hasWarned = true;
+    retry = setTimeout(() => void listen(), TRY_AGAIN_MS).unref();
+  }
+
+  await listen();
+  return {
+    async close() {
+      ending.abort();
+      clearTimeout(retry);
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function adviceFor({ code }: NodeJS.ErrnoException, host: string, port: number): string {
+  const goesOn = 'goes on without metrics and tries again';
+  if (code === 'EADDRINUSE')
+    return `port ${port} is taken: set HOOKYARD_METRICS_PORT to another port, or to 0; ${goesOn}`;
+  if (code === 'EACCES')
+    return `port ${port} may not be opened: set HOOKYARD_METRICS_PORT to one above 1023; ${goesOn}`;
+  return `cannot listen on ${host}: set HOOKYARD_METRICS_HOST to an address of this machine; ${goesOn}`;
+}
+
+function tryToListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    const onError = (error: NodeJS.ErrnoException) => resolve(error);
+    server.once('error', onError);
+    server.listen({ host, port, exclusive: true }, () => {
+      server.off('error', onError);
+      // Nobody else listens to it, and an error event without a listener ends the process.
+      server.on('error', () => {});
+      resolve(null);
+    });
+  });
+}
+
+/** One call at a time for all callers; its result is kept for a moment. */
+function onceInAWhile(page: () => Promise<Answer>): () => Promise<Answer> {
+  let last: { answer: Promise<Answer>; at: number } | undefined;
+  return () => {
+    const now = performance.now();
+    if (last && now - last.at < KEPT_MS) return last.answer;
+    const running = { answer: page(), at: Number.POSITIVE_INFINITY };
+    // From its end on: a slow one is not asked for a second time meanwhile.
+    running.answer.then(
+      () => Object.assign(running, { at: performance.now() }),
+      () => Object.assign(running, { at: Number.NEGATIVE_INFINITY }),
+    );
+    last = running;
+    return running.answer;
+  };
+}
+
+async function answer(
+  pages: ListenerOptions['pages'],
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Log,
+): Promise<void> {
+  // A body would be read to its end.
+  if (request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined) {
+    response.setHeader('Connection', 'close');
+  }
+  const path = request.url?.split('?', 1)[0] ?? '';
+  const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+  if (page === undefined) return end(response, 404, 'Not found\n');
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD');
+    return end(response, 405, 'Method not allowed\n');
+  }
+  try {
+    const { status, type, body } = await page();
+    response.setHeader('Content-Type', type);
+    end(response, status, body);
+  } catch (error) {
+    log.warn({ path, err: error }, 'a request to the port for metrics could not be answered');
+    end(response, 500, 'Internal error\n');
+  }
+}
+
+function end(response: ServerResponse, status: number, body: string): void {
+  response.statusCode = status;
+  response.setHeader('Cache-Control', 'no-store');
+  response.end(body);
+}

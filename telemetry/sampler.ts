@@ -1,0 +1,95 @@
+// The figures of the whole installation: this process shows what was taken last, and takes the next ones when it is the first to see
+// that they are due.
+import { randomUUID } from 'node:crypto';
+import type { Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
+import {
+  circuitsOpen,
+  databaseLimit,
+  databaseUp,
+  type Figures,
+  SNAPSHOT_GAUGES,
+  snapshotAge,
+} from '../core/metrics/snapshot.ts';
+import { PollLoop } from '../core/poll-loop.ts';
+import { type RetentionDays, takeFigures } from '../db/metrics/figures.ts';
+import { claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../db/metrics/snapshot.ts';
+import type { Pool } from '../db/pool.ts';
+
+// One row is read so often by each process.
+const LOOK_EVERY_MS = 5000;
+// Figures are taken so often, and each time is followed by a rest of this many times its duration: a twentieth of a core at most.
+const TAKE_EVERY_MS = 10_000;
+const REST = 19;
+// More than the deadlines of all statements together (10 s each).
+const CLAIM_MS = 90_000;
+
+export interface SamplerDeps {
+  /** Not that of the hot path. */
+  pool: Pool;
+  settings: RetentionDays & Pick<Settings, 'HOOKYARD_MAX_DATABASE_BYTES'>;
+  log: Log;
+}
+
+/** Failure policy: while the database is away, the last figures are shown, and hookyard_database_up is 0. */
+export function startSampler({ pool, settings, log }: SamplerDeps): { stop(): Promise<void> } {
+  const name = randomUUID();
+  const ending = new AbortController();
+  let figures: Figures = {};
+  let takenAt: number | null = null;
+  let isFailing = false;
+
+  async function look(): Promise<void> {
+    const snapshot = await readSnapshot(pool);
+    figures = snapshot.figures;
+    takenAt = snapshot.ageMs === null ? null : performance.now() - snapshot.ageMs;
+    if (!snapshot.isDue || !(await claimSnapshot(pool, name, CLAIM_MS))) return;
+    const began = performance.now();
+    const onError = (error: unknown) =>
+      throttled(log).warn({ cause: causeOf(error) }, 'a figure of the metrics could not be taken');
+    const taken = await takeFigures(pool, settings, onError, ending.signal);
+    if (ending.signal.aborted) return releaseSnapshot(pool, name);
+    const restMs = Math.max(TAKE_EVERY_MS, (performance.now() - began) * REST);
+    await writeSnapshot(pool, name, taken, restMs);
+    figures = taken;
+    takenAt = performance.now();
+  }
+
+  const stops = [
+    ...Object.entries(SNAPSHOT_GAUGES).map(([figure, gauge]) =>
+      gauge.readFrom(() => figures[figure as keyof typeof SNAPSHOT_GAUGES]),
+    ),
+    circuitsOpen.readFrom(() =>
+      figures.circuits
+        ? [
+            [{ state: 'open' }, figures.circuits.open],
+            [{ state: 'half_open' }, figures.circuits.half_open],
+          ]
+        : undefined,
+    ),
+    databaseUp.readFrom(() => (isFailing ? 0 : 1)),
+    databaseLimit.readFrom(() => settings.HOOKYARD_MAX_DATABASE_BYTES),
+    snapshotAge.readFrom(() => (takenAt === null ? undefined : (performance.now() - takenAt) / 1000)),
+  ];
+  const loop = new PollLoop({
+    async round() {
+      await look();
+      isFailing = false;
+      return { ms: LOOK_EVERY_MS };
+    },
+    onError(error) {
+      if (!isFailing) log.warn({ cause: causeOf(error) }, 'the figures of the metrics are those of before');
+      isFailing = true;
+      return { ms: LOOK_EVERY_MS };
+    },
+  });
+  return {
+    async stop() {
+      ending.abort();
+      for (const stop of stops) stop();
+      await loop.stop();
+    },
+  };
+}

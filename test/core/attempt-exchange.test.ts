@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { type AttemptExchange, exchangeText, readExchange } from '../../db/hot-path/attempt-exchange.ts';
+
+const NOTHING: AttemptExchange = {
+  address: null,
+  port: null,
+  reused: false,
+  dns: null,
+  connect: null,
+  tls: null,
+  firstByte: null,
+  versions: { destination: 1, route: null, transform: null },
+};
+
+describe('the text of an exchange', () => {
+  const rows: [text: string, exchange: AttemptExchange][] = [
+    ['- - 0 - - - - 1 - -', NOTHING],
+    [
+      '2001:db8::1 443 0 3.1 11 0 41.2 12 3 4',
+      {
+        ...{ address: '2001:db8::1', port: 443, reused: false, dns: 3.1, connect: 11, tls: 0, firstByte: 41.2 },
+        versions: { destination: 12, route: 3, transform: 4 },
+      },
+    ],
+    [
+      '127.0.0.1 80 1 - - - 0.4 1 1 -',
+      {
+        ...{ ...NOTHING, address: '127.0.0.1', port: 80, reused: true, firstByte: 0.4 },
+        versions: { destination: 1, route: 1, transform: null },
+      },
+    ],
+  ];
+  for (const [text, exchange] of rows) {
+    it(`${text} is read as it was written`, () => {
+      expect(exchangeText(exchange)).to.equal(text);
+      expect(readExchange(text)).to.deep.equal(exchange);
+    });
+  }
+
+  it('may have parts of a later release', () => {
+    expect(readExchange('- - 0 - - - - 1 - - new')).to.deep.equal(NOTHING);
+  });
+
+  it('is not known where there is none', () => {
+    expect(readExchange(null)).to.equal(null);
+  });
+});

@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { DestinationPlaces } from '../../core/destination-places.ts';
+
+describe('places at destinations', () => {
+  it('are shared by the workers, to the last one', () => {
+    const shares = [0, 1, 2, 3].map((rank) => {
+      const places = new DestinationPlaces(500);
+      places.setMaximum('dst_1', 10);
+      places.setShare({ workers: 4, rank });
+      return places.limitOf('dst_1');
+    });
+    expect(shares).to.deep.equal([3, 3, 2, 2]);
+  });
+
+  it('are at most as many in all as one worker would start with, however many workers there are', () => {
+    const limits = Array.from({ length: 50 }, (_, rank) => {
+      const places = new DestinationPlaces(500);
+      places.setShare({ workers: 50, rank });
+      return places.limitOf('dst_1');
+    });
+    expect(limits.reduce((sum, limit) => sum + limit, 0)).to.equal(50);
+  });
+
+  it('are one at least for each worker, or its deliveries would never be made', () => {
+    const places = new DestinationPlaces(500);
+    places.setMaximum('dst_1', 2);
+    places.setShare({ workers: 5, rank: 4 });
+    expect(places.limitOf('dst_1')).to.equal(1);
+  });
+
+  it('are given as long as there are some, and again when one is left', () => {
+    const places = new DestinationPlaces(500);
+    places.setMaximum('dst_1', 2);
+    expect([1, 2, 3].map(() => places.take('dst_1'))).to.deep.equal([true, true, false]);
+    expect(places.hasRoom('dst_2'), 'another destination').to.equal(true);
+    places.leave('dst_1');
+    expect(places.take('dst_1')).to.equal(true);
+    places.setMaximum('dst_1', 1);
+    expect(places.isOver('dst_1')).to.equal(true);
+    places.leave('dst_1');
+    expect(places.isOver('dst_1')).to.equal(false);
+    expect(places.take('dst_1')).to.equal(false);
+  });
+
+  it('become fewer by what the destination answers, and not by what says nothing of it', () => {
+    const places = new DestinationPlaces(500);
+    const answer = (kind: 'overloaded' | 'unrelated') => {
+      for (let number = 0; number < 10; number += 1) places.sending('dst_1')(kind);
+    };
+    answer('unrelated');
+    expect(places.limitOf('dst_1')).to.equal(50);
+    answer('overloaded');
+    expect(places.limitOf('dst_1')).to.be.below(50);
+  });
+
+  it('are said to be waited for while a request has no answer for more than a second', () => {
+    let now = 0;
+    const places = new DestinationPlaces(500, () => now);
+    const answered = places.sending('dst_1');
+    now = 1500;
+    places.sending('dst_1');
+    expect(places.isWaitedFor('dst_1')).to.equal(true);
+    answered('answered');
+    expect(places.isWaitedFor('dst_1')).to.equal(false);
+  });
+
+  it('are forgotten when a destination has not been used for a while, and never while something is under way', () => {
+    let now = 0;
+    const places = new DestinationPlaces(500, () => now);
+    for (const id of ['dst_1', 'dst_2']) {
+      places.enter(id);
+      for (let number = 0; number < 10; number += 1) places.sending(id)('overloaded');
+    }
+    places.leave('dst_1');
+    now = 70_000;
+    expect(places.usedSince(60_000).map(({ destinationId }) => destinationId)).to.deep.equal(['dst_2']);
+    expect(places.limitOf('dst_1')).to.equal(50);
+    expect(places.limitOf('dst_2')).to.be.below(50);
+  });
+
+  it('are forgotten although workers tell each other the maximum of what they have used', () => {
+    let now = 0;
+    const places = new DestinationPlaces(500, () => now);
+    places.enter('dst_1');
+    places.leave('dst_1');
+    const rounds: string[][] = [];
+    for (let since = 0; now <= 70_000; now += 2000) {
+      const used = places.usedSince(since).map(({ destinationId }) => destinationId);
+      for (const id of used) places.setMaximum(id, 7);
+      rounds.push(used);
+      since = now;
+    }
+    expect(rounds.filter((used) => used.length > 0).length, 'rounds that know it').to.be.at.most(2);
+    expect(places.limitOf('dst_1'), 'where a destination starts').to.equal(50);
+  });
+});

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type Steps, stepsOf } from '../../core/figure-steps.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const NOW = Date.parse('2026-11-21T10:07:30Z');
+const at = (text: string) => new Date(text);
+
+describe('steps of figures', () => {
+  it('are the hours of the last day by default', () => {
+    expect(stepsOf({}, 3600, NOW)).to.deep.equal({
+      from: at('2026-11-20T10:00:00Z'),
+      to: at('2026-11-21T11:00:00Z'),
+      step: 3600,
+    });
+  });
+
+  it('begin at multiples of the step since 1970, around the time that was asked for', () => {
+    expect(stepsOf({ from: at('2026-11-21T00:01:00Z'), to: at('2026-11-21T00:44:59Z') }, 900, NOW)).to.deep.equal({
+      from: at('2026-11-21T00:00:00Z'),
+      to: at('2026-11-21T00:45:00Z'),
+      step: 900,
+    });
+    const days = { from: at('2026-11-01T00:00:00Z'), to: at('2026-11-03T00:00:00Z') };
+    expect(stepsOf(days, 86_400, NOW)).to.deep.equal({ ...days, step: 86_400 });
+  });
+
+  const refused: [string, Parameters<typeof stepsOf>[0], number, string][] = [
+    [
+      'a time that ends before it begins',
+      { from: at('2026-11-21T09:00:00Z'), to: at('2026-11-21T08:00:00Z') },
+      300,
+      'from',
+    ],
+    ['no time at all', { from: at('2026-11-21T09:00:00Z'), to: at('2026-11-21T09:00:00Z') }, 300, 'from'],
+    ['more than 31 days', { from: at('2026-10-22T00:00:00Z'), to: at('2026-11-23T00:00:00Z') }, 86_400, 'from'],
+    ['what is gone', { from: at('2026-10-20T00:00:00Z'), to: at('2026-10-22T00:00:00Z') }, 86_400, 'from'],
+    ['minutes of last week', { from: at('2026-11-19T00:00:00Z') }, 300, 'step'],
+    ['steps that cut hours of last week', { from: at('2026-11-19T00:00:00Z') }, 5400, 'step'],
+    ['hours of last month', { from: at('2026-11-01T00:00:00Z') }, 3600, 'step'],
+    ['steps that cut days of last month', { from: at('2026-11-01T00:00:00Z') }, 10 * 3600, 'step'],
+  ];
+  for (const [what, time, step, member] of refused) {
+    it(`refuse ${what}`, () => expect(stepsOf(time, step, NOW)).to.have.property('member', member));
+  }
+
+  it('never cut a bucket that is merged: hours after 25 hours, days after 8 days; and begin less than 32 days ago', () => {
+    const steps = fc.integer({ min: 1, max: 288 }).map((n) => n * 300);
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 31 * DAY }),
+        fc.integer({ min: 1, max: 31 * DAY }),
+        steps,
+        (ago, length, step) => {
+          const from = new Date(NOW - ago);
+          const found = stepsOf({ from, to: new Date(from.getTime() + length) }, step, NOW);
+          if ('member' in found) return;
+          const { from: first, to }: Steps = found;
+          expect(first.getTime() % (step * 1000)).to.equal(0);
+          expect((to.getTime() - first.getTime()) / (step * 1000)).to.be.at.most(
+            Math.ceil((31 * DAY) / (step * 1000)) + 1,
+          );
+          const age = NOW - first.getTime();
+          expect(age).to.be.below(32 * DAY);
+          if (age >= 8 * DAY) expect(step % 86_400).to.equal(0);
+          if (age >= 25 * HOUR) expect(step % 3600).to.equal(0);
+        },
+      ),
+    );
+  });
+});

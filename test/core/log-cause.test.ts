@@ -1,0 +1,59 @@
+// The cause of a failure in a log line: whose answer it was, its code, its words, and nothing else of the error.
+import { expect } from 'chai';
+import { causeOf } from '../../core/log-cause.ts';
+
+const grpc = (code: number, details: string) =>
+  Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: { authorization: 'Bearer hidden' } });
+const coded = (code: string, message: string) => Object.assign(new Error(message), { code, query: 'hidden' });
+
+describe('the cause of a failure', () => {
+  it('is the gRPC code and the details of Temporal, also behind the error of the client', () => {
+    const unavailable = { system: 'temporal', code: 'UNAVAILABLE', details: 'connection refused' };
+    expect(causeOf(grpc(14, 'connection refused'))).to.deep.equal(unavailable);
+    const error = new Error('Failed to start Workflow', { cause: grpc(14, 'connection refused') });
+    expect(causeOf(error)).to.deep.equal(unavailable);
+    expect(causeOf(grpc(5, 'Namespace hookyard is not found.'))).to.include({ code: 'NOT_FOUND' });
+    expect(causeOf(grpc(99, 'of another release')).code).to.equal('99');
+    expect(causeOf(grpc(14, '')).details).to.equal('14: ');
+  });
+
+  it('is the SQLSTATE of PostgreSQL', () => {
+    expect(causeOf(coded('57P03', 'the database system is starting up'))).to.deep.equal({
+      system: 'postgresql',
+      code: '57P03',
+      details: 'the database system is starting up',
+    });
+  });
+
+  it('is the code of the network, which does not tell the system', () => {
+    expect(causeOf(coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432'))).to.deep.equal({
+      code: 'ECONNREFUSED',
+      details: 'connect ECONNREFUSED 127.0.0.1:5432',
+    });
+    expect(causeOf(coded('EPIPE', 'write EPIPE'))).to.not.have.property('system');
+    const tries = Object.assign(new AggregateError([coded('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432')], ''), {
+      code: 'ECONNREFUSED',
+    });
+    expect(causeOf(tries).details).to.include('::1:5432');
+    expect(causeOf(new AggregateError([coded('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432')])).code).to.equal(
+      'ECONNREFUSED',
+    );
+  });
+
+  it('has a stack when there is no code: then the mistake is likely ours', () => {
+    const mistake = new TypeError('x is not a function');
+    expect(causeOf(mistake)).to.deep.equal({ details: 'x is not a function', stack: mistake.stack });
+    expect(causeOf('thrown')).to.deep.equal({ details: 'thrown' });
+    expect(causeOf(undefined)).to.deep.equal({ details: 'undefined' });
+  });
+
+  it('holds nothing else of the error, is bounded, and ends where errors stand for each other', () => {
+    for (const error of [grpc(14, 'x'), coded('57P01', 'x')]) {
+      expect(JSON.stringify(causeOf(error))).to.not.include('hidden');
+    }
+    expect(causeOf(grpc(13, 'x'.repeat(100_000))).details.length).to.be.below(1000);
+    const circle = new Error('a');
+    circle.cause = circle;
+    expect(causeOf(circle).details).to.equal('a');
+  });
+});

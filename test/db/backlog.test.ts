@@ -1,0 +1,35 @@
+// What counts as waiting: every delivery once, wherever it waits.
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { backlogBounds, countWaiting } from '../../db/delivery/backlog.ts';
+import { queueDelivery } from '../support/outbox.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+describe('the backlog', () => {
+  let database: OwnDatabase;
+  before(async () => {
+    database = await ownDatabase('backlog');
+  });
+  after(() => database.close());
+
+  it('counts each delivery once: new, with a workflow before its first attempt, and with one that retries', async () => {
+    const { pool } = database;
+    const fresh = await queueDelivery(pool);
+    const behindLimit = await queueDelivery(pool, newId('dlv'), 'waiting');
+    const lost = await queueDelivery(pool, newId('dlv'), 'lost');
+    const retryingInTurn = await queueDelivery(pool, newId('dlv'), 'waiting');
+    const retrying = { ...retryingInTurn, deliveryId: newId('dlv') };
+    for (const { deliveryId, organizationId, destinationId } of [retryingInTurn, retrying]) {
+      await pool.query(
+        'insert into retrying_deliveries (delivery_id, organization_id, destination_id) values ($1, $2, $3)',
+        [deliveryId, organizationId, destinationId],
+      );
+    }
+    const { total, organizations, destinations } = await countWaiting(pool);
+    expect(total).to.equal(5);
+    const once = [fresh, behindLimit, lost].map(({ organizationId }) => ({ id: organizationId, waiting: 1 }));
+    expect(organizations).to.have.deep.members([...once, { id: retrying.organizationId, waiting: 2 }]);
+    expect(destinations).to.have.length(4);
+    expect((await backlogBounds(pool)).atMost).to.be.at.least(total);
+  });
+});

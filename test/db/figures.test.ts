@@ -1,0 +1,286 @@
+// The figures of organizations against the rows that they count: every metric, grouping and step, before and after buckets are merged.
+import { expect } from 'chai';
+import { type Steps, stepsOf } from '../../core/figure-steps.ts';
+import { openError, ownWords } from '../../core/error-summary.ts';
+import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
+import {
+  cancelDeliveries,
+  deleteDestinations,
+  deleteSource,
+  endDeliveries,
+} from '../../db/delivery/delivery-commands.ts';
+import type { FigureQuestion, Grouping, Metric } from '../../db/history/figure-series.ts';
+import { figureStatement, readFigures } from '../../db/history/figures.ts';
+import { foldIngest } from '../../db/history/fold-ingest.ts';
+import { mergeBuckets } from '../../db/history/merge-buckets.ts';
+import type { Pool } from '../../db/pool.ts';
+import { purgeStep } from '../../db/retention/source-purges.ts';
+import { recount, type Refusal, told } from '../support/figure-recount.ts';
+import {
+  type HistoryDatabase,
+  type HistoryOwner,
+  historyDatabase,
+  makeOwner,
+  recordOutcome,
+  storeEvent,
+} from '../support/history.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const DAYS = 12;
+const REASON = openError(ownWords`a test`);
+
+const GROUPINGS: Record<Metric, (Grouping | null)[]> = {
+  events: [null, 'source', 'route'],
+  filtered: [null, 'source', 'route'],
+  deliveries: [null, 'source', 'route', 'destination'],
+  attempts: [null, 'source', 'route', 'destination', 'statusCode'],
+  latency: ['destination'],
+};
+
+/** As the API cuts them: of the last day in 5 minutes, of a week in hours, of all in days; and in steps that divide no day. */
+function timesOf(nowMs: number): Steps[] {
+  const to = new Date(nowMs + MINUTE);
+  return [
+    [new Date(nowMs - 23 * HOUR), 300],
+    [new Date(nowMs - 23 * HOUR), 2100],
+    [new Date(nowMs - 6 * DAY), 3600],
+    [new Date(nowMs - 6 * DAY), 5 * 3600],
+    [new Date(nowMs - 11 * DAY), 86_400],
+  ].map(([from, step]) => {
+    const steps = stepsOf({ from: from as Date, to }, step as number, nowMs);
+    if ('member' in steps) throw new Error(`${steps.member} ${steps.message}`);
+    return steps;
+  });
+}
+
+describe('Figures of organizations', () => {
+  let database: HistoryDatabase;
+  let pool: Pool;
+  before(async () => {
+    database = await historyDatabase(DAYS);
+    pool = database.pool;
+  });
+  after(() => database.close());
+
+  /** All that can become of deliveries, at some age; what ends without an attempt ends now. @returns what filters refused */
+  async function happen(owner: HistoryOwner, route: HistoryOwner['routes'][number], ageMs: number): Promise<Refusal[]> {
+    const { organizationId } = owner;
+    const receivedAt = new Date(Date.now() - ageMs);
+    const completedAt = new Date(receivedAt.getTime() + (ageMs > 0 ? 7 * MINUTE : 0));
+    const store = async (...statuses: Parameters<typeof storeEvent>[3]['statuses']) => {
+      const event = await storeEvent(pool, owner, route, { receivedAt, statuses, filtered: [route.id] });
+      const [first, second] = event.deliveries;
+      if (!first || !second) throw new Error('two deliveries were asked for');
+      return { event, first, second };
+    };
+    const retried = await store('pending', 'skipped');
+    await recordOutcome(pool, retried.event, retried.first, {
+      ...{ status: 'retrying', statusCode: 503, latency: 900, completedAt: receivedAt },
+    });
+    for (let again = 0; again < 2; again += 1) {
+      await recordOutcome(pool, retried.event, retried.first, { status: 'delivered', attempt: 2, completedAt });
+    }
+    const failed = await store('pending', 'schema_failed');
+    await recordOutcome(pool, failed.event, failed.first, {
+      status: 'failed',
+      statusCode: 404,
+      latency: 3,
+      completedAt,
+    });
+    const taken = await store('pending', 'pending');
+    const failover = { status: 'failed', failoverId: route.failoverId, latency: 40, completedAt } as const;
+    const id = (await recordOutcome(pool, taken.event, taken.first, failover)) ?? '';
+    const successor = { id, destinationId: route.failoverId };
+    await recordOutcome(pool, taken.event, successor, {
+      status: 'delivered',
+      statusCode: 204,
+      latency: 70,
+      completedAt,
+    });
+    await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [taken.second.id], reason: REASON });
+    const odd = await store('pending', 'pending');
+    await recordOutcome(pool, odd.event, odd.first, { status: 'failed', statusCode: 700, latency: 5000, completedAt });
+    await recordOutcome(pool, odd.event, odd.second, {
+      status: 'failed',
+      statusCode: null,
+      latency: 30_000,
+      completedAt,
+    });
+    const cancelled = await store('pending', 'filter_failed');
+    await cancelDeliveries(pool, { organizationId, deliveryIds: [cancelled.first.id], reason: REASON });
+    // It was under way, and is part of the history only.
+    await recordOutcome(pool, cancelled.event, cancelled.first, { status: 'delivered', completedAt });
+    const open = await store('pending', 'pending');
+    await recordOutcome(pool, open.event, open.second, { status: 'delivered', latency: 150, completedAt });
+    return Array.from({ length: 6 }, () => ({ at: receivedAt, source: route.sourceId, route: route.id }));
+  }
+
+  async function makeHistory(): Promise<{ owner: HistoryOwner; refusals: Refusal[] }> {
+    const owner = await makeOwner(pool, 2, 2);
+    const ages = [0, 3 * HOUR, 26 * HOUR, 26 * HOUR + 20 * MINUTE, 4 * DAY, 10 * DAY, 10 * DAY + 2 * HOUR];
+    const refusals: Refusal[] = [];
+    for (const route of owner.routes) for (const age of ages) refusals.push(...(await happen(owner, route, age)));
+    return { owner, refusals };
+  }
+
+  const asked = (owner: HistoryOwner, steps: Steps, metric: Metric, groupBy: Grouping | null): FigureQuestion => ({
+    ...{ organizationId: owner.organizationId, metric, groupBy, where: {}, mostGroups: 100 },
+    ...steps,
+  });
+
+  function everyQuestion(owner: HistoryOwner): FigureQuestion[] {
+    const [route] = owner.routes;
+    const narrowed: [Metric, FigureQuestion['where']][] = [
+      ['events', { sourceId: route?.sourceId ?? '' }],
+      ['events', { routeId: route?.id ?? '' }],
+      ['filtered', { routeId: route?.id ?? '' }],
+      ['deliveries', { destinationId: route?.failoverId ?? '' }],
+      ['deliveries', { sourceId: route?.sourceId ?? '', destinationId: route?.destinationIds[0] ?? '' }],
+      ['attempts', { routeId: route?.id ?? '' }],
+      ['latency', { destinationId: route?.destinationIds[0] ?? '' }],
+    ];
+    return timesOf(Date.now()).flatMap((steps) => [
+      ...Object.entries(GROUPINGS).flatMap(([metric, groupings]) =>
+        groupings.map((groupBy) => asked(owner, steps, metric as Metric, groupBy)),
+      ),
+      ...narrowed.map(([metric, where]) => ({ ...asked(owner, steps, metric, null), where })),
+    ]);
+  }
+
+  async function expectExact({ owner, refusals }: { owner: HistoryOwner; refusals: Refusal[] }): Promise<void> {
+    for (const question of everyQuestion(owner)) {
+      const what = JSON.stringify(question);
+      const expected = await recount(pool, question, refusals);
+      expect(expected, what).to.not.deep.equal({});
+      expect(told(await readFigures(pool, question)), what).to.deep.equal(expected);
+    }
+  }
+
+  it('equal the rows after all that happens to deliveries, and so they do when they are folded and merged', async () => {
+    // Two, of which neither counts for the other.
+    const histories = [await makeHistory(), await makeHistory()];
+    for (const history of histories) await expectExact(history);
+    const count = async (condition: string) =>
+      Number(
+        (await pool.query<{ count: number }>(`select count(*) from delivery_figures where ${condition}`)).rows[0]
+          ?.count,
+      );
+    const before = await count('true');
+    await foldIngest(pool, 20_000);
+    await mergeBuckets(pool, 20_000);
+    for (const history of histories) await expectExact(history);
+    expect(await count('true')).to.be.lessThan(before);
+    expect(
+      await count(`bucket < now() - interval '26 hours' and bucket <> date_bin('1 hour', bucket, 'epoch')`),
+    ).to.equal(0);
+    expect(await count(`bucket < now() - interval '9 days' and bucket <> date_bin('1 day', bucket, 'epoch')`)).to.equal(
+      0,
+    );
+    expect(await count(`bucket < now() - interval '9 days'`)).to.be.greaterThan(0);
+    // A result that comes for a day that is merged already.
+    const [late] = histories;
+    const [route] = late?.owner.routes ?? [];
+    if (!late || !route) throw new Error('there is no history');
+    late.refusals.push(...(await happen(late.owner, route, 10 * DAY + HOUR)));
+    await expectExact(late);
+  });
+
+  it('count what an open circuit hands to a failover destination', async () => {
+    const owner = await makeOwner(pool, 1, 1);
+    const [route] = owner.routes;
+    if (!route) throw new Error('there is no route');
+    await pool.query('update routes set failover_destination_ids = array[$2] where id = $1', [
+      route.id,
+      route.failoverId,
+    ]);
+    await pool.query(
+      `insert into circuits (route_id, organization_id, state, opened_at, version) values ($1, $2, 'open', now(), 1)`,
+      [route.id, owner.organizationId],
+    );
+    const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending', 'pending'] });
+    const ids = event.deliveries.map(({ id }) => id);
+    const blocked = ids.map((deliveryId) => ({ deliveryId, routeId: route.id, hasWorkflow: false }));
+    const diverted = await divertBlocked(pool, blocked);
+    expect(ids.map((id) => diverted.get(id)?.status)).to.deep.equal(['failed_over', 'failed_over']);
+    const [steps] = timesOf(Date.now());
+    if (!steps) throw new Error('there are no steps');
+    const question = asked(owner, steps, 'deliveries', 'destination');
+    const answer = told(await readFigures(pool, question));
+    expect(answer).to.deep.equal(await recount(pool, question, []));
+    expect(answer[route.destinationIds[0] ?? '']?.total).to.include({ failedOver: 2, delivered: 0 });
+  });
+
+  it('keep what went to a deleted destination, and lose what came from a deleted source', async () => {
+    const { owner, refusals } = await makeHistory();
+    const [route, other] = owner.routes;
+    if (!route || !other) throw new Error('there are no routes');
+    const [gone = ''] = route.destinationIds;
+    await deleteDestinations(pool, owner.organizationId, [gone]);
+    for (const steps of timesOf(Date.now())) {
+      for (const metric of ['deliveries', 'attempts', 'latency'] as const) {
+        const question = asked(owner, steps, metric, 'destination');
+        const answer = await readFigures(pool, question);
+        expect(told(answer), metric).to.deep.equal(await recount(pool, question, refusals));
+        const its = answer.series.find(({ id }) => id === gone);
+        if (metric === 'latency') expect(its).to.equal(undefined);
+        else expect(its?.name, metric).to.equal(null);
+        expect(answer.series.filter(({ name }) => name !== null).length).to.be.greaterThan(1);
+      }
+    }
+    await deleteSource(pool, owner.organizationId, route.sourceId);
+    const left = refusals.filter(({ source }) => source === other.sourceId);
+    const exact = async () => {
+      for (const metric of ['events', 'filtered', 'deliveries', 'attempts'] as const) {
+        for (const steps of timesOf(Date.now())) {
+          const question = asked(owner, steps, metric, 'source');
+          const expected = await recount(pool, question, left);
+          expect(Object.keys(expected)).to.deep.equal([other.sourceId]);
+          expect(told(await readFigures(pool, question)), metric).to.deep.equal(expected);
+        }
+      }
+    };
+    await exact();
+    while ((await purgeStep(pool)) !== null);
+    await exact();
+    const { rows } = await pool.query('select from delivery_figures where source_id = $1', [route.sourceId]);
+    expect(rows).to.deep.equal([]);
+  });
+
+  it('show the groups with most, and say how many there are', async () => {
+    const { owner } = await makeHistory();
+    const [, , , , steps] = timesOf(Date.now());
+    if (!steps) throw new Error('there are no steps');
+    for (const metric of ['deliveries', 'attempts', 'latency'] as const) {
+      const all = await readFigures(pool, asked(owner, steps, metric, 'destination'));
+      const some = await readFigures(pool, { ...asked(owner, steps, metric, 'destination'), mostGroups: 2 });
+      expect(all.groups).to.equal(all.series.length).and.to.equal(6);
+      expect(some).to.deep.equal({ series: all.series.slice(0, 2), groups: 6 });
+    }
+  });
+
+  it('are read by ranges of an index, of the organization and the time that were asked for', async () => {
+    const owner = await makeOwner(pool, 1, 1);
+    await pool.query(
+      `insert into delivery_figures (organization_id, bucket, destination_id, route_id, source_id, status_code, attempts, delivered)
+       select case when o = 0 then $1 else 'org_other_' || o end, date_bin('5 minutes', now(), 'epoch') - b * interval '5 minutes',
+              'dst_' || w, 'rte_' || w, $2, 200, 1, 1
+       from generate_series(0, 9) o, generate_series(0, 299) b, generate_series(0, 9) w`,
+      [owner.organizationId, owner.routes[0]?.sourceId],
+    );
+    await pool.query('analyze delivery_figures');
+    const [steps] = timesOf(Date.now());
+    if (!steps) throw new Error('there are no steps');
+    const inAnHour = { ...steps, from: new Date(steps.to.getTime() - HOUR) };
+    for (const metric of ['deliveries', 'attempts'] as const) {
+      const { text, values } = figureStatement(asked(owner, inAnHour, metric, 'destination'));
+      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan)
+        .to.match(/delivery_figures_pkey/)
+        .and.not.match(/Seq Scan on delivery_figures/);
+      expect(plan).to.match(/Index Cond: .*organization_id = .*bucket >= .*bucket < /);
+    }
+  });
+});

@@ -1,0 +1,116 @@
+// The figures of the whole installation: what they count, and that one process at a time takes them.
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { countWaiting } from '../../db/delivery/backlog.ts';
+import { takeFigures } from '../../db/metrics/figures.ts';
+import { claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../../db/metrics/snapshot.ts';
+import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
+import { queueDelivery } from '../support/outbox.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+const KEPT = { HOOKYARD_PAYLOAD_RETENTION_DAYS: 30, HOOKYARD_EVENT_RETENTION_DAYS: 90 };
+
+describe('the figures of the metrics', () => {
+  let database: OwnDatabase;
+  before(async () => {
+    database = await ownDatabase('figures', { connections: 12 });
+  });
+  after(() => database.close());
+  const refuse = (error: unknown) => {
+    throw error;
+  };
+  const figures = () => takeFigures(database.pool, KEPT, refuse);
+
+  it('are all there where nothing waits', async () => {
+    const { databaseBytes, ...others } = await figures();
+    expect(others).to.deep.equal({
+      waiting: 0,
+      due: 0,
+      oldestDueAge: 0,
+      retrying: 0,
+      held: 0,
+      circuits: { open: 0, half_open: 0 },
+      replays: 0,
+      retentionLag: 0,
+      warehouseOldestOpen: 0,
+      workers: 0,
+    });
+    expect(databaseBytes).to.be.above(1_000_000);
+  });
+
+  it('count what waits as the backlog does, and as due only what may start now', async () => {
+    const { pool } = database;
+    const due = await queueDelivery(pool);
+    await queueDelivery(pool, newId('dlv'), 'waiting');
+    const ofSuspended = await queueDelivery(pool);
+    await pool.query(
+      `insert into organizations (id, slug, name, plan, suspended_at) values ($1, 'suspended', 'Suspended', 'free', now())`,
+      [ofSuspended.organizationId],
+    );
+    const inFile = await queueDelivery(pool);
+    await pool.query('update outbox set destination_id = $2 where delivery_id = $1', [
+      inFile.deliveryId,
+      newId('dst_wh'),
+    ]);
+    const limited = await queueDelivery(pool);
+    // Its destination has no record here.
+    await pool.query('alter table rate_limits drop constraint rate_limits_destination_id_fkey');
+    await pool.query(`insert into rate_limits (destination_id, next_at) values ($1, now() + interval '1 hour')`, [
+      limited.destinationId,
+    ]);
+    await pool.query(`update outbox set entered_at = now() - interval '90 seconds' where delivery_id = $1`, [
+      due.deliveryId,
+    ]);
+    const retrying = await queueDelivery(pool, newId('dlv'), 'waiting');
+    await pool.query(
+      'insert into retrying_deliveries (delivery_id, organization_id, destination_id) values ($1, $2, $3)',
+      [retrying.deliveryId, retrying.organizationId, retrying.destinationId],
+    );
+    const found = await figures();
+    expect(found).to.include({ due: 1, retrying: 1, waiting: (await countWaiting(pool)).total });
+    expect(found.oldestDueAge).to.be.within(90, 90 + 600);
+  });
+
+  it('say for how long the retention is late', async () => {
+    const { pool } = database;
+    expect((await figures()).retentionLag).to.equal(0);
+    // It makes the day before as well: 37 days ago, due at the end of the thirtieth day after.
+    await ensurePartitions(pool, Date.now() - 36 * DAY_MS);
+    const { retentionLag = 0 } = await figures();
+    expect(retentionLag * 1000).to.be.within(6 * DAY_MS, 7 * DAY_MS);
+  });
+
+  it('leave out what cannot be taken', async () => {
+    const { pool } = database;
+    await pool.query('alter table event_replays rename to event_replays_away');
+    const errors: unknown[] = [];
+    const found = await takeFigures(pool, KEPT, (error) => errors.push(error));
+    await pool.query('alter table event_replays_away rename to event_replays');
+    expect(errors).to.have.length(1);
+    expect(found).to.have.property('waiting');
+    expect(found).to.not.have.property('replays');
+  });
+
+  it('are taken by one of many at a time, and by another when that one is gone', async () => {
+    const { pool } = database;
+    expect(await readSnapshot(pool)).to.deep.equal({ figures: {}, ageMs: null, isDue: true });
+    const names = Array.from({ length: 10 }, (_, index) => `process ${index}`);
+    const claimed = await Promise.all(names.map((name) => claimSnapshot(pool, name, 3_600_000)));
+    expect(claimed.filter(Boolean)).to.have.length(1);
+    const first = names[claimed.indexOf(true)] ?? '';
+    expect((await readSnapshot(pool)).isDue).to.equal(false);
+    // It dies: its claim runs out.
+    await pool.query('update metrics_snapshot set next_at = now()');
+    expect(await claimSnapshot(pool, 'another', 3_600_000)).to.equal(true);
+    await writeSnapshot(pool, first, { waiting: 1 }, 0);
+    expect((await readSnapshot(pool)).figures, 'what comes too late').to.deep.equal({});
+    await writeSnapshot(pool, 'another', { waiting: 2, circuits: { open: 1, half_open: 0 } }, 3_600_000);
+    const snapshot = await readSnapshot(pool);
+    expect(snapshot).to.deep.include({ figures: { waiting: 2, circuits: { open: 1, half_open: 0 } }, isDue: false });
+    expect(snapshot.ageMs).to.be.at.least(0);
+    await pool.query('update metrics_snapshot set next_at = now()');
+    expect(await claimSnapshot(pool, 'one that ends', 3_600_000)).to.equal(true);
+    await releaseSnapshot(pool, 'one that ends');
+    expect(await claimSnapshot(pool, 'the next', 3_600_000)).to.equal(true);
+  });
+});

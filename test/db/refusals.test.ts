@@ -1,0 +1,249 @@
+// How refused webhooks are stored: in one statement, bounded for each source, and nothing of sources that are gone.
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { ApiError } from '../../api/errors.ts';
+import { Refusals } from '../../api/ingest/refusals.ts';
+import { newId } from '../../core/ids.ts';
+import type { RefusalCount, RefusedWebhook } from '../../core/refusals/refusal.ts';
+import { deleteSource } from '../../db/delivery/delivery-commands.ts';
+import { removeOfOrganization } from '../../db/organizations/deletion.ts';
+import { createPool, inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
+import { countRefusals, listRefusals } from '../../db/refusals/list.ts';
+import { recordRefusals } from '../../db/refusals/record.ts';
+import { forgetRefusals } from '../../db/retention/refusals.ts';
+import { addOwner, type EventOwner } from '../support/new-events.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { arrivalTo } from '../support/refusals.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const KEPT = 100;
+const REFUSED = new ApiError(401, 'INVALID_SIGNATURE', 'The signature does not match');
+const HOURLY = { everyMs: HOUR_MS };
+
+function sampleOf(owner: EventOwner, at: number): RefusedWebhook {
+  return {
+    ...owner,
+    ...{ id: newId('ref', at), at: new Date(at), limit: null, status: 401, message: 'no' },
+    ...{ method: 'POST', clientAddress: '192.0.2.1', headers: { 'x-a': 'b' }, payloadSize: 2 },
+    cause: 'signature',
+    payloadStart: Buffer.from('{}'),
+  };
+}
+const samples = (owner: EventOwner, count: number, at = Date.now()) =>
+  Array.from({ length: count }, () => sampleOf(owner, at));
+function countOf(owner: EventOwner, count: number, at = Date.now()): RefusalCount {
+  return { ...owner, cause: 'signature', limit: null, hour: at - (at % HOUR_MS), count, lastAt: at };
+}
+
+describe('refused webhooks in PostgreSQL', function () {
+  this.timeout(180_000);
+  let database: OwnDatabase;
+  let pool: Pool;
+  let owner: EventOwner;
+  before(async () => {
+    database = await ownDatabase('refusals', { connections: 8 });
+    ({ pool } = database);
+  });
+  after(() => database?.close());
+  beforeEach(async () => {
+    owner = await addOwner(pool);
+  });
+
+  const listed = (of = owner) => listRefusals(pool, of, { withPayload: true }, { limit: KEPT, offset: 0 });
+  const rowsOf = async (table: string, of = owner) =>
+    (await pool.query(`select from ${table} where source_id = $1`, [of.sourceId])).rowCount;
+  const counted = async (of = owner) =>
+    (await countRefusals(pool, of, 'day', new Date(0))).reduce((sum, { count }) => sum + count, 0);
+
+  it('are kept up to a number for each source, the last ones', async () => {
+    const other = await addOwner(pool);
+    await recordRefusals(pool, [countOf(other, 1)], samples(other, 1));
+    const all: string[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      const added = samples(owner, 45);
+      all.push(...added.map(({ id }) => id));
+      await recordRefusals(pool, [countOf(owner, 45)], added);
+      expect(await rowsOf('refused_webhooks')).to.equal(Math.min(KEPT, all.length));
+    }
+    const { refusals, total } = await listed();
+    expect(total).to.equal(KEPT);
+    expect(refusals.map(({ id }) => id)).to.deep.equal(all.slice(-KEPT).toReversed());
+    expect(await counted()).to.equal(6 * 45);
+    expect(await rowsOf('refusal_counts')).to.equal(1);
+    expect(await rowsOf('refused_webhooks', other)).to.equal(1);
+  });
+
+  it('are counted exactly, and stay bounded, when many processes store at once', async () => {
+    const others = await Promise.all([addOwner(pool), addOwner(pool)]);
+    const owners = [owner, ...others];
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) => {
+        const turned = [...owners.slice(n % 3), ...owners.slice(0, n % 3)];
+        return recordRefusals(
+          pool,
+          turned.map((of) => countOf(of, 7)),
+          turned.flatMap((of) => samples(of, 30)),
+        );
+      }),
+    );
+    for (const of of owners) {
+      expect(await counted(of)).to.equal(30 * 7);
+      expect((await listed(of)).total, 'no more are shown').to.equal(KEPT);
+      await recordRefusals(pool, [countOf(of, 1)], samples(of, 1));
+      expect(await rowsOf('refused_webhooks', of), 'and the next statement removes the others').to.equal(KEPT);
+    }
+  });
+
+  it('of a source that is gone are left out, and go with their source', async () => {
+    const gone = { ...owner, sourceId: newId('src') };
+    const locked = await recordRefusals(
+      pool,
+      [countOf(gone, 3), countOf(owner, 4)],
+      [...samples(gone, 3), ...samples(owner, 4)],
+    );
+    expect([...locked]).to.deep.equal([]);
+    expect([await rowsOf('refused_webhooks', gone), await rowsOf('refusal_counts', gone)]).to.deep.equal([0, 0]);
+    expect([await rowsOf('refused_webhooks'), await rowsOf('refusal_counts')]).to.deep.equal([4, 1]);
+    await deleteSource(pool, owner.organizationId, owner.sourceId);
+    expect([await rowsOf('refused_webhooks'), await rowsOf('refusal_counts')]).to.deep.equal([0, 0]);
+  });
+
+  it('of a source that is being changed wait for it, and nobody else does', async () => {
+    const other = await addOwner(pool);
+    await inTransaction(pool, async (db) => {
+      await db.query('select from sources where id = $1 for update', [owner.sourceId]);
+      const locked = await recordRefusals(
+        pool,
+        [countOf(owner, 2), countOf(other, 3)],
+        [...samples(owner, 2), ...samples(other, 3)],
+      );
+      expect([...locked]).to.deep.equal([owner.sourceId]);
+      expect([await counted(), await counted(other)]).to.deep.equal([0, 3]);
+    });
+  });
+
+  it('go with their organization', async () => {
+    await recordRefusals(pool, [countOf(owner, 9)], samples(owner, 9));
+    await pool.query('update organizations set suspended_at = now(), deleted_at = now() where id = $1', [
+      owner.organizationId,
+    ]);
+    while (await removeOfOrganization(pool, owner.organizationId));
+    expect([await rowsOf('refused_webhooks'), await rowsOf('refusal_counts')]).to.deep.equal([0, 0]);
+  });
+
+  it('go after 30 days, or with the payloads of their time', async () => {
+    const store = async (days: number) => {
+      const at = Date.now() - days * DAY_MS;
+      await recordRefusals(pool, [countOf(owner, 1, at)], samples(owner, 1, at));
+    };
+    for (const days of [0, 4, 6, 29, 31, 200]) await store(days);
+    const left = async () => [await rowsOf('refused_webhooks'), await rowsOf('refusal_counts')];
+    expect(await left()).to.deep.equal([6, 6]);
+    expect(await forgetRefusals(pool, null)).to.equal(false);
+    expect(await left()).to.deep.equal([4, 4]);
+    await forgetRefusals(pool, 90);
+    expect(await left()).to.deep.equal([4, 4]);
+    await forgetRefusals(pool, 5);
+    expect(await left()).to.deep.equal([2, 2]);
+  });
+
+  describe('as an API process stores them', () => {
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => lines.push(line) });
+    const told = (text: string) => lines.filter((line) => line.includes(text));
+    beforeEach(() => lines.splice(0));
+
+    it('cost one statement, however many there are', async () => {
+      let statements = 0;
+      const counting = {
+        query: (text: string, values: unknown[]) => {
+          statements += 1;
+          return pool.query(text, values);
+        },
+      } as unknown as Queryable;
+      const other = await addOwner(pool);
+      const refusals = new Refusals({ pool: counting, log, ...HOURLY });
+      for (let n = 0; n < 5000; n += 1) refusals.note(arrivalTo(n % 2 ? owner : other), REFUSED);
+      await refusals.close();
+      expect(statements).to.equal(1);
+      expect([await counted(), await counted(other)]).to.deep.equal([2500, 2500]);
+      expect(await rowsOf('refused_webhooks')).to.be.within(1, 20);
+      expect(lines).to.deep.equal([]);
+    });
+
+    it('are none when nothing was refused, or the source is not known', async () => {
+      const unused = { query: () => Promise.reject(new Error('a statement')) } as unknown as Queryable;
+      const refusals = new Refusals({ pool: unused, log, everyMs: 10 });
+      refusals.note({ ...arrivalTo(owner), source: null }, REFUSED);
+      await turn();
+      await refusals.close();
+      expect(lines).to.deep.equal([]);
+    });
+
+    it('hold on to no large payload', async () => {
+      const refusals = new Refusals({ pool, log, ...HOURLY });
+      const body = Buffer.alloc(100_000, 'ä');
+      refusals.note({ ...arrivalTo(owner), body }, REFUSED);
+      await refusals.close();
+      const [refusal] = (await listed()).refusals;
+      expect(refusal).to.include({ payloadSize: 100_000, cause: 'signature', status: 401 });
+      expect(refusal?.payloadStart?.equals(body.subarray(0, 1024))).to.equal(true);
+    });
+
+    it('are kept while they cannot be stored, and counted once', async () => {
+      const impatient = createPool(database.databaseUrl, {
+        ...{ max: 1, statementTimeoutMs: 20_000, lockTimeoutMs: 50, onError: () => {} },
+      });
+      const refusals = new Refusals({ pool: impatient, log, everyMs: 20 });
+      try {
+        await inTransaction(pool, async (db) => {
+          await db.query('lock table refusal_counts in access exclusive mode');
+          for (let n = 0; n < 40; n += 1) refusals.note(arrivalTo(owner), REFUSED);
+          await until('a failure', () => told('cannot be stored').length > 0);
+          for (let n = 0; n < 2; n += 1) refusals.note(arrivalTo(owner), REFUSED);
+        });
+        await until('them to be stored', async () => (await counted()) === 42);
+      } finally {
+        await refusals.close();
+        await impatient.end();
+      }
+      expect(await counted()).to.equal(42);
+      expect(told('cannot be stored')).to.have.length(1);
+      expect(told('not counted')).to.deep.equal([]);
+    });
+
+    describe('when the connection breaks', () => {
+      let proxy: TcpProxy;
+      let behindProxy: Pool;
+      before(async () => {
+        const url = new URL(database.databaseUrl);
+        proxy = await startTcpProxy(url.host);
+        url.host = proxy.address;
+        behindProxy = createPool(url.href, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
+      });
+      after(async () => {
+        await behindProxy.end();
+        await proxy.close();
+      });
+
+      it('are not counted twice, and the log says how many may be missing', async () => {
+        await behindProxy.query('select 1');
+        const refusals = new Refusals({ pool: behindProxy, log, everyMs: 20 });
+        proxy.holdAnswers();
+        for (let n = 0; n < 12; n += 1) refusals.note(arrivalTo(owner), REFUSED);
+        await until('them to be stored', async () => (await counted()) === 12);
+        proxy.breakConnections();
+        await until('the line in the log', () => told('refused webhooks were not counted').length > 0);
+        expect(told('"count":12')).to.have.length(1);
+        refusals.note(arrivalTo(owner), REFUSED);
+        await until('the next one', async () => (await counted()) === 13);
+        await refusals.close();
+        expect(await counted()).to.equal(13);
+      });
+    });
+  });
+});

@@ -1,0 +1,165 @@
+// The dashboards of deploy/observability/: well-formed, and after a real run every expression gives something in a real Prometheus.
+import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { freePorts } from '../../local/ports.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Dashboard, dashboards, PROMETHEUS_FOLDER, RULE_FILES, unknownIn } from '../support/observability.ts';
+import { type Prometheus, promtool, requirePrometheus, startPrometheus } from '../support/prometheus.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+/** Between webhooks, so that every scrape sees some. */
+const PAUSE_MS = 100;
+const DATA_SOURCE = { type: 'prometheus', uid: `\${datasource}` };
+const expressionsOf = ({ panels }: Dashboard) =>
+  panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
+
+describe('The dashboards', () => {
+  for (const { file, dashboard } of dashboards) {
+    it(`can be imported: ${file}`, () => {
+      const { uid, title, panels, templating } = dashboard;
+      expect(uid).to.match(/^hookyard-/);
+      expect(title).to.match(/^Hookyard: /);
+      // Without an id: that of an imported one is Grafana's choice.
+      expect(dashboard).to.not.have.property('id');
+      expect(templating.list.find(({ type }) => type === 'datasource')?.name).to.equal('datasource');
+      expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
+      const shown = panels.filter(({ type }) => type !== 'row');
+      expect(new Set(shown.map((panel) => panel.title)).size).to.equal(shown.length);
+      for (const panel of shown) {
+        expect(panel.description, panel.title).to.be.a('string').and.not.equal('');
+        if (panel.type === 'text') continue;
+        expect(panel.datasource, panel.title).to.deep.equal(DATA_SOURCE);
+        expect(panel.targets, panel.title).to.be.an('array').that.is.not.empty;
+        for (const target of panel.targets ?? []) expect(target.datasource, panel.title).to.deep.equal(DATA_SOURCE);
+      }
+    });
+
+    it(`asks for metrics that Hookyard has: ${file}`, () => {
+      for (const { title, expr } of expressionsOf(dashboard)) expect(unknownIn(expr), title).to.deep.equal([]);
+    });
+  }
+
+  describe('of a running Hookyard', function () {
+    this.timeout(240_000);
+    let testInstance: OwnHookyard;
+    let receiver: Receiver;
+    let prometheus: Prometheus;
+    let traffic: Traffic;
+    let ports: number[] = [];
+
+    before(async function () {
+      requirePrometheus(this);
+      ports = await freePorts(2);
+      const [ofApi, ofWorker] = ports.map((port) => ({ HOOKYARD_METRICS_PORT: String(port) }));
+      [testInstance, receiver] = await Promise.all([
+        startHookyard(undefined, { ...ofApi, HOOKYARD_MAX_DATABASE_BYTES: '1000000000000' }),
+        startReceiver(),
+      ]);
+      await testInstance.startWorker({ ...ofWorker, HOOKYARD_METRICS_PER_DESTINATION: 'on' });
+      prometheus = await startPrometheus(
+        ports,
+        RULE_FILES.map((name) => join(PROMETHEUS_FOLDER, name)),
+      );
+      traffic = await startTraffic(testInstance, receiver);
+    });
+    after(async () => {
+      await traffic?.stop();
+      await Promise.all([prometheus?.close(), testInstance?.close(), receiver?.close()]);
+    });
+
+    it('show something in every panel', async () => {
+      const destination = traffic.destinationId;
+      const all = dashboards.flatMap(({ dashboard }) => expressionsOf(dashboard));
+      const empty = new Set(all);
+      // Rates begin with the second scrape of a series, and figures of the installation are taken every ten seconds.
+      await until(
+        'every panel',
+        async () => {
+          for (const target of empty) if (await hasData(target.expr, destination)) empty.delete(target);
+          if (empty.size === 0) return true;
+          throw new Error([...empty].map(({ title, expr }) => `${title}: ${expr}`).join('; '));
+        },
+        120_000,
+      );
+    });
+
+    it('find the destinations that they let choose from', async () => {
+      const variables = dashboards.flatMap(({ dashboard }) => dashboard.templating.list);
+      const definitions = variables.flatMap(({ definition }) => definition ?? []);
+      expect(definitions).to.have.lengthOf(1);
+      const [, metric = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(definitions[0] ?? '') ?? [];
+      const series = await prometheus.query(metric);
+      expect(series.map((one) => one.metric[label])).to.include(traffic.destinationId);
+    });
+
+    it('come with rules that Prometheus can evaluate', async () => {
+      // Those that are evaluated rarely have their turn after minutes.
+      await until('rules to be evaluated', async () => {
+        const rules = await prometheus.rules();
+        expect(rules.filter(({ health }) => health === 'err')).to.deep.equal([]);
+        return rules.filter(({ health }) => health === 'ok').length > rules.length / 2;
+      });
+    });
+
+    it('read metrics that are named as Prometheus advises', async () => {
+      for (const port of ports) {
+        const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+        // What Temporal's SDK calls its own is not ours.
+        const ours = text.split('\n').filter((line) => !/^(# \w+ )?temporal_/.test(line));
+        const { code, output } = promtool('.', ['check', 'metrics'], `${ours.join('\n')}`);
+        expect(code, output).to.equal(0);
+      }
+    });
+
+    async function hasData(expression: string, destinationId: string): Promise<boolean> {
+      const asked = expression
+        .replaceAll('$__rate_interval', '5s')
+        .replaceAll('$__range', '1m')
+        .replaceAll('$destination', destinationId);
+      const series = await prometheus.query(asked);
+      return series.some(({ values }) => values.some(Number.isFinite));
+    }
+  });
+});
+
+interface Traffic {
+  /** A destination that gets something all the time. */
+  destinationId: string;
+  stop(): Promise<void>;
+}
+
+/** Webhooks that are transformed, delivered, retried and held, until it is stopped. */
+async function startTraffic(testInstance: OwnHookyard, receiver: Receiver): Promise<Traffic> {
+  const records = new Records(testInstance);
+  const transform = await testInstance.client.create('/api/transforms', {
+    name: 'Reshape',
+    type: 'javascript',
+    code: 'export default ({ id }) => ({ id })',
+  });
+  const everyOther = Array.from({ length: 10_000 }, (_, index) => (index % 2 === 0 ? 503 : 200));
+  const [healthy, flaky, failing] = await Promise.all([
+    records.pipe(receiver.endpoint(200).url, { route: { transformId: transform.id } }),
+    records.pipe(receiver.endpoint(...everyOther).url, { destination: { retryPolicy: onceMore(3) } }),
+    records.pipe(receiver.endpoint(503).url),
+  ]);
+  let running = true;
+  const sending = (async () => {
+    while (running) {
+      for (const { source } of [healthy, flaky, failing]) await records.accepted(source, '{"id":1}');
+      await testInstance.client.get('/api/auth/me');
+      await delay(PAUSE_MS);
+    }
+  })();
+  // Whoever stops it is told.
+  sending.catch(() => undefined);
+  return {
+    destinationId: healthy.destination.id,
+    async stop() {
+      running = false;
+      await sending;
+    },
+  };
+}

@@ -1,0 +1,156 @@
+// The lane `adaptive`, which is the default: deliveries are workflows while the workers have room, else the relay makes the first
+// attempts itself.
+import { expect } from 'chai';
+import { status } from '../../workflows/messages.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type DeliveryView, onceMore, Records, type SourceView } from '../support/records.ts';
+import type { Service } from '../support/service.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+// Many more than the workflows that may wait for their first attempts (core/lane-pressure.ts).
+const BURST = 60;
+const MAY_WAIT = 20;
+
+describe('the lane adaptive', () => {
+  let testInstance: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  let temporal: TcpProxy;
+  let worker: Service;
+  before(async () => {
+    temporal = await startTcpProxy(stackAddresses().temporalAddress);
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    // Empty: not set, which is the default.
+    worker = await testInstance.startWorker({ HOOKYARD_LANE: '', TEMPORAL_ADDRESS: temporal.address });
+  });
+  after(async () => {
+    await testInstance.close();
+    await receiver.close();
+    await temporal.close();
+  });
+
+  const send = (source: SourceView) => records.accepted(source, '{"order":1}');
+  const sendMany = (source: SourceView) => Promise.all(Array.from({ length: BURST }, () => send(source)));
+  const all = (ending: string, eventIds: string[]) =>
+    Promise.all(eventIds.map((id) => records.deliveryWith(ending, id)));
+  const inLane = (lane: string, deliveries: DeliveryView[]) => deliveries.filter((each) => each.lane === lane);
+  const arrivals = (requests: { headers: Record<string, unknown> }[]) =>
+    requests.map(({ headers }) => headers['x-hookyard-event-id']);
+  const workflowOf = (id: string) => testInstance.temporal.workflow.getHandle(id);
+  const lanesInUse = async () =>
+    (await testInstance.client.get<{ lanes: { workflow: number; express: number } }>('/readyz?deep')).lanes;
+  const messages = () =>
+    worker
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"lane":'))
+      .map((line) => JSON.parse(line) as { msg: string; lane: string; pressure?: string });
+
+  async function backToWorkflows(): Promise<void> {
+    await until('the worker to have room', async () => (await lanesInUse()).workflow === 1);
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    expect(await records.deliveryWith('delivered', await send(source))).to.include({ lane: 'workflow' });
+    expect(messages().at(-1)).to.include({ lane: 'workflow' });
+    expect(messages().at(-1)?.msg).to.match(/^workers have room/);
+  }
+
+  it('makes every delivery a workflow while the worker has room', async () => {
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const eventIds: string[] = [];
+    for (let number = 0; number < 5; number += 1) eventIds.push(await send(source));
+    for (const { id, lane } of await all('delivered', eventIds)) {
+      expect(lane).to.equal('workflow');
+      expect(await workflowOf(id).result()).to.deep.equal({ status: 'delivered', attempts: 1 });
+    }
+    expect(await lanesInUse()).to.deep.equal({ workflow: 1, express: 0 });
+    expect(messages()).to.deep.equal([]);
+    expect(await testInstance.client.get('/readyz'), 'the plain probe').to.not.have.property('lanes');
+  });
+
+  it('makes the attempts of a burst in the relay, and returns to workflows; both go on alike', async () => {
+    const endpoint = receiver.endpoint(...Array.from({ length: BURST }, () => 500), 200);
+    const { source } = await records.pipe(endpoint.url, {
+      destination: { retryPolicy: onceMore(1, HOUR_MS) },
+      route: { circuitFailureThreshold: 10_000 },
+    });
+    // What comes meanwhile is claimed at once.
+    process.kill(worker.pid, 'SIGSTOP');
+    const eventIds = await sendMany(source).finally(() => process.kill(worker.pid, 'SIGCONT'));
+    const deliveries = await all('retrying', eventIds);
+    expect(arrivals(endpoint.requests)).to.have.members(eventIds);
+    const [workflow, express] = [inLane('workflow', deliveries), inLane('express', deliveries)];
+    expect(workflow, 'workflows').to.have.lengthOf.within(1, BURST - 1);
+    expect(express, 'made by the relay').to.have.length(BURST - workflow.length);
+    expect(messages()[0]).to.include({ lane: 'express' });
+    expect(messages()[0]?.pressure).to.be.oneOf(['waiting', 'late']);
+    expect(messages()[0]?.msg).to.match(/^workflows fall behind/);
+
+    for (const [cancelled, retried] of [workflow, express]) {
+      await testInstance.client.post(`/api/deliveries/${cancelled?.id}/cancel`);
+      await records.deliveryWith('cancelled', cancelled?.eventId ?? '');
+      await until('its workflow', () => workflowOf(retried?.id ?? '').query(status));
+      await testInstance.client.post(`/api/deliveries/${retried?.id}/retry`);
+      const delivered = await records.deliveryWith('delivered', retried?.eventId ?? '');
+      expect(delivered).to.include({ attemptCount: 2, lane: retried?.lane });
+      expect(await workflowOf(delivered.id).result()).to.deep.equal({ status: 'delivered', attempts: 2 });
+      const { deliveryId } = await testInstance.client.post<{ deliveryId: string }>(
+        `/api/deliveries/${cancelled?.id}/replay`,
+      );
+      await until('the replay', async () => (await records.delivery(deliveryId)).status === 'delivered');
+    }
+    expect(endpoint.requests).to.have.length(BURST + 4);
+    expect(await records.queued()).to.equal(0);
+    await backToWorkflows();
+  });
+
+  it('delivers while Temporal does not answer, and nothing twice when it does again', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source } = await records.pipe(endpoint.url);
+    temporal.holdRequests();
+    const eventIds = await sendMany(source);
+    await until('all but the waiting workflows to arrive', () => endpoint.requests.length >= BURST - MAY_WAIT);
+    await until('it to be seen', async () => (await lanesInUse()).express === 1);
+    temporal.breakConnections();
+    const deliveries = await all('delivered', eventIds);
+    expect(inLane('express', deliveries)).to.have.length.of.at.least(BURST - MAY_WAIT);
+    expect(arrivals(endpoint.requests)).to.have.members(eventIds);
+    expect(await records.queued()).to.equal(0);
+    await backToWorkflows();
+  });
+
+  it('leaves a delivery to its workflow whose start was not answered', async function () {
+    this.timeout(180_000);
+    const gate = Promise.withResolvers<void>();
+    const endpoint = receiver.endpoint({ after: gate.promise });
+    const { source } = await records.pipe(endpoint.url);
+    temporal.holdAnswers();
+    const eventId = await send(source);
+    const [delivery] = await records.deliveries(eventId);
+    await until('the workflow to be there', () => workflowOf(delivery?.id ?? '').describe());
+    await until('the start to fail', () => worker.output().includes('its workflow could not be reached'), 120_000);
+    temporal.breakConnections();
+    await until('the attempt', () => endpoint.requests.length > 0, 60_000);
+    const { source: later } = await records.pipe(receiver.endpoint(200).url);
+    await all('delivered', await sendMany(later));
+    gate.resolve();
+    expect(await records.deliveryWith('delivered', eventId)).to.include({ lane: 'workflow' });
+    expect(endpoint.requests).to.have.length(1);
+    await backToWorkflows();
+  });
+
+  it('is only for routes that name no other lane', async () => {
+    const { source, route } = await records.pipe(receiver.endpoint(200).url, { route: { lane: 'express' } });
+    expect(await records.deliveryWith('delivered', await send(source))).to.include({ lane: 'express' });
+    const changed = await testInstance.client.patch(`/api/routes/${route.id}`, { lane: 'adaptive' });
+    expect(changed).to.include({ lane: 'adaptive' });
+    await until('it to be a workflow', async () => {
+      const { lane } = await records.deliveryWith('delivered', await send(source));
+      return lane === 'workflow';
+    });
+  });
+});

@@ -1,0 +1,68 @@
+// Processes with few connections to PostgreSQL: they keep to their budget, and everything still works.
+import { expect } from 'chai';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const API_CONNECTIONS = 12;
+const WORKER_CONNECTIONS = 8;
+const EVENTS = 150;
+
+describe('a budget of PostgreSQL connections @lanes', function () {
+  this.timeout(300_000);
+  let testInstance: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    const settings = {
+      HOOKYARD_API_DATABASE_CONNECTIONS: String(API_CONNECTIONS),
+      HOOKYARD_WORKER_DATABASE_CONNECTIONS: String(WORKER_CONNECTIONS),
+    };
+    [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
+    records = new Records(testInstance);
+    await testInstance.startWorker();
+  });
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
+
+  async function connections(): Promise<Map<string, number>> {
+    const { rows } = await testInstance.pool.query<{ name: string; count: number }>(
+      `select application_name as name, count(*)::int as count from pg_stat_activity
+       where datname = current_database() and application_name like 'hookyard%' group by 1`,
+    );
+    return new Map(rows.map(({ name, count }) => [name, count]));
+  }
+
+  it('is kept under load, and webhooks, retries, lists and changes of records are served', async () => {
+    const [steady, failing] = [receiver.endpoint(200), receiver.endpoint(500, 200)];
+    const { source } = await records.pipe(steady.url);
+    const { source: other } = await records.pipe(failing.url, { destination: { retryPolicy: onceMore(2) } });
+    const most = new Map<string, number>();
+    let isBusy = true;
+    const watching = (async () => {
+      while (isBusy) {
+        for (const [name, count] of await connections()) most.set(name, Math.max(count, most.get(name) ?? 0));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+    const { client, base } = testInstance;
+    const webhooks = Promise.all(Array.from({ length: EVENTS }, () => records.accepted(source, '{}')));
+    const manage = async () => {
+      for (let n = 0; n < 5; n += 1) {
+        await records.source();
+        await client.get(`${base}/events?pageSize=100`);
+        await client.get('/api/deliveries?status=delivered');
+      }
+    };
+    // More than the API has connections for, and no more than it serves in time on a slow machine.
+    const management = Promise.all([1, 2, 3, 4].map(manage));
+    const retried = await records.accepted(other, '{}');
+    await Promise.all([webhooks, management]);
+    await until('every webhook', () => steady.requests.length >= EVENTS);
+    await records.deliveryWith('delivered', retried);
+    isBusy = false;
+    await watching;
+    expect(most.get('hookyard-api')).to.be.within(2, API_CONNECTIONS);
+    expect(most.get('hookyard-worker')).to.be.within(3, WORKER_CONNECTIONS);
+  });
+});

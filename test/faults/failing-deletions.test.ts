@@ -1,0 +1,138 @@
+// The deletion of an organization that fails, again and again, keeps no other from being deleted, and is finished once it can be.
+import { Client, Connection } from '@temporalio/client';
+import { expect } from 'chai';
+import { finishOrganizations, type OrganizationDeletionDeps } from '../../activities/organization-deletions.ts';
+import { readSettings } from '../../core/config.ts';
+import { newId } from '../../core/ids.ts';
+import { createLog } from '../../core/log.ts';
+import { createPool } from '../../db/pool.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { stackAddresses } from '../support/stack.ts';
+
+describe('deleting organizations of which one cannot be deleted', function () {
+  this.timeout(120_000);
+  let database: OwnDatabase;
+  let connection: Connection;
+  let deps: OrganizationDeletionDeps;
+  before(async () => {
+    const { temporalAddress, namespace } = stackAddresses();
+    database = await ownDatabase('deletions');
+    connection = await Connection.connect({ address: temporalAddress });
+    deps = {
+      pool: createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 300, onError: () => {} }),
+      client: new Client({ connection, namespace }),
+      log: createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker'),
+    };
+  });
+  after(async () => {
+    await deps?.pool.end();
+    await connection?.close();
+    await database?.close();
+  });
+  beforeEach(() => database.pool.query('delete from organizations'));
+
+  /** One whose deletion was requested, with a source; the first one first. */
+  async function deleted(): Promise<string> {
+    const id = newId('org');
+    await database.pool.query(
+      `insert into organizations (id, slug, name, plan, suspended_at, deleted_at) values ($1, $1, $1, 'pro', now(), now())`,
+      [id],
+    );
+    await database.pool.query(`insert into sources (id, organization_id, name, slug) values ($2, $1, 'S', $2)`, [
+      id,
+      newId('src'),
+    ]);
+    return id;
+  }
+  const left = async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      'select organization_id as id from sources order by organization_id',
+    );
+    return rows.map(({ id }) => id);
+  };
+  /** One round. @returns whether there is more to do now, or the error */
+  const round = () => finishOrganizations(deps).catch((error: Error) => error.message);
+  const passTime = () => database.pool.query(`update organizations set emptied_at = emptied_at - interval '1 hour'`);
+
+  it('with an error that repeating does not mend: the others are finished, and so is it when it can be', async () => {
+    const [failing] = [await deleted(), await deleted(), await deleted()];
+    await database.pool.query(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused by a test'; end $$;
+       create trigger refuse before delete on sources for each row when (old.organization_id = '${failing}')
+       execute function refuse()`,
+    );
+    try {
+      expect(await round()).to.equal('refused by a test');
+      expect(await left()).to.deep.equal([failing]);
+      await passTime();
+      expect(await round()).to.equal('refused by a test');
+      const { rows } = await database.pool.query('select id from organizations');
+      expect(rows).to.deep.equal([{ id: failing }]);
+    } finally {
+      await database.pool.query('drop trigger refuse on sources; drop function refuse()');
+    }
+    expect(await round()).to.equal(false);
+    await passTime();
+    expect(await round()).to.equal(false);
+    expect((await database.pool.query('select from organizations')).rowCount).to.equal(0);
+  });
+
+  it('with an error that repeating may mend: the others do not wait for it', async () => {
+    const [failing] = [await deleted(), await deleted(), await deleted()];
+    const holder = await database.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from sources where organization_id = $1 for update', [failing]);
+      let more: boolean | string = true;
+      for (let rounds = 0; rounds < 2 && (await left()).length > 1; rounds += 1) more = await round();
+      expect(await left()).to.deep.equal([failing]);
+      // Nothing else is to be done: it is tried again later, not at once.
+      expect(more).to.be.a('string').that.includes('timeout');
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    expect(await round()).to.equal(false);
+    expect(await left()).to.deep.equal([]);
+  });
+
+  it('is told of and counted although another deletion takes all rounds for days', async () => {
+    const [failing, large] = [await deleted(), await deleted()];
+    await database.pool.query(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused by a test'; end $$;
+       create trigger refuse before delete on sources for each row when (old.organization_id = '${failing}')
+       execute function refuse();
+       create function grow() returns trigger language plpgsql as $$ begin
+         insert into sources (id, organization_id, name, slug) values (old.id || 'x', old.organization_id, 'S', old.id || 'x');
+         return old;
+       end $$;
+       create trigger grow after delete on sources for each row when (old.organization_id = '${large}')
+       execute function grow()`,
+    );
+    try {
+      expect(await round()).to.equal(true);
+      const { rows } = await database.pool.query('select part, total::int, last_error from housekeeping_failures');
+      expect(rows).to.have.length(1);
+      expect(rows[0]).to.include({ part: 'organizations', total: 1 });
+      expect(rows[0].last_error).to.include('refused by a test');
+    } finally {
+      await database.pool.query(
+        'drop trigger refuse on sources; drop function refuse(); drop trigger grow on sources; drop function grow()',
+      );
+    }
+  });
+
+  it('begins each round with those that have waited longest', async () => {
+    const [first, second] = [await deleted(), await deleted()];
+    await database.pool.query('update organizations set deletion_tried_at = now() where id = $1', [first]);
+    const third = await deleted();
+    const order = async () =>
+      (
+        await database.pool.query<{ id: string }>(
+          'select id from organizations where deletion_tried_at is not null order by deletion_tried_at',
+        )
+      ).rows.map(({ id }) => id);
+    expect(await round()).to.equal(false);
+    expect(await order()).to.deep.equal([second, third, first]);
+  });
+});

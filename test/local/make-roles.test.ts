@@ -1,0 +1,107 @@
+// The steps of docker-compose.yml before its services start, on a PostgreSQL of their own: `roles`, then `migrate`.
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parseYaml } from '@redocly/openapi-core';
+import { expect } from 'chai';
+import pg from 'pg';
+import { readSettings } from '../../core/config.ts';
+import { createPool } from '../../db/pool.ts';
+import { prepareDatabase } from '../../db/prepare.ts';
+import { findTenantRole } from '../../db/tenants/rights.ts';
+import { lockDataDir } from '../../local/lock.ts';
+import { freePorts } from '../../local/ports.ts';
+import { type Postgres, startPostgres } from '../../local/postgres.ts';
+import { START_DEADLINE_MS } from '../support/npm-start.ts';
+
+const project = join(import.meta.dirname, '..', '..');
+const run = promisify(execFile);
+
+interface Step {
+  command: string[];
+  environment: Record<string, string>;
+}
+
+describe('the roles of docker-compose.yml', function () {
+  this.timeout(3 * START_DEADLINE_MS);
+  const { services } = parseYaml(readFileSync(join(project, 'docker-compose.yml'), 'utf8')) as {
+    services: { roles: Step; migrate: Step; api: Step };
+  };
+  let dataDir: string;
+  let unlock: () => void;
+  let postgres: Postgres;
+  const values: Record<string, string> = {
+    POSTGRES_OWNER_PASSWORD: 'owner1',
+    POSTGRES_RUNTIME_PASSWORD: 'runtime1',
+    POSTGRES_TEMPORAL_PASSWORD: 'temporal1',
+  };
+  /** As compose fills them in, with this server in place of its service. */
+  const environment = ({ environment: given }: Step) => {
+    const { host } = new URL(postgres.url('postgres'));
+    const filled = Object.entries(given).map(([name, value]) => [
+      name,
+      String(value)
+        .replaceAll(/\$\{(\w+):[^}]*\}/g, (_all, variable: string) => values[variable] ?? '')
+        .replace('@postgres:5432/', `@${host}/`),
+    ]);
+    return Object.fromEntries(filled) as Record<string, string>;
+  };
+  const step = ({ command, ...others }: Step) => {
+    const { PATH = '' } = process.env;
+    const env = { PATH, ...environment({ command, ...others }) };
+    return run(process.execPath, command.slice(1), { cwd: project, env });
+  };
+  const codeOf = async (url: string, statement: string) => {
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      await client.query(statement);
+      return 'done';
+    } catch (error) {
+      return (error as { code?: string }).code;
+    } finally {
+      await client.end();
+    }
+  };
+
+  before(async () => {
+    dataDir = mkdtempSync(join(project, '.test-data', 'compose-'));
+    for (const folder of ['run', 'logs']) mkdirSync(join(dataDir, folder), { mode: 0o711 });
+    unlock = await lockDataDir(dataDir);
+    const [port = 0] = await freePorts(1);
+    postgres = await startPostgres({ dataDir, port, log: () => {} });
+    values.POSTGRES_PASSWORD = new URL(postgres.url('postgres')).password;
+  });
+  after(async () => {
+    await postgres?.service.stop();
+    unlock?.();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('are made, and again; the owner migrates, and the services start with a role that tenants are bound by', async () => {
+    await step(services.roles);
+    await step(services.roles);
+    await step(services.migrate);
+    await step(services.migrate);
+    const url = environment(services.api).DATABASE_URL ?? '';
+    expect(new URL(url).username).to.equal('hookyard_runtime');
+    const { organization } = await prepareDatabase(readSettings({ HOOKYARD_DATA_DIR: dataDir }), url);
+    expect(organization.slug).to.equal('default');
+    const pool = createPool(url, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
+    expect(await findTenantRole(pool).finally(() => pool.end())).to.equal('hookyard_tenant');
+    expect(await codeOf(url, 'create table mine (a int)')).to.equal('42501');
+    const { host } = new URL(url);
+    const temporal = (database: string) => `postgres://hookyard_temporal:temporal1@${host}/${database}`;
+    expect(await codeOf(temporal('hookyard'), 'select 1')).to.equal('42501');
+    expect(await codeOf(temporal('temporal'), 'create table mine (a int)')).to.equal('done');
+    expect(await codeOf(temporal('temporal_visibility'), 'create extension btree_gin')).to.equal('done');
+  });
+
+  it('say what they lack', async () => {
+    const { command, environment: given } = services.roles;
+    const { POSTGRES_TEMPORAL_PASSWORD: _, ...others } = given;
+    const failed = await step({ command, environment: others }).catch((error: { stderr: string }) => error);
+    expect(failed.stderr).to.include('POSTGRES_TEMPORAL_PASSWORD must be set');
+  });
+});

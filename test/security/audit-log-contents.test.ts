@@ -1,0 +1,280 @@
+// What the audit log holds and shows: names and no values, reads of payloads and secrets, refusals.
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
+import { ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
+import { type AuditRecord, auditRecordsOf } from '../support/audit-log.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { wholeDatabase } from '../support/whole-database.ts';
+
+describe('The audit log, read', () => {
+  let testInstance: OwnHookyard;
+  let organization: TestOrganization;
+  before(async () => {
+    // Without a worker, so that no row changes by itself.
+    testInstance = await startHookyard();
+    organization = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+  });
+  after(() => testInstance?.close());
+
+  async function recordsOfOrganization(id: string): Promise<AuditRecord[]> {
+    const { rows } = await testInstance.pool.query('select * from audit_records where organization_id = $1', [id]);
+    return rows as AuditRecord[];
+  }
+
+  describe('in the database', () => {
+    it('holds names of members and no values', async () => {
+      const secret = 'quince-marmalade-0123456789';
+      const requests = [
+        [
+          'POST',
+          `${organization.base}/sources`,
+          {
+            name: `${secret} name`,
+            slug: 'named-members',
+            verificationConfig: { type: 'github', secret, [`${secret}-unknown`]: 1 },
+            [`${secret}-unknown`]: secret,
+          },
+        ],
+        [
+          'POST',
+          '/api/destinations',
+          {
+            name: secret,
+            url: `https://${secret}.example`,
+            headers: { [`X-${secret}`]: secret },
+            authType: 'bearer',
+            authConfig: { token: secret },
+          },
+        ],
+        ['POST', '/api/routes', { name: secret, sourceId: secret, destinationIds: [secret] }],
+        ['DELETE', `/api/routes/${secret}`, undefined],
+      ] as const;
+      for (const [method, path, body] of requests) {
+        await organization.api.request(method, path, body, { headers: { 'User-Agent': 'x'.repeat(3000) } });
+      }
+      const rows = (await wholeDatabase(testInstance.pool)).filter(({ table }) => table === 'audit_records');
+      expect(JSON.stringify(rows)).to.not.include(secret);
+      const { data } = await organization.api.list<AuditRecord>('/api/audit?action=createSource');
+      expect(data[0]?.members).to.deep.equal(['name', 'slug', 'verificationConfig.type', 'verificationConfig.secret']);
+    });
+
+    it('has every read of payloads and secrets, and no other', async () => {
+      const source = await makeSource(organization);
+      const event = await ingest(organization, source, '{"hidden":1}');
+      const read = async (path: string) => {
+        const answer = await organization.api.request('GET', path);
+        expect(answer.status, path).to.equal(200);
+        return (await auditRecordsOf(testInstance.pool, answer)).map(({ action, recordIds }) => ({
+          action,
+          recordIds,
+        }));
+      };
+      const events = `${organization.base}/events`;
+      expect(await read(`${events}/${event}/payload`)).to.deep.equal([
+        { action: 'getEventPayload', recordIds: [event] },
+      ]);
+      expect(await read(`${events}/${event}?includePayload=true`)).to.deep.equal([
+        { action: 'getEvent', recordIds: [event] },
+      ]);
+      expect(await read(`${events}?search=hidden`)).to.deep.equal([{ action: 'listEvents', recordIds: [] }]);
+      const refusals = `${organization.base}/sources/${source.id}/refusals`;
+      expect(await read(`${refusals}?includePayload=true`)).to.deep.equal([
+        { action: 'listRefusals', recordIds: [source.id] },
+      ]);
+      const exported = await read('/api/destinations/export?includeSensitive=true');
+      expect(exported.map(({ action }) => action)).to.deep.equal(['exportDestinations']);
+      const others = [
+        events,
+        `${events}/${event}`,
+        refusals,
+        '/api/destinations/export',
+        '/api/audit',
+        '/api/api-keys',
+      ];
+      for (const path of others) {
+        expect(await read(path), path).to.be.empty;
+      }
+    });
+
+    it('has the first of equal reads in a minute, and different searches each', async () => {
+      const search = async (text: string) => {
+        const answer = await organization.api.request('GET', `${organization.base}/events?search=${text}`);
+        return (await auditRecordsOf(testInstance.pool, answer)).length;
+      };
+      const counts = [await search('quince'), await search('medlar'), await search('quince'), await search('medlar')];
+      expect(counts.slice(0, 2)).to.deep.equal([1, 1]);
+      // The minute may have changed meanwhile.
+      expect((counts[2] ?? 0) + (counts[3] ?? 0)).to.be.at.most(1);
+    });
+
+    it('has reads that show the token of an ingest address, and no other reads of sources', async () => {
+      const owner = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+      const source = await makeSource(owner, { ingestToken: 'required' });
+      const open = await makeSource(owner);
+      const paths = [`${owner.base}/sources`, `${owner.base}/sources/${source.id}`, `${owner.base}/sources/${open.id}`];
+      const read = async (api: TestOrganization['api']) => {
+        const found = [];
+        for (const path of paths) found.push(await auditRecordsOf(testInstance.pool, await api.request('GET', path)));
+        return found.map((records) => records.map(({ action, recordIds }) => ({ action, recordIds })));
+      };
+      const recordIds = [source.id];
+      expect(await read(owner.api)).to.deep.equal([
+        [{ action: 'listSources', recordIds }],
+        [{ action: 'getSource', recordIds }],
+        [],
+      ]);
+      const { token } = await owner.api.create<{ token: string }>('/api/api-keys', { name: 'R', scopes: ['read'] });
+      expect(await read(createClient(owner.api.url, token))).to.deep.equal([[], [], []]);
+    });
+
+    it('has the repeat of a request that showed a new key', async () => {
+      const headers = { 'Idempotency-Key': 'shows-it-again' };
+      const ask = () => organization.api.request('POST', '/api/api-keys', { name: 'Twice' }, { headers });
+      const [first, second] = [await ask(), await ask()];
+      expect(second.body.token).to.equal(first.body.token);
+      const [record] = await auditRecordsOf(testInstance.pool, second);
+      expect(record).to.include({ action: 'createApiKey', outcome: 'done', code: 'REPEATED' });
+    });
+
+    it('has what was refused, and why', async () => {
+      const { token, id } = await organization.api.create<{ token: string }>('/api/api-keys', {
+        name: 'Reader',
+        scopes: ['read'],
+      });
+      const reader = createClient(organization.api.url, token);
+      const destination = await makeDestination(organization);
+      const answer = await reader.request('DELETE', `/api/destinations/${destination.id}`);
+      expectError(answer, 403, 'FORBIDDEN');
+      const [record] = await auditRecordsOf(testInstance.pool, answer);
+      expect(record).to.include({ key_id: id, outcome: 'refused', status: 403, code: 'FORBIDDEN' });
+      expect(record?.recordIds).to.deep.equal([destination.id]);
+    });
+
+    it('has the first of many equal refusals in a minute, and every change', async () => {
+      const flooding = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+      const path = `${flooding.base}/sources`;
+      for (let n = 0; n < 30; n += 1) expectInvalid(await flooding.api.request('POST', path, {}), 'name');
+      for (let n = 0; n < 30; n += 1) {
+        expectError(await flooding.api.request('DELETE', `${path}/src_${n}`), 404, 'RESOURCE_NOT_FOUND');
+      }
+      for (let n = 0; n < 5; n += 1) await makeSource(flooding);
+      const { token } = await flooding.api.create<{ token: string }>('/api/api-keys', { name: 'Another' });
+      await createClient(flooding.api.url, token).request('POST', path, {});
+      const records = await recordsOfOrganization(flooding.id);
+      const count = (action: string, outcome: string) =>
+        records.filter((record) => record.action === action && record.outcome === outcome).length;
+      // The minute may have changed meanwhile.
+      expect(count('createSource', 'refused'), 'one of each key').to.be.within(2, 4);
+      expect(count('deleteSource', 'refused')).to.be.within(1, 2);
+      expect(count('createSource', 'done')).to.equal(5);
+    });
+
+    it('has no webhooks', async () => {
+      const source = await makeSource(organization);
+      const size = async () => (await testInstance.pool.query('select count(*) as n from audit_records')).rows[0].n;
+      const before = await size();
+      for (let n = 0; n < 20; n += 1) await ingest(organization, source, '{}');
+      expect(await size()).to.equal(before);
+    });
+
+    it('has one row with the number and some ids of many records', async () => {
+      const destinations = Array.from({ length: 150 }, (_, n) => ({ name: `Many ${n}`, url: 'https://many.example' }));
+      const answer = await organization.api.request('POST', '/api/destinations/import', {
+        destinations,
+        conflictStrategy: 'rename',
+      });
+      const records = await auditRecordsOf(testInstance.pool, answer);
+      expect(records).to.have.lengthOf(1);
+      expect(records[0]?.recordIds).to.have.lengthOf(100);
+      expect(records[0]).to.include({ action: 'importDestinations', recordCount: 150 });
+    });
+
+    it('has what operators do, and the first key', async () => {
+      const { rows } = await testInstance.pool.query(
+        `select action, address from audit_records where actor = 'operator' and organization_id = $1`,
+        [testInstance.organizationId],
+      );
+      expect(rows).to.deep.equal([{ action: 'createApiKey', address: null }]);
+    });
+
+    it('has the first of many equal reads in a minute, and one of each record', async () => {
+      const source = await makeSource(organization);
+      const [one, other] = [await ingest(organization, source, '{}'), await ingest(organization, source, '{}')];
+      const read = (event: string) => organization.api.request('GET', `${organization.base}/events/${event}/payload`);
+      for (let n = 0; n < 20; n += 1) expect((await read(one)).status).to.equal(200);
+      await read(other);
+      const headers = { 'Idempotency-Key': 'again-and-again' };
+      for (let n = 0; n < 20; n += 1) {
+        await organization.api.request('POST', '/api/filters', FILTER, { headers });
+      }
+      const records = await recordsOfOrganization(organization.id);
+      const readsOf = (id: string) =>
+        records.filter(({ action, record_ids: ids }) => action === 'getEventPayload' && (ids as string[]).includes(id));
+      // The minute may have changed meanwhile.
+      expect(readsOf(one)).to.have.length.within(1, 2);
+      expect(readsOf(other)).to.have.length(1);
+      const repeats = records.filter(({ action, code }) => action === 'createFilter' && code === 'REPEATED');
+      expect(repeats).to.have.length.within(1, 2);
+    });
+  });
+
+  describe('read over the API', () => {
+    let other: TestOrganization;
+    let filter: { id: string };
+    let route: { id: string };
+    before(async () => {
+      other = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
+      filter = await other.api.create('/api/filters', { name: 'F', conditions: [{ field: 'a', operator: 'exists' }] });
+      await other.api.patch(`/api/filters/${filter.id}`, { description: 'changed' });
+      const source = await makeSource(other);
+      route = await makeRoute(other, source.id, [(await makeDestination(other)).id]);
+      await other.api.request('POST', '/api/filters', {});
+    });
+    const actions = async (query: string) =>
+      (await other.api.list<AuditRecord>(`/api/audit?${query}`)).data.map(({ action }) => action);
+
+    it('is that of the own organization, newest first, in pages', async () => {
+      expect(await actions('')).to.deep.equal([
+        'createFilter',
+        'createRoute',
+        'createDestination',
+        'createSource',
+        'updateFilter',
+        'createFilter',
+      ]);
+      expect(await actions('page=2&pageSize=4')).to.deep.equal(['updateFilter', 'createFilter']);
+    });
+
+    it('is filtered by record, action, kind, outcome, key and time', async () => {
+      expect(await actions(`recordId=${filter.id}`)).to.deep.equal(['updateFilter', 'createFilter']);
+      expect(await actions(`recordId=${newId('src')}`)).to.deep.equal([]);
+      expect(await actions('action=createRoute')).to.deep.equal(['createRoute']);
+      expect(await actions('resource=routes')).to.deep.equal(['createRoute']);
+      expect(await actions('outcome=refused')).to.deep.equal(['createFilter']);
+      const { data } = await other.api.list<AuditRecord & { at: string; keyId: string }>(
+        `/api/audit?recordId=${route.id}`,
+      );
+      const [made] = data;
+      expect(await actions(`keyId=${made?.keyId}`)).to.have.lengthOf(6);
+      expect(await actions(`keyId=${newId('key')}`)).to.be.empty;
+      expect(await actions(`from=${made?.at}&to=${made?.at}`)).to.include('createRoute');
+      expect(await actions('to=2020-01-01T00:00:00Z')).to.be.empty;
+    });
+
+    it('counts at most 10,000', async () => {
+      await testInstance.pool.query(
+        `insert into audit_records (id, organization_id, at, actor, action, resource, outcome)
+         select 'aud_' || lpad(n::text, 26, '0'), $1, now() - interval '1 day', 'operator', 'many', 'x', 'done' from generate_series(1, 10050) n`,
+        [other.id],
+      );
+      const { pagination } = await other.api.list('/api/audit');
+      expect(pagination.total).to.equal(10_000);
+      expect((await other.api.list('/api/audit?action=createFilter')).pagination.total).to.equal(2);
+      expect((await other.api.list('/api/audit?page=101&pageSize=100')).data).to.have.length(56);
+    });
+  });
+});
+
+const FILTER = { name: 'Repeated', conditions: [{ field: 'a', operator: 'exists' }] };

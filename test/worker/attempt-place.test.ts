@@ -1,0 +1,90 @@
+// The place of a retry at its destination: whose it is, and where the retry waits without one.
+import { expect } from 'chai';
+import { Place } from '../../activities/attempt/place.ts';
+import type { AttemptRequest } from '../../activities/types.ts';
+import { DestinationPlaces } from '../../core/destination-places.ts';
+import type { OutboxRow } from '../../db/hot-path/claim.ts';
+import { InFlight } from '../../worker/in-flight.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
+
+describe('the place of a retry', () => {
+  let database: OwnDatabase;
+  let sourceId: string;
+  before(async () => {
+    database = await ownDatabase('attempt_place');
+    ({ sourceId } = await insertSource(database.pool));
+  });
+  after(() => database?.close());
+  afterEach(() => database.pool.query('delete from outbox'));
+
+  /** What a process has. */
+  function worker() {
+    const places = new DestinationPlaces(500);
+    const inFlight = new InFlight({ total: 10, places });
+    const hasPlace = (deliveryId: string) => inFlight.hasPlace(deliveryId);
+    const told = { room: 0 };
+    const onRoom = () => {
+      told.room += 1;
+    };
+    return { places, inFlight, told, deps: { pool: database.pool, places, hasPlace, onRoom } };
+  }
+  type Worker = ReturnType<typeof worker>;
+
+  async function queuedRetry(): Promise<OutboxRow> {
+    const row = await queueDelivery(database.pool, undefined, 'waiting');
+    await database.pool.query(
+      `insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted, attempt_count)
+       values ($1, $2, $3, $4, $5, 0, 'retrying', true, 1)`,
+      [row.deliveryId, row.organizationId, row.eventId, sourceId, row.destinationId],
+    );
+    return row;
+  }
+
+  const placeOf = ({ deps }: Worker, { deliveryId, eventId }: OutboxRow, queued: boolean) => {
+    const request: AttemptRequest = { deliveryId, eventId, attempt: 2, retryDelay: null, waitsForTurn: true, queued };
+    return new Place(deps, request, 'workflow');
+  };
+  const takeFor = (place: Place, { deliveryId, destinationId }: OutboxRow, maxConcurrency = 1) =>
+    place.take({ id: destinationId, maxConcurrency }, { deliveryId });
+
+  it('is the one that the relay of this process holds for it', async () => {
+    const own = worker();
+    const row = await queuedRetry();
+    own.places.setMaximum(row.destinationId, 1);
+    own.inFlight.add(row);
+    const place = placeOf(own, row, true);
+    expect(await takeFor(place, row)).to.equal(null);
+    place.leave();
+    expect(own.places.hasRoom(row.destinationId), 'the relay still holds it').to.equal(false);
+    own.inFlight.answered(row.deliveryId);
+    expect(own.places.hasRoom(row.destinationId)).to.equal(true);
+  });
+
+  it('is taken here when the relay of another process has signalled it, or nobody', async () => {
+    const own = worker();
+    const row = await queuedRetry();
+    const place = placeOf(own, row, true);
+    expect(await takeFor(place, row)).to.equal(null);
+    expect(own.places.hasRoom(row.destinationId), 'it counts').to.equal(false);
+    expect(own.inFlight.fullDestinations(), 'claims skip it').to.deep.equal([row.destinationId]);
+    place.leave();
+    place.leave();
+    expect(own.told.room, 'the relay is told once').to.equal(1);
+    expect(own.inFlight.fullDestinations()).to.deep.equal([]);
+    expect(own.places.hasRoom(row.destinationId)).to.equal(true);
+  });
+
+  it('is waited for outside the outbox when there is none here: the relay that has signalled it keeps none then', async () => {
+    const own = worker();
+    const row = await queuedRetry();
+    own.places.setMaximum(row.destinationId, 1);
+    own.places.enter(row.destinationId);
+    const signalled = await takeFor(placeOf(own, row, true), row);
+    expect(signalled).to.include({ status: 'deferred', for: 'destination' }).and.not.have.property('queued');
+    expect(await queuedDeliveries(database.pool)).to.deep.equal([]);
+    const again = await takeFor(placeOf(own, row, false), row);
+    expect(again, 'it comes back').to.include({ status: 'deferred', for: 'destination', queued: true });
+    expect(await queuedDeliveries(database.pool)).to.deep.equal([row.deliveryId]);
+  });
+});

@@ -1,0 +1,53 @@
+// Retries beyond their organization's share of a worker: where they wait, and what is kept for them meanwhile.
+import { expect } from 'chai';
+import { createTurns } from '../../activities/attempt/turn.ts';
+import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
+import { ReplayDatabase } from '../support/replay-database.ts';
+
+describe('turns of retries', () => {
+  let db: ReplayDatabase;
+  before(async () => {
+    db = await ReplayDatabase.make();
+  });
+  after(() => db.close());
+  beforeEach(() => db.renew());
+
+  async function retry(): Promise<AttemptRequest> {
+    await db.storeEvents({});
+    await db.run(await db.startReplay());
+    const { rows } = await db.pool.query<{ deliveryId: string; eventId: string }>(
+      `update deliveries set status = 'retrying', attempt_count = 1 where organization_id = $1
+       returning id as "deliveryId", event_id as "eventId"`,
+      [db.organizationId],
+    );
+    await db.pool.query('delete from outbox where organization_id = $1', [db.organizationId]);
+    const [delivery] = rows;
+    if (!delivery) throw new Error('a delivery was made');
+    return { ...delivery, organizationId: db.organizationId, attempt: 2, retryDelay: null, waitsForTurn: true };
+  }
+  const inOutbox = async () => {
+    const { rows } = await db.pool.query('select resume from outbox where organization_id = $1', [db.organizationId]);
+    return rows.map(({ resume }) => resume);
+  };
+
+  it('wait in the outbox, and leave it when they were signalled and there is no place still: then nothing is kept', async () => {
+    const turns = createTurns(db.pool, 4, () => false);
+    const request = await retry();
+    const ends = Promise.withResolvers<AttemptOutcome>();
+    const full = Array.from({ length: 4 }, () =>
+      turns.inTurn({ ...request, deliveryId: 'other', attempt: 1 }, () => ends.promise),
+    );
+    const made = () => Promise.reject(new Error('there is no place'));
+    expect(await turns.inTurn(request, made)).to.include({ status: 'deferred', queued: true });
+    expect(await inOutbox()).to.deep.equal(['waiting']);
+
+    const signalled = await turns.inTurn({ ...request, queued: true }, made);
+    expect(signalled).to.include({ status: 'deferred', for: 'places' }).and.not.have.property('queued');
+    expect(await inOutbox()).to.deep.equal([]);
+
+    const delivered: AttemptOutcome = { status: 'delivered', statusCode: 200, error: null };
+    ends.resolve(delivered);
+    await Promise.all(full);
+    expect(await turns.inTurn(request, async () => delivered)).to.equal(delivered);
+  });
+});

@@ -1,0 +1,194 @@
+// The memory for the large payloads of attempts, with real deliveries: organizations share it, and it is given back whatever happens.
+import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { BodyRoom } from '../../activities/attempt/body-room.ts';
+import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
+import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
+import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
+import { createConfigCache } from '../../activities/config-cache.ts';
+import type { AttemptOutcome } from '../../activities/types.ts';
+import { readSettings } from '../../core/config.ts';
+import { DestinationPlaces } from '../../core/destination-places.ts';
+import { createLog } from '../../core/log.ts';
+import { SecretBox } from '../../db/encryption/secret-box.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { createSender } from '../../outbound/http/sender.ts';
+import { createTransforms } from '../../outbound/transforms/index.ts';
+import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
+import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { unlimited } from '../support/transforms.ts';
+import { until } from '../support/until.ts';
+
+const LARGE = 100_000;
+
+describe('large payloads of attempts', function () {
+  this.timeout(60_000);
+  let database: HistoryDatabase;
+  let pool: Pool;
+  let receiver: Receiver;
+  let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs'>;
+  let [greedy, other]: HistoryOwner[] = [];
+  const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
+  before(async () => {
+    [database, receiver] = await Promise.all([historyDatabase(1), startReceiver()]);
+    pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 10_000, onError: () => {}, hotPath: true });
+    shared = {
+      sender: createSender({ allow: ['127.0.0.1'] }),
+      transforms: createTransforms(1, unlimited),
+      configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
+    };
+  });
+  after(async () => {
+    await Promise.all([shared?.sender.close(), shared?.transforms.close(), receiver?.close()]);
+    await pool?.end();
+    await database?.close();
+  });
+  beforeEach(async () => {
+    [greedy, other] = [await makeOwner(database.pool, 1, 1), await makeOwner(database.pool, 1, 1)];
+  });
+
+  /** What a worker process has, and the payloads that it has loaded. */
+  function worker(limit: number, waitMs: number) {
+    const loader = createContextLoader(pool);
+    const bodies = new BodyRoom(limit, waitMs, () => false);
+    const loaded: string[] = [];
+    const deps: AttemptDeps = {
+      ...shared,
+      bodies,
+      contexts: {
+        ...loader,
+        loadBody(context) {
+          loaded.push(context.deliveryId);
+          return loader.loadBody(context);
+        },
+      },
+      pool,
+      log,
+      awaitRecordMs: 30_000,
+      results: createResultRecorder(pool, log),
+      pendingOpenings: new PendingOpenings(),
+      isSuspended: () => false,
+      onSlot: () => {},
+      places: new DestinationPlaces(50),
+      hasPlace: () => false,
+      onRoom: () => {},
+      observeLatency: () => {},
+      onAnswered: () => {},
+      headerPrefix: 'X-Hookyard-',
+      version: '0',
+    };
+    return { deps, bodies, loaded };
+  }
+
+  async function delivery(owner: HistoryOwner | undefined, endpoint: Endpoint, bytes: number) {
+    const [route] = owner?.routes ?? [];
+    if (!owner || !route) throw new Error('a route was asked for');
+    await database.pool.query('update destinations set url = $2, version = version + 1 where id = any($1)', [
+      route.destinationIds,
+      endpoint.url,
+    ]);
+    const event = await storeEvent(database.pool, owner, route, {
+      receivedAt: new Date(),
+      statuses: ['pending'],
+      body: 'x'.repeat(bytes),
+    });
+    return { deliveryId: event.deliveries[0]?.id ?? '', eventId: event.id, attempt: 1, retryDelay: 1000 };
+  }
+
+  /** One after the other: each changes the configuration, which events are stored with. */
+  async function several(count: number, endpoint: Endpoint) {
+    const requests = [];
+    while (requests.length < count) requests.push(await delivery(greedy, endpoint, LARGE));
+    return requests;
+  }
+
+  it('of one organization leave room for others, and what finds none in time waits elsewhere and is no failed attempt', async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = receiver.endpoint({ after: gate.promise });
+    const fast = receiver.endpoint();
+    const { deps, bodies, loaded } = worker(4 * LARGE, 300);
+    const requests = await several(5, slow);
+    const many: Promise<AttemptOutcome>[] = requests.map((request) => attemptDelivery(deps, request, 'express'));
+    await until('what fits to be under way', () => slow.requests.length === 2);
+    for (const [owner, bytes] of [
+      [greedy, 10],
+      [other, 10],
+      [other, LARGE],
+    ] as const) {
+      const endpoint = owner === greedy ? slow : fast;
+      const request = await delivery(owner, endpoint, bytes);
+      const attempt = attemptDelivery(deps, request, 'express');
+      if (owner === other) expect(await attempt).to.include({ status: 'delivered' });
+      else many.push(attempt);
+    }
+    expect(fast.requests.map(({ body }) => body.length)).to.deep.equal([10, LARGE]);
+    await until('the small one of the same organization to be under way', () => slow.requests.length === 3);
+    const isDeferred = async (attempt: Promise<AttemptOutcome>) =>
+      (await Promise.race([attempt, gate.promise]))?.status === 'deferred';
+    const deferred = Promise.all(many.map(isDeferred));
+    await until('the others to be put off', async () => {
+      const { rows } = await database.pool.query<{ put: number }>(
+        `select count(*)::int as put from deliveries
+         where id = any($1) and next_attempt_at is not null and attempt_count = 0 and status = 'pending'`,
+        [requests.map(({ deliveryId }) => deliveryId)],
+      );
+      return rows[0]?.put === 3;
+    });
+    expect(loaded).to.have.length(3);
+    expect(bodies.used).to.equal(2 * LARGE);
+    gate.resolve();
+    expect((await deferred).filter(Boolean)).to.have.length(3);
+    const outcomes = (await Promise.all(many)).map(({ status }) => status).sort();
+    expect(outcomes).to.deep.equal(['deferred', 'deferred', 'deferred', 'delivered', 'delivered', 'delivered']);
+    expect(bodies.used).to.equal(0);
+  });
+
+  it('wait for their turn, and all go when there is time', async () => {
+    const endpoint = receiver.endpoint();
+    const { deps, bodies } = worker(2 * LARGE, 20_000);
+    const requests = await several(6, endpoint);
+    const outcomes = await Promise.all(requests.map((request) => attemptDelivery(deps, request, 'express')));
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(Array.from({ length: 6 }, () => 'delivered'));
+    expect(bodies.used).to.equal(0);
+  });
+
+  it('go alone when they are larger than all of the memory for them', async () => {
+    const endpoint = receiver.endpoint();
+    const { deps, bodies } = worker(LARGE / 2, 20_000);
+    const requests = [await delivery(greedy, endpoint, LARGE), await delivery(other, endpoint, LARGE)];
+    const outcomes = await Promise.all(requests.map((request) => attemptDelivery(deps, request, 'express')));
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['delivered', 'delivered']);
+    expect(bodies.used).to.equal(0);
+  });
+
+  it('give their memory back when the destination fails, and when they cannot be loaded', async () => {
+    const { deps, bodies } = worker(4 * LARGE, 300);
+    const refused = await delivery(greedy, receiver.endpoint(500), LARGE);
+    expect(await attemptDelivery(deps, refused, 'express')).to.include({ status: 'retrying' });
+    expect(bodies.used).to.equal(0);
+    const lost = await delivery(greedy, receiver.endpoint(), LARGE);
+    const failing = {
+      ...deps,
+      pool,
+      contexts: { ...deps.contexts, loadBody: () => Promise.reject(new Error('away')) },
+    };
+    const error = await attemptDelivery(failing, lost, 'express').catch((reason: Error) => reason.message);
+    expect(error).to.equal('away');
+    expect(bodies.used).to.equal(0);
+    await database.pool.query('delete from event_payloads where event_id = $1', [lost.eventId]);
+    expect(await attemptDelivery(deps, lost, 'express')).to.include({ status: 'failed' });
+    expect(bodies.used).to.equal(0);
+  });
+
+  it('are not loaded for a delivery of a suspended organization, or one that has ended', async () => {
+    const { deps, loaded } = worker(4 * LARGE, 300);
+    const request = await delivery(greedy, receiver.endpoint(), LARGE);
+    const suspended = { ...deps, isSuspended: () => true };
+    expect(await attemptDelivery(suspended, request, 'express')).to.include({ status: 'deferred' });
+    await database.pool.query(`update deliveries set status = 'failed', attempt_count = 1 where id = $1`, [
+      request.deliveryId,
+    ]);
+    expect(await attemptDelivery(deps, request, 'express')).to.include({ status: 'failed' });
+    expect(loaded).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,61 @@
+// Whether this worker can start deliveries, for the probes of whoever runs it.
+import type { NativeConnection } from '@temporalio/worker';
+import { CachedProbe } from '../core/cached-probe.ts';
+import { sizeOf } from '../core/positions.ts';
+import { takesAttributes } from '../temporal-config/namespace.ts';
+import type { Readiness } from '../telemetry/index.ts';
+import type { Relay } from './relay.ts';
+import type { Shards } from './shards.ts';
+import type { RunningWorker } from './temporal-worker.ts';
+
+const DEADLINE_MS = 3000;
+// A relay with free places claims many times a second, and rests for a second after an error.
+const CLAIMED_WITHIN_MS = 10_000;
+
+export interface HealthDeps {
+  connection: NativeConnection;
+  namespace: string;
+  shards: Shards;
+  relay: Pick<Relay, 'state'>;
+  worker: Pick<RunningWorker, 'isPolling'>;
+  /** Whether it has been asked to end. */
+  isEnding: () => boolean;
+}
+
+/**
+ * Ready: the relay holds positions and claims from them, and Temporal answers, knows the search attributes, and is polled. In the
+ * lanes `express` and `adaptive` first attempts go on while Temporal is away; their retries do not, so that is not ready either.
+ */
+export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
+  const { connection, namespace, shards, relay, worker, isEnding } = deps;
+  const temporal = new CachedProbe(async () => {
+    const looked = connection.withDeadline(Date.now() + DEADLINE_MS, () => takesAttributes(connection, namespace));
+    return (await looked) ? null : `does not know the namespace ${namespace} with its search attributes`;
+  });
+  return async () => {
+    const found = await temporal.within(DEADLINE_MS);
+    const held = shards.held();
+    const { inFlight, free, claimedMsAgo } = relay.state();
+    const isPolling = worker.isPolling();
+    const hasClaimed = free <= 0 || (claimedMsAgo !== undefined && claimedMsAgo < CLAIMED_WITHIN_MS);
+    const problems = [
+      isEnding() && 'the worker ends',
+      held === null && 'the relay holds no positions: the database is away, or the worker has just started',
+      !hasClaimed && 'the relay has not claimed for ten seconds',
+      found === undefined && `Temporal does not answer within ${DEADLINE_MS / 1000} s`,
+      typeof found === 'string' && `Temporal ${found}`,
+      !isPolling && 'Temporal is not polled for tasks',
+    ].filter((problem) => problem !== false);
+    return {
+      problems,
+      facts: {
+        relay: {
+          positions: held === null ? 0 : sizeOf(held.positions),
+          lastClaimSeconds: claimedMsAgo === undefined ? null : Math.round(claimedMsAgo / 100) / 10,
+          inFlight,
+        },
+        temporal: { answers: found !== undefined, searchAttributes: found === null, polling: isPolling },
+      },
+    };
+  };
+}

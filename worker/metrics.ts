@@ -1,0 +1,68 @@
+// The metrics of a worker and its probes, on one port.
+import type { NativeConnection } from '@temporalio/worker';
+import type { Settings } from '../core/config.ts';
+import type { DestinationPlaces } from '../core/destination-places.ts';
+import type { Log } from '../core/log.ts';
+import { concurrencyDestinations, concurrencyLimit, relayInFlight, relayShards } from '../core/metrics/deliveries.ts';
+import { sizeOf } from '../core/positions.ts';
+import type { Pool } from '../db/pool.ts';
+import { type Metrics, startMetrics } from '../telemetry/index.ts';
+import { createReadiness } from './health.ts';
+import type { Relay } from './relay.ts';
+import type { Shards } from './shards.ts';
+import type { RunningWorker } from './temporal-worker.ts';
+
+export interface WorkerMetricsDeps {
+  settings: Settings;
+  version: string;
+  pools: { hot: Pool; commands: Pool; warehouses: Pool };
+  connection: NativeConnection;
+  namespace: string;
+  shards: Shards;
+  relay: Relay;
+  worker: RunningWorker;
+  places: DestinationPlaces;
+  /** Those of Temporal's SDK, as text. */
+  temporalMetrics: (() => Promise<string | undefined>) | undefined;
+  log: Log;
+}
+
+export interface WorkerMetrics extends Metrics {
+  /** Call it when the worker is asked to end: it is not ready from then on. */
+  ending(): void;
+}
+
+export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<WorkerMetrics> {
+  const { relay, shards, places } = deps;
+  let isEnding = false;
+  const stops = [
+    relayShards.readFrom(() => sizeOf(shards.held()?.positions ?? [])),
+    relayInFlight.readFrom(() => relay.state().inFlight),
+    concurrencyDestinations.readFrom(() => places.limits().length),
+    concurrencyLimit.readFrom(() => summaryOf(places.limits())),
+  ];
+  const metrics = await startMetrics({
+    ...deps,
+    role: 'worker',
+    env: process.env,
+    pool: deps.pools.commands,
+    readiness: createReadiness({ ...deps, isEnding: () => isEnding }),
+    others: deps.temporalMetrics,
+  });
+  return {
+    ending() {
+      isEnding = true;
+    },
+    async stop() {
+      await metrics.stop();
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+/** @param limits in ascending order */
+function summaryOf(limits: number[]) {
+  const at = (part: number) => limits[Math.floor((limits.length - 1) * part)] ?? 0;
+  if (limits.length === 0) return [];
+  return [[{ stat: 'min' }, at(0)] as const, [{ stat: 'median' }, at(0.5)] as const, [{ stat: 'max' }, at(1)] as const];
+}

@@ -1,0 +1,76 @@
+// The metrics of Temporal's SDK. Its core serves them by itself, on a port of its own: a free one of this machine, from which the
+// port for metrics takes them, so that there is one port to scrape.
+import { Agent, get } from 'node:http';
+import { createServer } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+import type { TelemetryOptions } from '@temporalio/worker';
+import type { Settings } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { metricsPort } from '../core/metrics/ports.ts';
+
+const HOST = '127.0.0.1';
+const DEADLINE_MS = 2000;
+
+export interface TemporalMetrics {
+  options: TelemetryOptions;
+  /** @returns undefined while they cannot be read: the other metrics are shown all the same */
+  text(): Promise<string | undefined>;
+}
+
+/** @returns undefined when this process serves no metrics */
+export async function temporalMetrics(
+  settings: Pick<Settings, 'HOOKYARD_METRICS_PORT'>,
+  log: Log,
+): Promise<TemporalMetrics | undefined> {
+  if (metricsPort(settings, 'worker') === 0) return undefined;
+  const port = await freePort();
+  // Of its own, because proxies of the environment are not for this machine.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let isAway = false;
+  return {
+    options: {
+      metrics: {
+        prometheus: {
+          bindAddress: `${HOST}:${port}`,
+          countersTotalSuffix: true,
+          unitSuffix: true,
+          useSecondsForDurations: true,
+        },
+      },
+    },
+    async text() {
+      try {
+        const text = await read(agent, port);
+        isAway = false;
+        return text;
+      } catch (error) {
+        if (!isAway) log.warn({ cause: causeOf(error) }, 'the metrics of the Temporal SDK cannot be read');
+        isAway = true;
+        return undefined;
+      }
+    },
+  };
+}
+
+function read(agent: Agent, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const request = get({ host: HOST, port, path: '/metrics', agent, signal }, (answer) => {
+      if (answer.statusCode !== 200) reject(new Error(`It answers ${answer.statusCode}`));
+      textOf(answer).then(resolve, reject);
+    });
+    request.on('error', reject);
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, HOST, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
