@@ -1,6 +1,7 @@
 // A few threads for filters, schemas and mappings, started when there is something to do, with hard limits of time and memory.
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.ts';
+import { endInTime } from '../thread-deadline.ts';
 import { Turns } from './turns.ts';
 import { ComputeBusyError, ComputeOverrunError, type ResultOf, type Task, type ThreadMessage } from './types.ts';
 
@@ -9,9 +10,10 @@ const START_DEADLINE_MS = 20_000;
 const WAIT_DEADLINE_MS = 20_000;
 // Well above the budgets that tasks keep to by themselves: only what no budget sees comes here.
 const HARD_DEADLINE_MS = 10_000;
+const HARD_DEADLINE = { cpuMs: HARD_DEADLINE_MS, wallMs: 60_000 };
 // Parsed JSON takes up to fifty times its bytes.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
-/** An organization whose last task took longer is slow: such ones together leave a thread to the others. */
+/** Processor time. An organization whose last task took more is slow: such ones together leave a thread to the others. */
 const SLOW_MS = 100;
 const MAX_REMEMBERED = 1000;
 
@@ -40,9 +42,11 @@ interface Slot {
   worker: Worker;
   state: 'starting' | 'idle' | 'busy';
   running: Waiting | null;
-  /** Whether its work has begun, and when. */
-  startedAt: number | null;
+  /** Whether its work has begun. */
+  started: boolean;
   timer: NodeJS.Timeout;
+  /** Ends the watch over its work. */
+  unwatch?: () => void;
   knows: Set<string>;
 }
 
@@ -117,7 +121,7 @@ export class ComputePool {
     clearTimeout(waiting.timer);
     slot.state = 'busy';
     slot.running = waiting;
-    slot.startedAt = null;
+    slot.started = false;
     slot.worker.ref();
     slot.timer = setTimeout(() => this.#end(slot, overTime), HARD_DEADLINE_MS + START_DEADLINE_MS);
     const { key } = waiting;
@@ -130,7 +134,7 @@ export class ComputePool {
     // No setting and no secret of this process is in the thread's environment.
     const worker = new Worker(new URL('./thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
     const timer = setTimeout(() => this.#end(slot, neverStarted), START_DEADLINE_MS);
-    const slot: Slot = { worker, state: 'starting', running: null, startedAt: null, timer, knows: new Set() };
+    const slot: Slot = { worker, state: 'starting', running: null, started: false, timer, knows: new Set() };
     this.#slots.add(slot);
     worker.on('message', (message: ThreadMessage) => this.#heard(slot, message));
     worker.on('error', (error: Error) => this.#end(slot, error));
@@ -139,16 +143,14 @@ export class ComputePool {
 
   #heard(slot: Slot, message: ThreadMessage): void {
     if (!this.#slots.has(slot)) return;
-    clearTimeout(slot.timer);
+    endWaits(slot);
     const { running } = slot;
     if (message.type === 'started') {
-      slot.startedAt = performance.now();
-      // The check waits for messages that came in while this process itself was busy.
-      const check = () => setImmediate(() => slot.running === running && running && this.#end(slot, overTime));
-      slot.timer = setTimeout(check, HARD_DEADLINE_MS);
+      slot.started = true;
+      slot.unwatch = endInTime(slot.worker, HARD_DEADLINE, message.cpuMs, () => this.#end(slot, overTime));
       return;
     }
-    if (running && slot.startedAt !== null) this.#noteSpeed(running.organizationId, performance.now() - slot.startedAt);
+    if (running && message.type !== 'ready') this.#noteSpeed(running.organizationId, message.cpuMs);
     slot.state = 'idle';
     slot.running = null;
     slot.worker.unref();
@@ -157,8 +159,8 @@ export class ComputePool {
     this.#dispatch();
   }
 
-  #noteSpeed(organizationId: string, ms: number): void {
-    if (ms > SLOW_MS) remember(this.#slow, organizationId);
+  #noteSpeed(organizationId: string, cpuMs: number): void {
+    if (cpuMs > SLOW_MS) remember(this.#slow, organizationId);
     else this.#slow.delete(organizationId);
   }
 
@@ -168,12 +170,12 @@ export class ComputePool {
    */
   #end(slot: Slot, error: Error): void {
     if (!this.#slots.delete(slot)) return;
-    clearTimeout(slot.timer);
+    endWaits(slot);
     void slot.worker.terminate();
     const { running } = slot;
     const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
     if (running) {
-      const isItsFault = (slot.startedAt !== null || isMemory) && !this.#closed;
+      const isItsFault = (slot.started || isMemory) && !this.#closed;
       if (isItsFault) remember(this.#slow, running.organizationId);
       const reason = error === overTime ? 'time' : isMemory ? 'memory' : 'error';
       running.reject(
@@ -203,6 +205,11 @@ export class ComputePool {
 
 const overTime = new Error('it took too long');
 const neverStarted = new Error('it did not answer in time');
+
+function endWaits(slot: Slot): void {
+  clearTimeout(slot.timer);
+  slot.unwatch?.();
+}
 
 function remember(names: Set<string>, name: string): void {
   if (names.size >= MAX_REMEMBERED) names.clear();

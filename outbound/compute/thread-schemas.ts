@@ -1,6 +1,7 @@
 // Schemas in a thread: compiled in turns, and validated against the clock of the processor.
 import type { SchemaCheck } from '../../core/gates/gate.ts';
 import { SchemaCache, type StoredSchema } from '../../core/schemas/cached.ts';
+import { threadCpuMs } from '../../core/thread-time.ts';
 import type { TimedBudget } from '../../core/timed-budget.ts';
 
 /** What compiling takes of one turn, in ms; a single schema may take longer. */
@@ -10,10 +11,10 @@ const cache = new SchemaCache();
 
 /** Compiles what is not compiled yet. @returns false when the turn is over before all are */
 export function compileFor(organizationId: string, schemas: readonly StoredSchema[]): boolean {
-  const before = process.threadCpuUsage();
+  const before = threadCpuMs();
   for (const schema of schemas) {
     if (cache.find(organizationId, schema) !== undefined) continue;
-    if (msSince(before) > TURN_MS) return false;
+    if (threadCpuMs() - before > TURN_MS) return false;
     cache.compile(organizationId, schema);
   }
   return true;
@@ -29,14 +30,9 @@ export function checkerInThread(organizationId: string, budget: TimedBudget): Sc
       return [{ path: '', message }];
     }
     const payload = request.payload();
-    const before = process.threadCpuUsage();
+    const before = threadCpuMs();
     const errors = compiled.validate(payload, request.size, budget.leftMs);
     budget.took(before);
     return errors;
   };
-}
-
-function msSince(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000;
 }

@@ -1,5 +1,6 @@
 // A thread for filters, schemas and mappings: does one task after the other.
 import { parentPort } from 'node:worker_threads';
+import { threadCpuMs } from '../../core/thread-time.ts';
 import { tryFilter } from './filter-task.ts';
 import { passGates } from './gates-task.ts';
 import { makeRows } from './rows-task.ts';
@@ -11,12 +12,13 @@ if (!port) throw new Error('thread.ts runs as a worker thread only');
 const tell = (message: ThreadMessage, handedOver: ArrayBuffer[] = []) => port.postMessage(message, handedOver);
 
 port.on('message', (task: Task) => {
-  tell({ type: 'started' });
+  const startedAt = threadCpuMs();
+  tell({ type: 'started', cpuMs: startedAt });
   try {
     const result = perform(task);
-    tell({ type: 'done', result }, buffersOf(result));
+    tell({ type: 'done', cpuMs: threadCpuMs() - startedAt, result }, buffersOf(result));
   } catch (error) {
-    tell({ type: 'failed', error: error instanceof Error ? error.name : 'Error' });
+    tell({ type: 'failed', cpuMs: threadCpuMs() - startedAt, error: error instanceof Error ? error.name : 'Error' });
   }
 });
 tell({ type: 'ready' });

@@ -1,6 +1,7 @@
 // The host's side of the sandbox: a few threads, started when the first transform runs, and a fair queue before them.
 import { Worker } from 'node:worker_threads';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
+import { endInTime } from '../thread-deadline.ts';
 import { Accounts } from './accounts.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
 import type { Job, ThreadMessage } from './thread.ts';
@@ -19,6 +20,7 @@ import {
 const START_DEADLINE_MS = 20_000;
 // Beside QuickJS's own memory, which is outside of these: texts on their way in and out.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 };
+const CODE_DEADLINE = { cpuMs: LIMITS.terminateMs, wallMs: LIMITS.clockMs };
 const MAX_REMEMBERED = 1000;
 const OVER_BUDGET = openError(ownWords`The organization has used its transformMsPerMinute`);
 const ENDING = openError(ownWords`The process is ending`);
@@ -33,6 +35,8 @@ interface Slot {
   /** Whether the job's own code is running. */
   started: boolean;
   timer?: NodeJS.Timeout;
+  /** Ends the watch over the job's own code. */
+  unwatch?: () => void;
   /** Transforms it ran, so probably has warm. */
   knows: Set<string>;
 }
@@ -137,13 +141,11 @@ export class SandboxPool {
 
   #heard(slot: Slot, message: ThreadMessage): void {
     if (!this.#slots.has(slot)) return;
-    clearTimeout(slot.timer);
+    endWaits(slot);
     const { waiting } = slot;
     if (message.type === 'started') {
       slot.started = true;
-      // The check waits for messages that came in while this process itself was busy.
-      const check = () => setImmediate(() => slot.waiting === waiting && this.#end(slot));
-      slot.timer = setTimeout(check, LIMITS.terminateMs);
+      slot.unwatch = endInTime(slot.worker, CODE_DEADLINE, message.cpuMs, () => this.#end(slot));
       return;
     }
     slot.state = 'idle';
@@ -180,7 +182,7 @@ export class SandboxPool {
    */
   #end(slot: Slot, error?: Error): void {
     if (!this.#slots.delete(slot)) return;
-    clearTimeout(slot.timer);
+    endWaits(slot);
     void slot.worker.terminate();
     const { waiting } = slot;
     if (waiting && slot.started) this.#charge(waiting, LIMITS.terminateMs);
@@ -193,6 +195,11 @@ export class SandboxPool {
     }
     this.#dispatch();
   }
+}
+
+function endWaits(slot: Slot): void {
+  clearTimeout(slot.timer);
+  slot.unwatch?.();
 }
 
 function remember(names: Set<string>, name: string): void {

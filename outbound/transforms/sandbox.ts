@@ -10,6 +10,7 @@ import {
   RELEASE_SYNC,
 } from 'quickjs-emscripten';
 import { z } from 'zod';
+import { threadCpuMs } from '../../core/thread-time.ts';
 import type { SandboxError, TransformLanguage } from './language.ts';
 import { NUMBERS, unmark } from './numbers.ts';
 import { CLOCK, HELPERS, SEAL } from './prelude.ts';
@@ -286,10 +287,4 @@ function escaped(error: unknown): TransformProblem {
   const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
   if (['RangeError', 'RuntimeError', 'QuickJSUnwrapError'].includes(name)) return problems.memory;
   return sandboxFailed(message);
-}
-
-/** CPU time of this thread, in ms: a busy machine does not shorten what a transform may take. */
-export function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }

@@ -5,9 +5,10 @@ import { isUtf8 } from 'node:buffer';
 import { parse as parseQuery } from 'node:querystring';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { threadCpuMs } from '../../core/thread-time.ts';
 import { languages } from './languages.ts';
 import { type NumberForm, tellNumbers } from './numbers.ts';
-import { openSandbox, type Sandbox, type SandboxInput, type SandboxResult, threadCpuMs } from './sandbox.ts';
+import { openSandbox, type Sandbox, type SandboxInput, type SandboxResult } from './sandbox.ts';
 import {
   LIMITS,
   problems,
@@ -24,10 +25,13 @@ export interface Job {
   event: TransformEvent | null;
 }
 type Outcome = { ok: true; output: TransformOutput } | { ok: false; problem: TransformProblem };
-/** `started`: everything of our own is loaded and the code runs from now on. `cpuMs`: what the job took in all. */
+/**
+ * `started`: everything of our own is loaded and the code runs from now on; `cpuMs`: what the thread had used by then. `done`: `cpuMs` is
+ * what the job took in all. In ms.
+ */
 export type ThreadMessage =
   | { type: 'ready' }
-  | { type: 'started' }
+  | { type: 'started'; cpuMs: number }
   | { type: 'done'; result: TransformResult; cpuMs: number };
 
 const MAX_WARM = 16;
@@ -64,7 +68,7 @@ async function perform({ transform, event }: Job): Promise<TransformResult> {
   const sandbox = takeWarm(key) ?? (await openSandbox(wasm, languages[type], code));
   // Our own work on a large payload does not count as the time of the code.
   const input = event === null ? null : inputOf(event, languages[type].numbers);
-  port?.postMessage({ type: 'started' } satisfies ThreadMessage);
+  port?.postMessage({ type: 'started', cpuMs: threadCpuMs() } satisfies ThreadMessage);
   const startedAt = performance.now();
   const result = outputOf(transform, input === null ? sandbox.check() : sandbox.run(input));
   if (event !== null) keepWarm(key, sandbox);

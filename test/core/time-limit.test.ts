@@ -1,5 +1,12 @@
 import { expect } from 'chai';
+import { threadCpuMs } from '../../core/thread-time.ts';
 import { TimeLimitError, withinTime } from '../../core/time-limit.ts';
+
+/** Uses processor time. @param cpuMs of this thread */
+function burn(cpuMs: number): void {
+  const before = threadCpuMs();
+  while (threadCpuMs() - before < cpuMs);
+}
 
 describe('a time limit', () => {
   it('gives what the work returns or throws', () => {
@@ -25,6 +32,19 @@ describe('a time limit', () => {
       return 'done';
     };
     expect(withinTime(100, wait)).to.equal('done');
+    expect(tries).to.equal(2);
+  });
+
+  it('begins work again that had a part of its time only', () => {
+    const standStill = new Int32Array(new SharedArrayBuffer(4));
+    let tries = 0;
+    const work = () => {
+      tries += 1;
+      burn(60);
+      if (tries === 1) Atomics.wait(standStill, 0, 0, 300);
+      return 'done';
+    };
+    expect(withinTime(100, work)).to.equal('done');
     expect(tries).to.equal(2);
   });
 
