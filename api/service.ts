@@ -181,12 +181,14 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const release = async () => {
     clearInterval(partitions);
     stopWatching();
-    await metrics.stop();
+    // It may wait for a receiver of metrics, for which nothing else has to.
+    const metricsEnd = metrics.stop();
     await ingest.close();
     await quotas.close();
     await organizations.stop();
     const parts = [backlog, refusals, signals, sender, warehouses, transforms, compute];
     await Promise.all(parts.map((part) => part.close()));
+    await metricsEnd;
     await Promise.all([ingestPool.end(), pool.end(), servicePool.end(), orm.close(), temporal.connection.close()]);
   };
   endOnRequest({ server, connections, settings, release, log });

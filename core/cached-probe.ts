@@ -2,6 +2,8 @@
 
 /** How long a result is valid, ms: less than the usual probe interval of load balancers. */
 const KEPT_MS = 500;
+/** What is wrong with a server that could not be asked. */
+export const UNREACHABLE = 'cannot be reached';
 
 /** One check at a time for all callers; its result is cached for a moment. */
 export class CachedProbe {
@@ -30,7 +32,7 @@ export class CachedProbe {
   }
 
   async #look(): Promise<void> {
-    const problem = await this.#ask().catch(() => 'cannot be reached');
+    const problem = await this.#ask().catch(() => UNREACHABLE);
     this.#found = { problem, at: performance.now() };
     this.#underWay = undefined;
   }

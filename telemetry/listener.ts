@@ -85,14 +85,18 @@ function adviceFor({ code }: NodeJS.ErrnoException, host: string, port: number):
 
 function tryToListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
-    const onError = (error: NodeJS.ErrnoException) => resolve(error);
-    server.once('error', onError);
-    server.listen({ host, port, exclusive: true }, () => {
+    const onError = (error: NodeJS.ErrnoException) => {
+      server.off('listening', onListening);
+      resolve(error);
+    };
+    const onListening = () => {
       server.off('error', onError);
       // Nobody else listens to it, and an error event without a listener ends the process.
       server.on('error', () => {});
       resolve(null);
-    });
+    };
+    server.once('error', onError).once('listening', onListening);
+    server.listen({ host, port, exclusive: true });
   });
 }
 

@@ -23,7 +23,8 @@ const LOOK_EVERY_MS = 5000;
 // Figures are taken so often, and each time is followed by a rest of this many times its duration: a twentieth of a core at most.
 const TAKE_EVERY_MS = 10_000;
 const REST = 19;
-// More than the deadlines of all statements together (10 s each).
+// What is not taken by then is left out, and the claim outlasts what is under way then.
+const TAKE_FOR_MS = 30_000;
 const CLAIM_MS = 90_000;
 
 export interface SamplerDeps {
@@ -49,7 +50,8 @@ export function startSampler({ pool, settings, log }: SamplerDeps): { stop(): Pr
     const began = performance.now();
     const onError = (error: unknown) =>
       throttled(log).warn({ cause: causeOf(error) }, 'a figure of the metrics could not be taken');
-    const taken = await takeFigures(pool, settings, onError, ending.signal);
+    const enough = AbortSignal.any([ending.signal, AbortSignal.timeout(TAKE_FOR_MS)]);
+    const taken = await takeFigures(pool, settings, onError, enough);
     if (ending.signal.aborted) return releaseSnapshot(pool, name);
     const restMs = Math.max(TAKE_EVERY_MS, (performance.now() - began) * REST);
     await writeSnapshot(pool, name, taken, restMs);

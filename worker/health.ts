@@ -1,6 +1,6 @@
 // Whether this worker can start deliveries, for the probes of whoever runs it.
 import type { NativeConnection } from '@temporalio/worker';
-import { CachedProbe } from '../core/cached-probe.ts';
+import { CachedProbe, UNREACHABLE } from '../core/cached-probe.ts';
 import { sizeOf } from '../core/positions.ts';
 import { takesAttributes } from '../temporal-config/namespace.ts';
 import type { Readiness } from '../telemetry/index.ts';
@@ -54,7 +54,11 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
           lastClaimSeconds: claimedMsAgo === undefined ? null : Math.round(claimedMsAgo / 100) / 10,
           inFlight,
         },
-        temporal: { answers: found !== undefined, searchAttributes: found === null, polling: isPolling },
+        temporal: {
+          answers: found !== undefined && found !== UNREACHABLE,
+          searchAttributes: found === null,
+          polling: isPolling,
+        },
       },
     };
   };

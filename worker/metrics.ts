@@ -45,7 +45,8 @@ export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<Worke
     ...deps,
     role: 'worker',
     env: process.env,
-    pool: deps.pools.commands,
+    // Not `commands`, for which the relay waits.
+    pool: deps.pools.warehouses,
     readiness: createReadiness({ ...deps, isEnding: () => isEnding }),
     others: deps.temporalMetrics,
   });

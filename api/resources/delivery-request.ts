@@ -119,14 +119,17 @@ interface Asked {
 async function askedAttempt(
   deps: ApiDeps,
   { id, status, attemptCount }: DeliveryRecord,
-  attempt = Math.max(1, attemptCount),
+  asked: number | undefined,
 ): Promise<Asked> {
-  const last = isOpenStatus(status) ? attemptCount + 1 : Math.max(1, attemptCount);
+  const attempts = await attemptsOf(deps.pool, [id]);
+  // One that ended after its delivery had been cancelled is kept, and not counted.
+  const made = Math.max(attemptCount, attempts.at(-1)?.attemptNumber ?? 0);
+  const attempt = asked ?? Math.max(1, made);
+  const last = isOpenStatus(status) ? made + 1 : Math.max(1, made);
   if (attempt > last) throw invalid('attempt', `must be at most ${last}: this delivery has no more`);
-  if (attempt > attemptCount) {
+  if (attempt > made) {
     return { attemptNumber: attempt, state: isOpenStatus(status) ? 'next' : 'never', recorded: undefined };
   }
-  const attempts = await attemptsOf(deps.pool, [id]);
   const recorded = attempts.find(({ attemptNumber }) => attemptNumber === attempt);
   return { attemptNumber: attempt, state: 'made', recorded };
 }
@@ -137,6 +140,9 @@ async function show(
   delivery: DeliveryRecord,
   { attemptNumber, state, recorded, includeBody }: Asked & { includeBody: boolean },
 ) {
+  const wasTransformed = typeof recorded?.exchange?.versions.transform === 'number';
+  const made = await recompute(ctx, deps, delivery, wasTransformed);
+  // Read after what made the request: what changes in between is rather told once too often than not at all.
   const now = await requestRecords(deps.pool, organizationId(ctx), delivery);
   const doubts = state === 'made' ? changesSince(recorded, now, delivery) : [];
   const answer = (outcome: { request: object } | { problem: Problem }) => ({
@@ -148,8 +154,6 @@ async function show(
     ...outcome,
     doubts: doubts.map(showDoubt),
   });
-  const wasTransformed = typeof recorded?.exchange?.versions.transform === 'number';
-  const made = await recompute(ctx, deps, delivery, wasTransformed);
   if ('problem' in made) return answer(made);
 
   const { destination, content } = made;

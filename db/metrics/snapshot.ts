@@ -3,6 +3,9 @@ import type { Figures } from '../../core/metrics/snapshot.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 
+// Figures of the future were taken before the clock was set back.
+const IS_DUE = `(next_at <= now() or taken_at > now() + interval '1 minute')`;
+
 /** The figures as they were written last. */
 export interface Snapshot {
   figures: Figures;
@@ -14,7 +17,7 @@ export interface Snapshot {
 
 export async function readSnapshot(db: Queryable): Promise<Snapshot> {
   const { rows } = await db.query<Snapshot>(
-    `select figures, next_at <= now() as "isDue",
+    `select figures, ${IS_DUE} as "isDue",
             case when taken_at > '-infinity' then (extract(epoch from now() - taken_at) * 1000)::float8 end as "ageMs"
      from metrics_snapshot`,
   );
@@ -27,7 +30,9 @@ export async function readSnapshot(db: Queryable): Promise<Snapshot> {
  */
 export async function claimSnapshot(db: Queryable, by: string, forMs: number): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update metrics_snapshot set next_at = now() + make_interval(secs => $2::float8 / 1000), taken_by = $1 where next_at <= now()`,
+    `update metrics_snapshot
+     set next_at = now() + make_interval(secs => $2::float8 / 1000), taken_by = $1, taken_at = least(taken_at, now())
+     where ${IS_DUE}`,
     [by, forMs],
   );
   return rowCount === 1;

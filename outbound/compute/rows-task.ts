@@ -8,7 +8,8 @@ import type { MadeRow, RowEvent, RowsTask } from './types.ts';
 
 /** What the row of one event may take, in ms: for what it searches, and for each byte that its rules may write. */
 const SEARCH_MS = 500;
-const MS_PER_BYTE = 1 / 20_000;
+// Several times what it takes on a quick processor: an event must not fail for a slow one.
+const MS_PER_BYTE = 1 / 5_000;
 const MOST_MS = 5000;
 /** What is begun in one turn, in ms; the rest of the events has another one. */
 const TURN_MS = 500;

@@ -16,7 +16,7 @@ interface Ended {
 }
 
 describe('the time of a transform', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let child: ChildProcess;
   let lines: Interface;
   before(() => {
@@ -40,10 +40,10 @@ describe('the time of a transform', function () {
   it('does not go on while the processor does something else', async () => {
     // The first run starts the thread.
     const warm = await begin();
-    const { durationMs } = await warm();
+    let { durationMs } = await warm();
     // Somewhere in the middle of the next ones.
     const stopped: Ended[] = [];
-    for (let tries = 0; tries < 10 && stopped.length < 2; tries += 1) {
+    for (let tries = 0; tries < 40 && stopped.length < 2; tries += 1) {
       const end = await begin();
       await sleep(durationMs / 4);
       child.kill('SIGSTOP');
@@ -51,6 +51,7 @@ describe('the time of a transform', function () {
       child.kill('SIGCONT');
       const ended = await end();
       if (!ended.ok || ended.durationMs > STOP_MS) stopped.push(ended);
+      else durationMs = Math.min(durationMs, ended.durationMs);
     }
     expect(stopped.map(({ ok }) => ok)).to.deep.equal([true, true]);
   });

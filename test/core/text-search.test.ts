@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { threadCpuMs } from '../../core/thread-time.ts';
 import { includesText } from '../../core/text-search.ts';
 
 describe('a text in a text', () => {
@@ -19,9 +20,9 @@ describe('a text in a text', () => {
 
   it('takes linear time where the engine does not', () => {
     const text = 'a'.repeat(2_000_000);
-    const startedAt = performance.now();
+    const before = threadCpuMs();
     expect(includesText(text, `b${'a'.repeat(9998)}`)).to.equal(false);
     expect(includesText(text, `${'a'.repeat(4999)}b${'a'.repeat(4999)}`)).to.equal(false);
-    expect(performance.now() - startedAt).to.be.lessThan(2000);
+    expect(threadCpuMs() - before).to.be.lessThan(2000);
   });
 });

@@ -27,7 +27,8 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms`
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
   before(async () => {
-    database = await ownDatabase('volume');
+    // What fills it may take long.
+    database = await ownDatabase('volume', { statementTimeoutMs: 600_000 });
     volume = await fillHour(database.pool, ROWS, DAYS_AGO, 60);
     hurried = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: DEADLINE_MS, onError: () => {} });
   });

@@ -102,7 +102,8 @@ describe('the attempts under way at a destination @lanes', () => {
 
   it('become more while more of them bring more answers', async () => {
     const server = createServer((request, response) => {
-      request.resume().on('end', () => setTimeout(() => response.end(), 400));
+      // So long that a slow machine, too, has as many under way as the limit lets it.
+      request.resume().on('end', () => setTimeout(() => response.end(), 2000));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;

@@ -8,6 +8,7 @@ import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Endpoint, type Receiver, type ReceivedRequest, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 interface Shown {
   attemptNumber: number;
@@ -132,6 +133,26 @@ describe('the request of a delivery, made again', () => {
     expectEqual(made, endpoint, endpoint.requests[0], ['webhook-signature']);
     expect(codesOf(await shownOf(delivery.id, '?attempt=2'))).to.deep.equal(['SIGNED_LATER']);
     await testInstance.client.post(`/api/deliveries/${delivery.id}/cancel`);
+  });
+
+  it('of an attempt that ended after its delivery had been cancelled is what the receiver got', async () => {
+    const answered = Promise.withResolvers<void>();
+    const endpoint = receiver.endpoint({ status: 200, after: answered.promise });
+    const { source, destination } = await records.pipe(endpoint.url, {
+      destination: { headers: { 'X-Team': 'blue' } },
+    });
+    const eventId = await records.accepted(source, BODY);
+    await until('the attempt', () => endpoint.requests.length === 1);
+    const { id } = await records.deliveryWith('pending', eventId);
+    await testInstance.client.post(`/api/deliveries/${id}/cancel`);
+    await patch(`/api/destinations/${destination.id}`, { headers: { 'X-Team': 'red' } });
+    answered.resolve();
+    await until('its record', async () => (await records.delivery(id)).attempts.length === 1);
+    const shown = await shownOf(id);
+    expect(shown).to.deep.include({ attemptNumber: 1, state: 'made' });
+    expect(codesOf(shown)).to.deep.equal(['DESTINATION_CHANGED']);
+    expectEqual(shown, endpoint, endpoint.requests[0]);
+    expectInvalid(await testInstance.client.request('GET', `/api/deliveries/${id}/request?attempt=2`), 'attempt');
   });
 
   it('of the next attempt is what the receiver will get; there is none after that', async () => {

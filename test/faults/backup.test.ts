@@ -20,6 +20,8 @@ const project = join(import.meta.dirname, '..', '..');
 const RECOVERY_MS = 240_000;
 const SENDERS = 2;
 const PAUSE_MS = 100;
+// While the backup is taken, which may take minutes: what comes then must not become more than the machine can deliver.
+const PAUSE_IN_BACKUP_MS = 1000;
 const BEFORE_BACKUP = 20;
 const AFTER_BACKUP = 20;
 
@@ -49,7 +51,7 @@ describe('PostgreSQL, restored from a backup @lanes', function () {
     const source = await records.source();
     const destinations = await Promise.all([
       records.destination(good.url),
-      records.destination(down.url, { retryPolicy: onceMore(50, 3000) }),
+      records.destination(down.url, { retryPolicy: onceMore(50, 20_000) }),
     ]);
     const ids = destinations.map(({ id }) => id);
     await records.route(source.id, ids, { circuitFailureThreshold: 1000 });
@@ -57,12 +59,13 @@ describe('PostgreSQL, restored from a backup @lanes', function () {
 
     let acknowledged = acknowledgedBefore;
     let sending = true;
+    let pauseMs = PAUSE_MS;
     const sender = async () => {
       while (sending) {
         const began = acknowledged;
         const answer = await records.post(source, '{"order":2}');
         if (answer.status === 200 && began === acknowledged) began.add(answer.body.eventId);
-        await pause(PAUSE_MS);
+        await pause(pauseMs);
       }
     };
     const senders = Promise.all(Array.from({ length: SENDERS }, sender));
@@ -70,7 +73,9 @@ describe('PostgreSQL, restored from a backup @lanes', function () {
     await until('deliveries to be made', () => arrivedAtBoth() > BEFORE_BACKUP, RECOVERY_MS);
     // What is acknowledged while it is taken may be in it or not.
     acknowledged = new Set();
+    pauseMs = PAUSE_IN_BACKUP_MS;
     await takeBaseBackup(testInstance.databaseUrl, join(folder, 'taken'));
+    pauseMs = PAUSE_MS;
     expect(acknowledged.size, 'acknowledged while it was taken').to.be.greaterThan(0);
     acknowledged = acknowledgedAfter;
     await until('more to be acknowledged', () => acknowledgedAfter.size > AFTER_BACKUP, RECOVERY_MS);

@@ -19,7 +19,7 @@ describe('deleting organizations of which one cannot be deleted', function () {
     database = await ownDatabase('deletions');
     connection = await Connection.connect({ address: temporalAddress });
     deps = {
-      pool: createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 300, onError: () => {} }),
+      pool: createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1500, onError: () => {} }),
       client: new Client({ connection, namespace }),
       log: createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker'),
     };

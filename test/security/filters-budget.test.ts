@@ -85,8 +85,9 @@ describe('Filters that are too much work', function () {
   for (const { what, routes, body, error = /^The filter was not applied: /, isDone = false } of attacks) {
     it(`leave others alone: ${what}`, async () => {
       const source = await sourceWith(routes);
-      const { result: eventId, seen } = await neighbour.during(() => ingest(organization, source, body()));
-      expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
+      const sent = body();
+      const { result: eventId, seen } = await neighbour.during(() => ingest(organization, source, sent));
+      expect(seen.longestMs, `the longest turn during ${seen.answers} answers`).to.be.lessThan(BAR_MS);
       const { data } = await organization.api.list<Delivery>(`/api/deliveries?eventId=${eventId}&pageSize=100`);
       const failed = data.filter(({ status }) => status === 'filter_failed');
       expect(failed, 'the others are filtered').to.have.length(data.length);
@@ -134,7 +135,7 @@ describe('Filters that are too much work', function () {
     const { result, seen } = await neighbour.during(() =>
       Promise.all(times(60, (n) => send('POST', url, headers, body(n)))),
     );
-    expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
+    expect(seen.longestMs, `the longest turn during ${seen.answers} answers`).to.be.lessThan(BAR_MS);
     // On a machine that is busy, some do not get their turn in time.
     for (const answer of result) expect(answer.status).to.be.oneOf([200, 503]);
     expect(result.filter(({ status }) => status === 200)).to.not.be.empty;
@@ -154,7 +155,8 @@ describe('Filters that are too much work', function () {
     const attack = Promise.all(
       times(12, async () => {
         const { status } = await send('POST', url, headers, heavy);
-        answered += 1;
+        // What did not get its turn in time took no thread.
+        if (status === 200) answered += 1;
         return status;
       }),
     );

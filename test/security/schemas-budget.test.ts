@@ -42,10 +42,12 @@ describe('Schemas that are too much work', function () {
   it('are compiled beside the loop when they are stored, and for webhooks', async () => {
     const seeds = ['a', 'b', 'c', 'd'];
     const { result: source, seen } = await neighbour.during(async () => {
-      const schemas = await Promise.all(seeds.map((seed) => create(large(seed))));
+      // One after the other: on a slow machine the last of several would not get its turn in time.
+      const schemas: { id: string }[] = [];
+      for (const seed of seeds) schemas.push(await create(large(seed)));
       return sourceWith(schemas.map(({ id }) => id));
     });
-    expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
+    expect(seen.longestMs, `the longest turn during ${seen.answers} answers`).to.be.lessThan(BAR_MS);
     const first = await neighbour.during(() => ingest(organization, source, payload('a')));
     expect(first.seen.longestMs).to.be.lessThan(BAR_MS);
     expect((await deliveriesOf(organization, first.result)).map(({ status }) => status)).to.deep.equal(
@@ -71,7 +73,7 @@ describe('Schemas that are too much work', function () {
     const { id } = await create({ $ref: '#/$defs/d0', $defs });
     const source = await sourceWith([id, id, id]);
     const { result: eventId, seen } = await neighbour.during(() => ingest(organization, source, '5'));
-    expect(seen.longestMs, `the slowest of ${seen.answers} answers`).to.be.lessThan(BAR_MS);
+    expect(seen.longestMs, `the longest turn during ${seen.answers} answers`).to.be.lessThan(BAR_MS);
     expect((await deliveriesOf(organization, eventId)).map(({ status }) => status)).to.deep.equal(
       Array.from({ length: 3 }, () => 'schema_failed'),
     );

@@ -26,20 +26,31 @@ export async function takeBaseBackup(databaseUrl: string, dataDir: string): Prom
     await mkdir(dataDir, { recursive: true, mode: 0o711 });
     // Keeps the log since the start of the backup from being removed; it ends with this connection.
     await client.query(`select pg_create_physical_replication_slot('hookyard_test_backup', true, true)`);
-    await client.query(`select pg_backup_start('hookyard', fast => true)`);
-    await copyTree(files, copy, NOT_COPIED);
-    const { rows: stopped } = await client.query<{ labelfile: string }>(
-      'select labelfile from pg_backup_stop(wait_for_archive => false)',
+    const { rows: started } = await client.query<{ first: string }>(
+      `select pg_walfile_name(pg_backup_start('hookyard', fast => true)) as first`,
     );
-    await copyTree(join(files, 'pg_wal'), join(copy, 'pg_wal'));
+    await copyTree(files, copy, NOT_COPIED);
+    const { rows: stopped } = await client.query<{ labelfile: string; last: string }>(
+      'select labelfile, pg_walfile_name(lsn) as last from pg_backup_stop(wait_for_archive => false)',
+    );
+    await copyLog(join(files, 'pg_wal'), join(copy, 'pg_wal'), started[0]?.first ?? '', stopped[0]?.last ?? '');
     const { uid, gid } = await lstat(files);
     const label = join(copy, 'backup_label');
     await writeFile(label, stopped[0]?.labelfile ?? '', { mode: 0o600 });
     await mkdir(join(copy, 'pg_replslot'), { mode: 0o700 });
-    for (const made of [label, join(copy, 'pg_replslot')]) await chown(made, uid, gid);
+    for (const made of [label, join(copy, 'pg_wal'), join(copy, 'pg_replslot')]) await chown(made, uid, gid);
     await copyTree(join(dirname(files), PASSWORD_FILE), join(dataDir, PASSWORD_FILE));
   } finally {
     await client.end();
+  }
+}
+
+/** The write-ahead log from one segment to another; besides it there are recycled files, up to a gigabyte. */
+async function copyLog(from: string, to: string, first: string, last: string): Promise<void> {
+  await mkdir(to, { mode: 0o700 });
+  for (const name of await readdir(from)) {
+    const isNeeded = /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last;
+    if (isNeeded) await copyTree(join(from, name), join(to, name));
   }
 }
 

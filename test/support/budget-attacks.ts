@@ -1,9 +1,11 @@
 // What tests of work budgets attack: one organization's routes, beside a neighbour that must not notice.
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from './api-records.ts';
+import { send } from './http-client.ts';
+import { LOOP_WATCH, longTurns } from './loop-watch.ts';
 import { makeNeighbour, type Neighbour } from './neighbour.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from './service.ts';
 
-/** Other test files use the processors too. Without budgets the attacks hold the loop from five seconds to minutes. */
+/** Processor time of one turn of the event loop. Without budgets the attacks hold it from five seconds to minutes. */
 export const BAR_MS = 2000;
 
 export interface Attacked {
@@ -12,11 +14,25 @@ export interface Attacked {
   neighbour: Neighbour;
 }
 
-/** An API of its own. */
+/** An API of its own. What the neighbour sees as longest is the longest turn of its event loop, in processor time. */
 export async function startAttacked(): Promise<Attacked> {
-  const service = await startService('api');
+  const service = await startService('api', LOOP_WATCH);
   const organization = await createOrganization({ service });
-  return { service, organization, neighbour: await makeNeighbour(service) };
+  const neighbour = await makeNeighbour(service);
+  return {
+    service,
+    organization,
+    neighbour: {
+      ...neighbour,
+      async during(work) {
+        const since = service.output().length;
+        const { result, seen } = await neighbour.during(work);
+        // A few turns more, in which a long one is told.
+        for (let turns = 0; turns < 3; turns += 1) await send('GET', `${service.url}/healthz`);
+        return { result, seen: { ...seen, longestMs: Math.max(0, ...longTurns(service, since)) } };
+      },
+    },
+  };
 }
 
 /** A source with a route for each of these members, each to a destination of its own: others would be refused as duplicates. */

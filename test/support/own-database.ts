@@ -22,13 +22,21 @@ export interface OwnDatabase {
   close(): Promise<void>;
 }
 
-/** A migrated database. @param name what its name begins with; `options.connections`: of the pool */
-export async function ownDatabase(name: string, options: { connections?: number } = {}): Promise<OwnDatabase> {
+/**
+ * A migrated database.
+ * @param name what its name begins with
+ * @param options.connections of the pool
+ * @param options.statementTimeoutMs of the pool; its client has this deadline too, whatever the server is told later
+ */
+export async function ownDatabase(
+  name: string,
+  options: { connections?: number; statementTimeoutMs?: number } = {},
+): Promise<OwnDatabase> {
   const { databaseUrl, drop } = await createMigratedDatabase(`${name}_${randomBytes(4).toString('hex')}`);
-  const { connections = 4 } = options;
+  const { connections = 4, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   const pool = createPool(databaseUrl, {
     max: connections,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    statementTimeoutMs,
     onError: () => {},
   });
   return {

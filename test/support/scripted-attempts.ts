@@ -16,6 +16,7 @@ import type {
   ReconcilePosition,
   ReconcileStep,
 } from '../../activities/types.ts';
+import { withHeartbeat } from '../../activities/heartbeat.ts';
 import { ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';
 import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
@@ -251,7 +252,8 @@ function scriptedActivities(
     async attemptDelivery(request) {
       const { attempts, steps } = scriptOf(request.deliveryId);
       attempts.push({ ...request, local: activityInfo().isLocal });
-      const step = await steps.shift();
+      // With heartbeats as the real one: a step that waits would count as lost.
+      const step = await withHeartbeat(async () => steps.shift());
       if (step === undefined) throw new Error('The script has no further attempt');
       if (step instanceof Error) throw step;
       return step;
