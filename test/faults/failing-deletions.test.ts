@@ -19,7 +19,7 @@ describe('deleting organizations of which one cannot be deleted', function () {
     database = await ownDatabase('deletions');
     connection = await Connection.connect({ address: temporalAddress });
     deps = {
-      pool: createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1500, onError: () => {} }),
+      pool: createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1000, onError: () => {} }),
       client: new Client({ connection, namespace }),
       log: createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker'),
     };
@@ -29,7 +29,7 @@ describe('deleting organizations of which one cannot be deleted', function () {
     await connection?.close();
     await database?.close();
   });
-  beforeEach(() => database.pool.query('delete from organizations'));
+  beforeEach(() => database.pool.query('delete from organizations; delete from housekeeping_failures'));
 
   /** One whose deletion was requested, with a source; the first one first. */
   async function deleted(): Promise<string> {

@@ -205,7 +205,7 @@ describe('an attempt whose result the database does not take', () => {
     );
     const hasty = createPool(database.databaseUrl, {
       max: 2,
-      statementTimeoutMs: 200,
+      statementTimeoutMs: 1000,
       onError: () => {},
       hotPath: true,
     });
