@@ -10,6 +10,8 @@ import { until } from '../support/until.ts';
 import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
 
+// On a loop that is held the rows of the attack take more than 7 s.
+const HELD_MS = 4000;
 const RULES = 8;
 const EVENTS = 10;
 
@@ -90,7 +92,7 @@ describe('Mappings that are too much work', function () {
       },
       120_000,
     );
-    console.log({ count, longest, alone });
+    expect(longest, `the slowest of ${count}; alone it took ${Math.round(alone)} ms`).to.be.lessThan(alone + HELD_MS);
     const { data } = await attacker.client.list<{ eventId: string; status: string; error: string | null }>(
       `/api/deliveries?destinationId=${pipe.destinationId}&pageSize=100`,
     );
