@@ -63,12 +63,15 @@ export const ATTACKS: Attack[] = [
   {
     name: 'heavy filters',
     prepare: async (attacker) => {
-      const filterConditions = Array.from({ length: 50 }, (_, n) => ({
+      // As many regular expressions as a route may have, on each of five routes.
+      const filterConditions = Array.from({ length: 10 }, (_, n) => ({
         field: `payload.items[*].${'abcde'[n % 5]}`,
         operator: 'matches',
         value: `^(x+)+${n}$`,
       }));
-      const path = await fanOut(attacker, attacker.targets.quick, 1, { route: { filterConditions } });
+      const path = await fanOut(attacker, attacker.targets.quick, 5 * MOST_OF_A_ROUTE, {
+        route: { filterConditions },
+      });
       const items = Array.from({ length: 10_000 }, () => ({ a: 'xxxxxxxxxxxx', b: 'xxxxxxxx' }));
       const send = await webhooks(attacker, path, JSON.stringify({ items }));
       return () => repeat(attacker, 2, send);
