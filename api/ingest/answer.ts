@@ -1,0 +1,61 @@
+// How a webhook or a handshake is answered.
+// Rules: INGEST-01, INGEST-24, PRV-11.
+import type Koa from 'koa';
+import type { IngestResult } from '../../core/metrics/ingest.ts';
+import type { Reply } from '../../core/verification/handshakes.ts';
+import type { SourceRouting } from './routing.ts';
+
+export interface IngestAnswer {
+  /** How it is counted. */
+  result: IngestResult;
+  status: number;
+  headers: Record<string, string>;
+  /** Text with its content type, or an object that is sent as JSON; null: no body. */
+  body: { type: string; text: string } | { json: object } | null;
+}
+
+// What a tenant wrote is served from the address of the API: no browser guesses another type, nor lets it do anything.
+const TENANTS_CONTENT = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "sandbox; default-src 'none'",
+};
+
+/** @param outcome the default answer's body */
+export function acceptedAnswer(
+  { answer }: Pick<SourceRouting, 'answer'>,
+  outcome: { eventId: string; duplicate?: true },
+): IngestAnswer {
+  const result = outcome.duplicate ? 'duplicate' : 'stored';
+  if (answer === null) return { result, status: 200, headers: {}, body: { json: { success: true, ...outcome } } };
+  const { status, body, contentType } = answer;
+  return { result, status, headers: TENANTS_CONTENT, body: body === '' ? null : { type: contentType, text: body } };
+}
+
+export function challengeAnswer(challenge: string): IngestAnswer {
+  return { result: 'challenge', status: 200, headers: {}, body: { json: { challenge } } };
+}
+
+/** What came from a stranger goes back as text or JSON that no browser takes for a page. */
+export function handshakeAnswer({ status, headers, content }: Reply): IngestAnswer {
+  return {
+    result: 'challenge',
+    status,
+    headers: { ...headers, 'X-Content-Type-Options': 'nosniff' },
+    body: content && { type: content.type, text: content.body },
+  };
+}
+
+export function writeAnswer(ctx: Koa.Context, { result, status, headers, body }: IngestAnswer): void {
+  ctx.state.ingestResult = result;
+  ctx.status = status;
+  ctx.set(headers);
+  // Koa makes 204 of an answer without a body.
+  if (body === null) {
+    if (status !== 204 && status !== 205) ctx.body = '';
+    ctx.remove('Content-Type');
+  } else if ('json' in body) ctx.body = body.json;
+  else {
+    ctx.type = body.type;
+    ctx.body = body.text;
+  }
+}

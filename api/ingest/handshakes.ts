@@ -1,0 +1,50 @@
+// Remembers which handshakes were answered: the last one of each source is shown with it. One costs memory only; every second what has
+// come together is stored in one statement.
+import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
+import { PollLoop } from '../../core/poll-loop.ts';
+import { throttled } from '../../core/throttled-log.ts';
+import { type Handshaken, recordHandshakes } from '../../db/handshakes.ts';
+import type { Queryable } from '../../db/pool.ts';
+
+const EVERY_MS = 1000;
+// Strangers can cause one for each source with a provider.
+const MAX_PENDING = 10_000;
+
+export class Handshakes {
+  readonly #pool: Queryable;
+  readonly #log: Log;
+  readonly #loop: PollLoop;
+  #pending = new Map<string, Handshaken>();
+
+  constructor({ pool, log }: { pool: Queryable; log: Log }) {
+    this.#pool = pool;
+    this.#log = log;
+    this.#loop = new PollLoop({ round: () => this.#store(), onError: (error) => this.#lost(error) });
+  }
+
+  note(sourceId: string, kind: string, at: Date): void {
+    if (this.#pending.size < MAX_PENDING || this.#pending.has(sourceId)) {
+      this.#pending.set(sourceId, { sourceId, kind, at });
+    }
+  }
+
+  /** Stores what is left. */
+  async close(): Promise<void> {
+    await this.#loop.stop();
+    await this.#store().catch((error: unknown) => this.#lost(error));
+  }
+
+  async #store() {
+    const taken = [...this.#pending.values()];
+    this.#pending = new Map();
+    if (taken.length > 0) await recordHandshakes(this.#pool, taken);
+    return { ms: EVERY_MS };
+  }
+
+  // Failure policy: they are lost. The provider was answered, and a source whose handshake is not shown works all the same.
+  #lost(error: unknown) {
+    throttled(this.#log).warn({ cause: causeOf(error) }, 'answered handshakes cannot be stored');
+    return { ms: EVERY_MS };
+  }
+}

@@ -1,0 +1,59 @@
+// Webhooks and handshakes of a source with a provider.
+// Rules: PRV-05, PRV-08, PRV-11 to PRV-14.
+import type { Verification } from '../../core/signatures/index.ts';
+import { type Reply, replyTo } from '../../core/verification/handshakes.ts';
+import { type ProviderRequest, verifyScheme, withoutSecret } from '../../core/verification/index.ts';
+import type { Received } from './received.ts';
+import type { Provided } from './routing.ts';
+
+export type Outcome =
+  | { kind: 'handshake'; reply: Reply; mac: Buffer | null }
+  | { kind: 'verified'; verification: Verification };
+
+/**
+ * @param baseUrl under which the provider knows this service
+ * @param answersStrangers whether handshakes are answered whose sender proves nothing
+ */
+export function judgeProvided(
+  provided: Provided,
+  received: Received,
+  { baseUrl, answersStrangers }: { baseUrl: string; answersStrangers: boolean },
+): Outcome {
+  const { provider, credentials, previous } = provided;
+  if (provider === null) return refused('This release does not know the provider of the source');
+  const request = requestOf(received, baseUrl);
+  const early = replyTo(provider.handshakes, credentials, request, false);
+  if (early !== null && (answersStrangers || early.isProven)) return { kind: 'handshake', reply: early, mac: null };
+  if (credentials.secret === '') return refused('The provider has not sent its secret to the source yet');
+  let used = credentials;
+  let verification = verifyScheme(provider.verification, credentials, request);
+  if (!verification.valid && previous !== null && request.nowMs < previous.untilMs) {
+    const earlier = verifyScheme(provider.verification, previous.credentials, request);
+    if (earlier.valid) [verification, used] = [earlier, previous.credentials];
+  }
+  if (!verification.valid) return { kind: 'verified', verification };
+  const reply = replyTo(provider.handshakes, used, request, true);
+  if (reply !== null) return { kind: 'handshake', reply, mac: verification.mac };
+  return { kind: 'verified', verification };
+}
+
+const refused = (reason: string): Outcome => ({ kind: 'verified', verification: { valid: false, reason } });
+
+function requestOf(received: Received, baseUrl: string): ProviderRequest {
+  const { organizationSlug, sourceSlug, token, method, headers, body, queryText } = received;
+  return {
+    ...{ method, headers, body },
+    nowMs: received.receivedAt.getTime(),
+    query: () => received.query(),
+    isRepeated: (name) => received.isRepeated(name),
+    parsed: (parse) => received.parsed(parse),
+    url: () =>
+      `${baseUrl}/ingest/${organizationSlug}/${sourceSlug}${token === null ? '' : `/${token}`}${queryText && `?${queryText}`}`,
+  };
+}
+
+/** The headers and the query of a webhook as they are stored: a secret that the provider sends is not among them. */
+export function storedParts(provided: Provided | null, { headers, queryText }: Received) {
+  const scheme = provided?.provider?.verification;
+  return scheme === undefined ? { headers, queryText } : withoutSecret(scheme, { headers, queryText });
+}

@@ -1,0 +1,211 @@
+// How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures) or by its provider
+// (providers/). Public members stand in clear, secrets encrypted.
+// Rules: SRC-12 to SRC-19, PRV-01 to PRV-04, PRV-10.
+import { z } from 'zod';
+import { openCredentials, PROVIDER_TYPE, providerOf, sealedCredentials } from '../../core/provider-config.ts';
+import { isRedacted } from '../../core/redaction.ts';
+import {
+  newSecretSchema,
+  newVerificationConfigSchema,
+  publicVerificationConfig,
+  type VerificationConfig,
+  verificationConfigSchema,
+} from '../../core/signatures/index.ts';
+import { type Credentials, isSigned, secretProblem } from '../../core/verification/index.ts';
+import type { IdempotencyKeyRule, Source } from '../../db/entities.ts';
+import { type Provider, providerNamed } from '../../providers/index.ts';
+import type { ApiDeps } from '../context.ts';
+import { invalid } from '../errors.ts';
+import { check } from '../validation.ts';
+
+type SentConfig = Record<string, unknown> | null | undefined;
+type Deps = Pick<ApiDeps, 'secretBox'>;
+type Columns = Pick<Source, 'provider' | 'verification' | 'verificationSecret'> &
+  Partial<Pick<Source, 'previousVerificationSecret' | 'previousSecretUntil'>>;
+
+// A secret that is set by an update counts alone, and at once.
+const NOT_ROTATED = { previousVerificationSecret: null, previousSecretUntil: null };
+
+/** The columns of a new source. @throws ApiError 400 */
+export function newVerification(deps: Deps, id: string, provider: string | null, config: SentConfig): Columns {
+  return provider === null
+    ? ownColumns(deps, id, config ?? { type: 'none' }, null)
+    : providedColumns(deps, id, knownProvider(provider), config ?? {}, null);
+}
+
+/** The columns that an update changes. @throws ApiError 400 */
+export function changedVerification(
+  deps: Deps,
+  stored: Source,
+  provider: string | null | undefined,
+  config: SentConfig,
+): Columns | undefined {
+  const before = providerOf(stored);
+  if (config === undefined && (provider === undefined || provider === before)) return undefined;
+  // A verificationConfig of another type takes the place of the provider, unless the provider is sent too.
+  const isOwn = config === null || (config?.type !== undefined && config.type !== PROVIDER_TYPE);
+  const after = provider === undefined ? (isOwn ? null : before) : provider;
+  if (after === null) {
+    if (config === undefined)
+      throw invalid('verificationConfig', 'is needed, because it takes the place of the provider');
+    const current = before === null ? openOwn(deps, stored) : null;
+    const columns = ownColumns(deps, stored.id, config ?? { type: 'none' }, current);
+    const isKeptSecret = config !== null && config.type === current?.type && isKept(config.secret);
+    return isKeptSecret ? columns : { ...columns, ...NOT_ROTATED };
+  }
+  const current = after === before ? openProvided(deps, stored) : null;
+  const columns = providedColumns(deps, stored.id, knownProvider(after), config ?? {}, current);
+  const isSameSecret = current !== null && isKept(config?.secret) && columns.verificationSecret !== null;
+  return isSameSecret ? columns : { ...columns, ...NOT_ROTATED };
+}
+
+/** @throws ApiError 400 when repeats are to be known by a signature that requests do not have */
+export function requireSignature(
+  rule: IdempotencyKeyRule | null | undefined,
+  source: Pick<Source, 'provider' | 'verification'>,
+): void {
+  if (!rule?.signature) return;
+  const provider = providerOf(source);
+  if (source.verification.type === 'none')
+    throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
+  const scheme = provider ? providerNamed(provider)?.verification : undefined;
+  if (scheme !== undefined && !isSigned(scheme))
+    throw invalid('idempotencyKey.signature', `needs a provider that signs its webhooks, and ${provider} does not`);
+}
+
+/**
+ * @throws ApiError 400 when anyone who knows the names of a source could give it the secret that only its provider knows: the first
+ * that comes is remembered (PRV-13)
+ */
+export function requireGuarded(
+  source: Pick<Source, 'provider' | 'verification' | 'verificationSecret'> & { ingestToken?: string | undefined },
+): void {
+  const provider = providerOf(source);
+  const { verificationSecret, ingestToken } = source;
+  if (!provider || verificationSecret || ingestToken === 'required' || providerNamed(provider)?.secret.is !== null)
+    return;
+  throw invalid(
+    'ingestToken',
+    `must be required until ${provider} has sent its secret, because the first one that comes is remembered`,
+  );
+}
+
+/** The secret in clear that a rotation replaces; null when there is none. */
+export function openSecret(deps: Deps, source: Source): string | null {
+  if (providerOf(source) !== null) return openProvided(deps, source).secret || null;
+  const config = openOwn(deps, source);
+  return config !== null && 'secret' in config ? config.secret : null;
+}
+
+/** As `withSecret`, of a secret that is new. @throws ApiError 400 when it is too short, or of another form than the provider's */
+export function withNewSecret(deps: Deps, source: Source, secret: string): string {
+  const name = providerOf(source);
+  const provider = name === null ? null : knownProvider(name);
+  check(z.object({ secret: newSecret(provider?.secret.minLength) }), { secret }, 'The body');
+  const problem = provider && secretProblem(provider.verification, secret);
+  if (problem) throw invalid('secret', problem);
+  return withSecret(deps, source, secret);
+}
+
+/** The encrypted secrets with this one in the place of the secret. */
+export function withSecret(deps: Deps, source: Source, secret: string): string {
+  if (providerOf(source) === null) return deps.secretBox.encrypt(secret, source.id);
+  return deps.secretBox.encrypt(sealedCredentials({ ...openProvided(deps, source), secret }), source.id);
+}
+
+function ownColumns(deps: Deps, id: string, config: Record<string, unknown>, stored: VerificationConfig | null) {
+  if (config.type === PROVIDER_TYPE) throw invalid('provider', 'is needed for a verificationConfig of this type');
+  const checked = withStoredSecret(config, stored);
+  return {
+    provider: null,
+    verification: publicVerificationConfig(checked),
+    verificationSecret: 'secret' in checked ? deps.secretBox.encrypt(checked.secret, id) : null,
+  };
+}
+
+/** Checks a verificationConfig. If the type is unchanged, the secret may be omitted or sent back masked. */
+function withStoredSecret(config: Record<string, unknown>, stored: VerificationConfig | null): VerificationConfig {
+  const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
+  const known = isKept(config.secret) ? { ...config, secret: storedSecret } : config;
+  const { verificationConfig: checked } = check(
+    z.object({ verificationConfig: isKept(config.secret) ? verificationConfigSchema : newVerificationConfigSchema }),
+    { verificationConfig: known },
+    'The body',
+  );
+  return checked;
+}
+
+function providedColumns(
+  deps: Deps,
+  id: string,
+  provider: Provider,
+  config: Record<string, unknown>,
+  stored: Credentials | null,
+): Columns {
+  const keptOf = (name: 'secret' | 'verifyToken') => (isKept(config[name]) ? stored?.[name] : undefined);
+  const kept = { secret: keptOf('secret'), verifyToken: keptOf('verifyToken') };
+  const known = {
+    ...config,
+    ...(kept.secret && { secret: kept.secret }),
+    ...(kept.verifyToken && { verifyToken: kept.verifyToken }),
+  };
+  const { verificationConfig: checked } = check(
+    z.object({ verificationConfig: configSchema(provider, kept) }),
+    { verificationConfig: known },
+    'The body',
+  );
+  const { secret, verifyToken } = checked as { secret?: string | null; verifyToken?: string };
+  return {
+    provider: provider.name,
+    verification: { type: PROVIDER_TYPE },
+    verificationSecret:
+      secret === undefined || secret === null
+        ? null
+        : deps.secretBox.encrypt(sealedCredentials({ secret, verifyToken }), id),
+  };
+}
+
+/** @param kept what is stored already, and was checked when it was new */
+function configSchema(provider: Provider, kept: Partial<Credentials>) {
+  const { verification: scheme } = provider;
+  const secret = newSecret(provider.secret.minLength).superRefine((text, context) => {
+    const problem = secretProblem(scheme, text);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  });
+  const secretType = kept.secret === undefined ? secret : z.string();
+  const tokenType = kept.verifyToken === undefined ? newSecretSchema : z.string();
+  return z.object({
+    type: z
+      .literal(PROVIDER_TYPE, { error: `must be ${PROVIDER_TYPE} or left out, because the source has a provider` })
+      .optional(),
+    // Null forgets what the provider has sent in its handshake.
+    secret: provider.secret.is === null ? secretType.nullish() : secretType,
+    ...(provider.verifyToken !== undefined && { verifyToken: tokenType }),
+  });
+}
+
+const newSecret = (minLength: number | undefined): z.ZodString =>
+  minLength === undefined
+    ? newSecretSchema
+    : z
+        .string()
+        .min(minLength, `must be at least ${minLength} characters long`)
+        .max(4096, 'must be at most 4096 characters');
+
+function knownProvider(name: string): Provider {
+  const provider = providerNamed(name);
+  if (provider === undefined) throw invalid('provider', 'is not a provider that this release knows');
+  return provider;
+}
+
+function openOwn(deps: Deps, source: Source): VerificationConfig | null {
+  if (!source.verificationSecret) return null;
+  const secret = deps.secretBox.decrypt(source.verificationSecret, source.id);
+  return verificationConfigSchema.parse({ ...source.verification, secret });
+}
+
+function openProvided(deps: Deps, { id, verificationSecret }: Source): Credentials {
+  return openCredentials(verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null);
+}
+
+const isKept = (secret: unknown) => secret === undefined || (typeof secret === 'string' && isRedacted(secret));

@@ -1,0 +1,188 @@
+// Handshakes: requests by which a provider finds out whether an address is meant to receive its webhooks. They are answered here, and
+// are no events.
+// Rules: PRV-11 to PRV-14.
+import { header, hmac, isSameSecret } from '../signatures/scheme.ts';
+import { type Credentials, memberOf, type ProviderRequest, untrustedJson } from './request.ts';
+
+/** What a provider asks; `METHODS` says with which method. */
+export type Handshake =
+  /** A parameter of the query comes back as text (Microsoft Graph, Dropbox). */
+  | { kind: 'echo-query'; method: 'GET' | 'POST'; parameter: string }
+  /** `hub.challenge` comes back if `hub.verify_token` is the one of the source (Meta). */
+  | { kind: 'hub-challenge' }
+  /** A header comes back as a member of a JSON object (Okta). */
+  | { kind: 'echo-header'; header: string; member: string }
+  /** A signed event asks for the value of its member `challenge` (Slack, Twitch). */
+  | { kind: 'challenge'; when: { header: string } | { member: string }; is: string; as: 'json' | 'text' }
+  /** A signed event asks for the HMAC of a token (Zoom). */
+  | { kind: 'plain-token' }
+  /** A header holds the secret of all later webhooks, and comes back (Asana). */
+  | { kind: 'hook-secret' }
+  /** An event asks for its validation code (Azure Event Grid). */
+  | { kind: 'validation-code' }
+  /** CloudEvents, "HTTP 1.1 Web Hooks for Event Delivery", section 4: OPTIONS with the origin of the sender. */
+  | { kind: 'abuse-protection' }
+  /** A signed PING (Discord): that of interactions (type 1) is answered with it, that of webhook events (type 0) with nothing. */
+  | { kind: 'ping' }
+  /** The address has to answer HEAD (Trello). */
+  | { kind: 'head' }
+  /** A form with the number of the webhook, unsigned (WooCommerce). */
+  | { kind: 'form-ping' };
+
+export interface Reply {
+  handshake: Handshake['kind'];
+  /** Whether its sender has proved that it has a secret of the source. */
+  isProven: boolean;
+  status: 200 | 204;
+  headers: Record<string, string>;
+  /** With its content type; null: no body. */
+  content: { type: string; body: string } | null;
+  /** The secret that the source has to remember before this is sent. */
+  remember?: string;
+}
+
+type HandshakeMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
+const METHODS: Readonly<Record<Exclude<Handshake['kind'], 'echo-query'>, HandshakeMethod>> = {
+  'hub-challenge': 'GET',
+  'echo-header': 'GET',
+  challenge: 'POST',
+  'plain-token': 'POST',
+  'hook-secret': 'POST',
+  'validation-code': 'POST',
+  'abuse-protection': 'OPTIONS',
+  ping: 'POST',
+  head: 'HEAD',
+  'form-ping': 'POST',
+};
+/** The methods of handshakes that no webhook has. */
+export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+
+// The sender proves nothing in these: it cannot, or not yet.
+const BEFORE_PROOF: readonly Handshake['kind'][] = [
+  ...(['echo-query', 'hub-challenge', 'echo-header'] as const),
+  ...(['hook-secret', 'head', 'form-ping'] as const),
+];
+
+// Of what is sent back: the longest token of a provider is some hundred characters long.
+const MAX_ECHO = 4096;
+const MAX_BODY = 64 * 1024;
+
+/**
+ * The answer to a handshake; null when the request is none.
+ * @param proven whether the request was verified: handshakes that a provider signs are answered then, the others before
+ */
+export function replyTo(
+  handshakes: readonly Handshake[],
+  credentials: Credentials,
+  request: ProviderRequest,
+  proven: boolean,
+): Reply | null {
+  for (const handshake of handshakes) {
+    if (BEFORE_PROOF.includes(handshake.kind) === proven) continue;
+    const method = handshake.kind === 'echo-query' ? handshake.method : METHODS[handshake.kind];
+    if (request.method !== method || request.body.length > MAX_BODY) continue;
+    const reply = answer(handshake, credentials, request);
+    if (reply === null) continue;
+    const isProven = proven || handshake.kind === 'hub-challenge';
+    return { handshake: handshake.kind, isProven, status: 200, headers: {}, content: null, ...reply };
+  }
+  return null;
+}
+
+type Answer = Partial<Omit<Reply, 'handshake' | 'isProven'>> | null;
+
+function answer(handshake: Handshake, credentials: Credentials, request: ProviderRequest): Answer {
+  switch (handshake.kind) {
+    case 'echo-query':
+      return text(request.query().get(handshake.parameter));
+    case 'hub-challenge':
+      return hubChallenge(credentials, request.query());
+    case 'echo-header':
+      return json(handshake.member, header(request, handshake.header.toLowerCase()));
+    case 'challenge':
+      return challenge(handshake, request);
+    case 'plain-token':
+      return plainToken(credentials, request);
+    case 'hook-secret':
+      return hookSecret(credentials, request);
+    case 'validation-code':
+      return validationCode(request);
+    case 'abuse-protection':
+      return allowedOrigin(header(request, 'webhook-request-origin'));
+    case 'ping':
+      return ping(request);
+    case 'head':
+      return {};
+    case 'form-ping':
+      return /^webhook_id=\d{1,20}$/.test(request.body.toString('latin1')) ? {} : null;
+  }
+}
+
+const isEcho = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_ECHO;
+
+const text = (value: unknown): Answer => (isEcho(value) ? { content: { type: 'text/plain', body: value } } : null);
+const json = (member: string, value: unknown): Answer => (isEcho(value) ? jsonOf({ [member]: value }) : null);
+const jsonOf = (value: object): Answer => ({ content: { type: 'application/json', body: JSON.stringify(value) } });
+
+function hubChallenge({ verifyToken }: Credentials, query: URLSearchParams): Answer {
+  const given = query.get('hub.verify_token');
+  if (query.get('hub.mode') !== 'subscribe' || given === null || verifyToken === undefined) return null;
+  return isSameSecret(given, verifyToken) ? text(query.get('hub.challenge')) : null;
+}
+
+function challenge(handshake: Handshake & { kind: 'challenge' }, request: ProviderRequest): Answer {
+  const { when, is, as } = handshake;
+  // Ordinary events are not parsed for this.
+  if ('header' in when ? header(request, when.header.toLowerCase()) !== is : !request.body.includes(is)) return null;
+  const body = untrustedJson(request, MAX_BODY);
+  if ('member' in when && memberOf(body, when.member) !== is) return null;
+  const value = memberOf(body, 'challenge');
+  return as === 'json' ? json('challenge', value) : text(value);
+}
+
+// https://developers.zoom.us/docs/api/webhooks/#validate-your-webhook-endpoint
+function plainToken({ secret }: Credentials, request: ProviderRequest): Answer {
+  if (!request.body.includes('endpoint.url_validation')) return null;
+  const body = untrustedJson(request, MAX_BODY);
+  const token = memberOf(memberOf(body, 'payload'), 'plainToken');
+  if (memberOf(body, 'event') !== 'endpoint.url_validation' || !isEcho(token)) return null;
+  return jsonOf({ plainToken: token, encryptedToken: hmac('sha256', secret, token).toString('hex') });
+}
+
+const HOOK_SECRET = /^[\x21-\x7e]{16,512}$/;
+
+// https://developers.asana.com/docs/webhooks-guide. The first secret that comes is remembered, and no other takes its place.
+function hookSecret({ secret }: Credentials, request: ProviderRequest): Answer {
+  const given = header(request, 'x-hook-secret');
+  if (given === undefined || !HOOK_SECRET.test(given)) return null;
+  const reply = { headers: { 'X-Hook-Secret': given } };
+  if (secret === '') return { ...reply, remember: given };
+  return isSameSecret(given, secret) ? reply : null;
+}
+
+// https://learn.microsoft.com/azure/event-grid/end-point-validation-event-grid-events-schema
+function validationCode(request: ProviderRequest): Answer {
+  if (header(request, 'aeg-event-type') !== 'SubscriptionValidation') return null;
+  const events = untrustedJson(request, MAX_BODY);
+  const [event] = Array.isArray(events) ? (events as unknown[]) : [];
+  return json('validationResponse', memberOf(memberOf(event, 'data'), 'validationCode'));
+}
+
+// A header with anything else would end the answer.
+const ORIGIN = /^[\x21-\x7e]{1,256}$/;
+
+function allowedOrigin(origin: string | undefined): Answer {
+  if (origin === undefined || !ORIGIN.test(origin)) return null;
+  return { headers: { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': '*', Allow: 'POST' } };
+}
+
+// https://discord.com/developers/docs/events/webhook-events, and of interactions
+function ping(request: ProviderRequest): Answer {
+  if (request.body.length > MAX_ECHO) return null;
+  const body = untrustedJson(request, MAX_BODY);
+  const type = memberOf(body, 'type');
+  if (type === 0) return { status: 204 };
+  // Webhook events have type 1, too, and an event.
+  return type === 1 && memberOf(body, 'event') === undefined ? jsonOf({ type: 1 }) : null;
+}

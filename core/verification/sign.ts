@@ -1,0 +1,92 @@
+// Signs as a provider does, for `hookyard send`.
+import { hmac } from '../signatures/scheme.ts';
+import { signStandardWebhook } from '../signatures/standard-webhooks.ts';
+import { type HmacScheme, macOf } from './hmac.ts';
+import type { Scheme } from './index.ts';
+import { jsonOf, memberOf, timeText } from './request.ts';
+import { twilioMac } from './twilio.ts';
+
+export interface Unsigned {
+  /** The whole address to which it is sent. */
+  url: string;
+  body: Buffer;
+  contentType: string;
+  nowMs: number;
+  /** Of the message, where it is signed. */
+  id: string;
+}
+
+export interface Signed {
+  headers: Record<string, string>;
+  /** With what the provider adds to it. */
+  body: Buffer;
+  /** What the address has in its query. */
+  query: Record<string, string>;
+}
+
+/** Signs a POST; null when that takes the private key of the provider, which nobody else has. */
+export function signAs(scheme: Scheme, secret: string, unsigned: Unsigned): Signed | null {
+  const { body, nowMs, id, url } = unsigned;
+  const plain = { headers: {}, body, query: {} };
+  switch (scheme.kind) {
+    case 'hmac':
+      return { ...plain, headers: hmacHeaders(scheme, secret, unsigned) };
+    case 'standard': {
+      if (secret.startsWith('whpk_')) return null;
+      const signed = signStandardWebhook({ secrets: [secret], id, timestampSeconds: Math.floor(nowMs / 1000), body });
+      const named = Object.entries(signed).map(([name, value]) => [
+        name.replace(/^webhook-/, scheme.headerPrefix),
+        value,
+      ]);
+      return { ...plain, headers: Object.fromEntries(named) as Record<string, string> };
+    }
+    case 'header-token':
+      return { ...plain, headers: { [scheme.header]: (scheme.prefix ?? '') + secret } };
+    case 'basic':
+      return { ...plain, headers: { Authorization: `Basic ${Buffer.from(secret).toString('base64')}` } };
+    case 'query-token':
+      return { ...plain, query: { [scheme.parameter]: secret } };
+    case 'body-token': {
+      const parsed = jsonOf(body);
+      const items = memberOf(parsed, scheme.list);
+      const list = (Array.isArray(items) ? (items as object[]) : []).map((item) => ({
+        ...item,
+        [scheme.member]: secret,
+      }));
+      return { ...plain, body: jsonBytes({ ...(parsed as object), [scheme.list]: list }) };
+    }
+    case 'mailgun': {
+      const timestamp = timeText(nowMs, 's');
+      const token = id.padEnd(50, '0').slice(0, 50);
+      const signature = hmac('sha256', secret, timestamp + token).toString('hex');
+      return {
+        ...plain,
+        body: jsonBytes({ signature: { timestamp, token, signature }, ...(jsonOf(body) as object) }),
+      };
+    }
+    case 'twilio': {
+      const form = unsigned.contentType.startsWith('application/x-www-form-urlencoded') ? body : null;
+      return { ...plain, headers: { 'X-Twilio-Signature': twilioMac(secret, url, form).toString('base64') } };
+    }
+    case 'public-key':
+      return null;
+  }
+}
+
+const jsonBytes = (value: object): Buffer => Buffer.from(JSON.stringify(value));
+
+function hmacHeaders(scheme: HmacScheme, secret: string, { url, body, nowMs, id }: Unsigned): Record<string, string> {
+  const timestamp = scheme.timestamp === undefined ? '' : timeText(nowMs, scheme.timestamp.unit);
+  const request = { method: 'POST', url: () => url, body };
+  const signature = macOf(scheme, secret, { timestamp, id, request }).toString(scheme.encoding);
+  const { named, prefix = '' } = scheme;
+  const parts = named && [
+    ...(named.timestamp === undefined ? [] : [`${named.timestamp}=${timestamp}`]),
+    `${named.signature}=${signature}`,
+  ];
+  return {
+    [scheme.header]: named && parts ? parts.join(named.separator) : prefix + signature,
+    ...(scheme.timestamp?.header !== undefined && { [scheme.timestamp.header]: timestamp }),
+    ...(scheme.idHeader !== undefined && { [scheme.idHeader]: id }),
+  };
+}

@@ -1,0 +1,30 @@
+import type { Provider } from './provider.ts';
+
+export const airtable: Provider = {
+  name: 'airtable',
+  title: 'Airtable',
+  docs: 'https://airtable.com/developers/web/api/webhooks-overview',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    key: 'base64',
+    header: 'X-Airtable-Content-MAC',
+    prefix: 'hmac-sha256=',
+    signed: ['body'],
+  },
+  secret: { is: 'macSecretBase64 of the answer that created the webhook' },
+  eventType: null,
+  eventId: null,
+  dedup: null,
+  handshakes: [],
+  instructions:
+    'Create the webhook with the API of Airtable: notificationUrl is the address of the source. Enter the macSecretBase64 that Airtable answers. A notification names the base only; fetch the changes from Airtable.',
+  samples: [
+    {
+      event: 'notification',
+      headers: { 'Content-Type': 'application/json' },
+      body: { base: { id: 'appHbNHYlVRbAiEQE' }, webhook: { id: 'ach00000000000000' }, timestamp: '{time}' },
+    },
+  ],
+};

@@ -1,0 +1,26 @@
+import type { Provider } from './provider.ts';
+
+export const asana: Provider = {
+  name: 'asana',
+  title: 'Asana',
+  docs: 'https://developers.asana.com/docs/webhooks-guide',
+  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Hook-Signature', signed: ['body'] },
+  secret: { is: null },
+  eventType: { payload: 'events.0.action' },
+  eventId: null,
+  dedup: null,
+  handshakes: [{ kind: 'hook-secret' }],
+  instructions:
+    'Create the source with ingestToken required and without a secret, then the webhook with the API of Asana: target is the address of the source. Asana sends the secret in its handshake, and the source remembers it. For another webhook make another source, or send verificationConfig { secret: null } to forget the secret.',
+  samples: [
+    {
+      event: 'changed',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        events: [
+          { action: 'changed', resource: { gid: '1337', resource_type: 'task' }, parent: null, created_at: '{time}' },
+        ],
+      },
+    },
+  ],
+};

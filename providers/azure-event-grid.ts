@@ -1,0 +1,33 @@
+import type { Provider } from './provider.ts';
+
+export const azureEventGrid: Provider = {
+  name: 'azure-event-grid',
+  title: 'Azure Event Grid',
+  docs: 'https://learn.microsoft.com/azure/event-grid/end-point-validation-event-grid-events-schema',
+  verification: { kind: 'query-token', parameter: 'token' },
+  secret: { is: 'a token of your own' },
+  eventType: { payload: '0.eventType' },
+  eventId: { payload: '0.id' },
+  dedup: null,
+  handshakes: [{ kind: 'validation-code' }, { kind: 'abuse-protection' }],
+  instructions:
+    'Create a webhook subscription whose endpoint is the address of the source and ?token= with the token. The validation of Event Grid events and of CloudEvents is answered.',
+  samples: [
+    {
+      event: 'Microsoft.Storage.BlobCreated',
+      headers: { 'Content-Type': 'application/json', 'aeg-event-type': 'Notification' },
+      body: [
+        {
+          id: '{uuid}',
+          topic: '/subscriptions/x/storageAccounts/a',
+          subject: '/blobServices/default/containers/c/blobs/b',
+          eventType: 'Microsoft.Storage.BlobCreated',
+          eventTime: '{time}',
+          data: { api: 'PutBlob' },
+          dataVersion: '',
+          metadataVersion: '1',
+        },
+      ],
+    },
+  ],
+};

@@ -1,0 +1,25 @@
+import type { Provider } from './provider.ts';
+
+export const calCom: Provider = {
+  name: 'cal-com',
+  title: 'Cal.com',
+  docs: 'https://cal.com/docs/developing/guides/automation/webhooks',
+  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Cal-Signature-256', signed: ['body'] },
+  secret: { is: 'the secret of the webhook' },
+  eventType: { payload: 'triggerEvent' },
+  eventId: null,
+  dedup: null,
+  handshakes: [],
+  instructions: 'Settings, Developer, Webhooks: enter the address of the source as subscriber URL, and the secret.',
+  samples: [
+    {
+      event: 'BOOKING_CREATED',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        triggerEvent: 'BOOKING_CREATED',
+        createdAt: '{time}',
+        payload: { type: '60min', title: 'Meeting', uid: 'bFJeNb2uX8ANpT3JL5EfXw' },
+      },
+    },
+  ],
+};

@@ -1,0 +1,35 @@
+import type { Provider } from './provider.ts';
+
+export const calendly: Provider = {
+  name: 'calendly',
+  title: 'Calendly',
+  docs: 'https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    header: 'Calendly-Webhook-Signature',
+    named: { separator: ',', signature: 'v1', timestamp: 't' },
+    timestamp: { unit: 's', toleranceSeconds: 300 },
+    signed: ['timestamp', { text: '.' }, 'body'],
+  },
+  secret: { is: 'the signing key of the webhook subscription' },
+  eventType: { payload: 'event' },
+  eventId: null,
+  dedup: null,
+  handshakes: [],
+  instructions:
+    'Create the subscription with the API of Calendly: url is the address of the source, signing_key the secret.',
+  samples: [
+    {
+      event: 'invitee.created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        event: 'invitee.created',
+        created_at: '{time}',
+        created_by: 'https://api.calendly.com/users/AAAAAAAAAAAAAAAA',
+        payload: { email: 'emma@example.com', name: 'Emma' },
+      },
+    },
+  ],
+};

@@ -1,0 +1,27 @@
+import type { Provider } from './provider.ts';
+
+export const chargebee: Provider = {
+  name: 'chargebee',
+  title: 'Chargebee',
+  docs: 'https://www.chargebee.com/docs/billing/2.0/site-configuration/webhook_settings',
+  verification: { kind: 'basic' },
+  secret: { is: 'user:password, as entered at Chargebee' },
+  eventType: { payload: 'event_type' },
+  eventId: { payload: 'id' },
+  dedup: { jsonPath: '$.id' },
+  handshakes: [],
+  instructions:
+    'Settings, Configure Chargebee, Webhooks: enter the address of the source, and protect it with basic authentication.',
+  samples: [
+    {
+      event: 'subscription_created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        id: 'ev_{uuid}',
+        event_type: 'subscription_created',
+        occurred_at: 1700000000,
+        content: { subscription: { id: 'sub_1' } },
+      },
+    },
+  ],
+};

@@ -1,0 +1,33 @@
+import type { Provider } from './provider.ts';
+
+export const discord: Provider = {
+  name: 'discord',
+  title: 'Discord',
+  docs: 'https://discord.com/developers/docs/events/webhook-events',
+  verification: {
+    kind: 'public-key',
+    algorithm: 'ed25519',
+    signatureHeader: 'X-Signature-Ed25519',
+    timestampHeader: 'X-Signature-Timestamp',
+    toleranceSeconds: 300,
+  },
+  secret: { is: 'the public key of the application' },
+  eventType: { payload: 'event.type' },
+  eventId: null,
+  dedup: null,
+  handshakes: [{ kind: 'ping' }],
+  instructions:
+    'Developer Portal: copy the public key of the application, create the source, then enter its address as the endpoint of webhook events (or of interactions). Discord sends a PING, which is answered, and one with a wrong signature, which is refused.',
+  samples: [
+    {
+      event: 'APPLICATION_AUTHORIZED',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        version: 1,
+        application_id: '1234560123453231555',
+        type: 1,
+        event: { type: 'APPLICATION_AUTHORIZED', timestamp: '{time}', data: { integration_type: 1 } },
+      },
+    },
+  ],
+};

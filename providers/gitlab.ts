@@ -1,0 +1,33 @@
+import type { Provider } from './provider.ts';
+
+export const gitlab: Provider = {
+  name: 'gitlab',
+  title: 'GitLab',
+  docs: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
+  verification: { kind: 'header-token', header: 'X-Gitlab-Token' },
+  secret: { is: 'the secret token of the webhook' },
+  eventType: { header: 'X-Gitlab-Event' },
+  eventId: { header: 'X-Gitlab-Event-UUID' },
+  dedup: { header: 'Idempotency-Key' },
+  handshakes: [],
+  instructions:
+    'Settings, Webhooks, Add new webhook: enter the address of the source and the secret token. For a webhook with a signing token choose standard-webhooks.',
+  samples: [
+    {
+      event: 'Push Hook',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Gitlab-Event': 'Push Hook',
+        'X-Gitlab-Event-UUID': '{uuid}',
+        'Idempotency-Key': '{uuid}',
+      },
+      body: {
+        object_kind: 'push',
+        event_name: 'push',
+        ref: 'refs/heads/main',
+        project: { path_with_namespace: 'acme/shop' },
+        total_commits_count: 1,
+      },
+    },
+  ],
+};

@@ -1,0 +1,28 @@
+import type { Provider } from './provider.ts';
+
+export const jira: Provider = {
+  name: 'jira',
+  title: 'Jira Cloud',
+  docs: 'https://developer.atlassian.com/cloud/jira/platform/webhooks/',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    header: 'X-Hub-Signature',
+    prefix: 'sha256=',
+    signed: ['body'],
+  },
+  secret: { is: 'the secret of the webhook' },
+  eventType: { payload: 'webhookEvent' },
+  eventId: { header: 'X-Atlassian-Webhook-Identifier' },
+  dedup: { header: 'X-Atlassian-Webhook-Identifier' },
+  handshakes: [],
+  instructions: 'Settings, System, WebHooks, Create: enter the address of the source, and the secret.',
+  samples: [
+    {
+      event: 'jira:issue_created',
+      headers: { 'Content-Type': 'application/json', 'X-Atlassian-Webhook-Identifier': '{uuid}' },
+      body: { timestamp: 1700000000000, webhookEvent: 'jira:issue_created', issue: { id: '10002', key: 'SHOP-1' } },
+    },
+  ],
+};

@@ -1,0 +1,25 @@
+import type { Provider } from './provider.ts';
+
+export const mailgun: Provider = {
+  name: 'mailgun',
+  title: 'Mailgun',
+  docs: 'https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks',
+  verification: { kind: 'mailgun' },
+  secret: { is: 'the HTTP webhook signing key' },
+  eventType: { payload: 'event-data.event' },
+  eventId: { payload: 'event-data.id' },
+  // Its id is not signed: whoever captured a webhook could send it again with another.
+  dedup: { signature: true },
+  handshakes: [],
+  instructions:
+    'Sending, Webhooks, Add webhook: enter the address of the source. The signature does not cover the event itself, so keep the address secret, too (ingestToken).',
+  samples: [
+    {
+      event: 'delivered',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        'event-data': { event: 'delivered', id: '{uuid}', timestamp: 1521472262.908181, recipient: 'emma@example.com' },
+      },
+    },
+  ],
+};

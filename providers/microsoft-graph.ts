@@ -1,0 +1,24 @@
+import type { Provider } from './provider.ts';
+
+export const microsoftGraph: Provider = {
+  name: 'microsoft-graph',
+  title: 'Microsoft Graph',
+  docs: 'https://learn.microsoft.com/graph/change-notifications-delivery-webhooks',
+  verification: { kind: 'body-token', list: 'value', member: 'clientState' },
+  secret: { is: 'the clientState of the subscription' },
+  eventType: { payload: 'value.0.changeType' },
+  eventId: null,
+  dedup: null,
+  handshakes: [{ kind: 'echo-query', method: 'POST', parameter: 'validationToken' }],
+  instructions:
+    'Create the subscription: notificationUrl is the address of the source, clientState the secret. The validation token is answered. The clientState stands in the body, so it is stored with the event.',
+  samples: [
+    {
+      event: 'created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        value: [{ subscriptionId: '{uuid}', changeType: 'created', resource: 'me/messages/AAMk', tenantId: '{uuid}' }],
+      },
+    },
+  ],
+};

@@ -1,0 +1,29 @@
+import type { Provider } from './provider.ts';
+
+export const nylas: Provider = {
+  name: 'nylas',
+  title: 'Nylas',
+  docs: 'https://developer.nylas.com/docs/v3/notifications/',
+  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Nylas-Signature', signed: ['body'] },
+  secret: { is: 'the webhook_secret of the answer that created the webhook' },
+  eventType: { payload: 'type' },
+  eventId: { payload: 'id' },
+  dedup: { jsonPath: '$.id' },
+  handshakes: [{ kind: 'echo-query', method: 'GET', parameter: 'challenge' }],
+  instructions:
+    'Create the source with any secret, then the webhook with the address of the source: Nylas sends a challenge, which is answered. Then set the secret that Nylas shows.',
+  samples: [
+    {
+      event: 'message.created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        specversion: '1.0',
+        type: 'message.created',
+        source: '/google/emails/realtime',
+        id: '{uuid}',
+        time: 1695415185,
+        data: { object: { id: 'm1' } },
+      },
+    },
+  ],
+};

@@ -1,0 +1,29 @@
+import type { Provider } from './provider.ts';
+
+export const okta: Provider = {
+  name: 'okta',
+  title: 'Okta',
+  docs: 'https://developer.okta.com/docs/concepts/event-hooks/',
+  verification: { kind: 'header-token', header: 'Authorization' },
+  secret: { is: 'the authentication secret of the event hook' },
+  eventType: { payload: 'data.events.0.eventType' },
+  eventId: { payload: 'eventId' },
+  dedup: { jsonPath: '$.eventId' },
+  handshakes: [{ kind: 'echo-header', header: 'X-Okta-Verification-Challenge', member: 'verification' }],
+  instructions:
+    'Workflow, Event Hooks, Create: enter the address of the source, the authentication field Authorization, and the secret. Then verify it: the challenge is answered.',
+  samples: [
+    {
+      event: 'user.lifecycle.create',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        eventType: 'com.okta.event_hook',
+        eventTypeVersion: '1.0',
+        cloudEventsVersion: '0.1',
+        eventId: '{uuid}',
+        eventTime: '{time}',
+        data: { events: [{ eventType: 'user.lifecycle.create' }] },
+      },
+    },
+  ],
+};

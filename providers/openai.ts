@@ -1,0 +1,27 @@
+import type { Provider } from './provider.ts';
+
+export const openai: Provider = {
+  name: 'openai',
+  title: 'OpenAI',
+  docs: 'https://platform.openai.com/docs/guides/webhooks',
+  verification: { kind: 'standard', headerPrefix: 'webhook-' },
+  secret: { is: 'the signing secret (whsec_...)' },
+  eventType: { payload: 'type' },
+  eventId: { header: 'webhook-id' },
+  dedup: { header: 'webhook-id' },
+  handshakes: [],
+  instructions: 'Settings, Webhooks, Create: enter the address of the source, then copy the signing secret.',
+  samples: [
+    {
+      event: 'response.completed',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        id: 'evt_{uuid}',
+        object: 'event',
+        created_at: 1719168000,
+        type: 'response.completed',
+        data: { id: 'resp_abc123' },
+      },
+    },
+  ],
+};

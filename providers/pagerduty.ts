@@ -1,0 +1,38 @@
+import type { Provider } from './provider.ts';
+
+export const pagerduty: Provider = {
+  name: 'pagerduty',
+  title: 'PagerDuty',
+  docs: 'https://docs.pagerduty.com/developer/verifying-webhook-signatures',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    header: 'X-PagerDuty-Signature',
+    prefix: 'v1=',
+    listSeparator: ',',
+    signed: ['body'],
+  },
+  secret: { is: 'the signing secret of the subscription' },
+  eventType: { payload: 'event.event_type' },
+  eventId: { payload: 'event.id' },
+  dedup: { jsonPath: '$.event.id' },
+  handshakes: [],
+  instructions:
+    'Integrations, Generic Webhooks (v3), New Webhook: enter the address of the source, then copy the secret that is shown once.',
+  samples: [
+    {
+      event: 'incident.triggered',
+      headers: { 'Content-Type': 'application/json', 'X-Webhook-Id': '{uuid}' },
+      body: {
+        event: {
+          id: '{uuid}',
+          event_type: 'incident.triggered',
+          resource_type: 'incident',
+          occurred_at: '{time}',
+          data: { id: 'PGR0VU2', status: 'triggered' },
+        },
+      },
+    },
+  ],
+};

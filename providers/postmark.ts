@@ -1,0 +1,29 @@
+import type { Provider } from './provider.ts';
+
+export const postmark: Provider = {
+  name: 'postmark',
+  title: 'Postmark',
+  docs: 'https://postmarkapp.com/developer/webhooks/webhooks-overview',
+  verification: { kind: 'basic' },
+  secret: { is: 'user:password, as entered at Postmark' },
+  eventType: { payload: 'RecordType' },
+  eventId: null,
+  dedup: null,
+  handshakes: [],
+  instructions:
+    'Servers, Message Stream, Webhooks, Add: enter the address of the source and basic authentication credentials.',
+  samples: [
+    {
+      event: 'Delivery',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        MessageID: '{uuid}',
+        Recipient: 'emma@example.com',
+        DeliveredAt: '{time}',
+        RecordType: 'Delivery',
+        ServerID: 23,
+        MessageStream: 'outbound',
+      },
+    },
+  ],
+};

@@ -1,0 +1,43 @@
+// What a provider is: data. A new one is a file beside this one, a line in index.ts, and a signer in the conformance suite
+// (test/conformance/providers.test.ts). Facts come from the provider's own documentation, which `docs` names.
+import type { SourceAnswer } from '../core/source-answer.ts';
+import type { Handshake } from '../core/verification/handshakes.ts';
+import type { Scheme } from '../core/verification/index.ts';
+
+/** Where something stands in a webhook: in a header, or at a path of the payload. */
+export type Place = { header: string } | { payload: string };
+
+export interface Sample {
+  /** The type of the event, as the provider names it. */
+  event: string;
+  /** Beside those of the signature. `{uuid}`, `{seconds}` and `{time}` are replaced. */
+  headers: Record<string, string>;
+  /** An object is sent as JSON, text as it is. The same are replaced. */
+  body: object | string;
+}
+
+export interface Provider {
+  name: string;
+  title: string;
+  /** The provider's public page about how its webhooks are verified. */
+  docs: string;
+  verification: Scheme;
+  secret: {
+    /** What the owner enters as `verificationConfig.secret`; null: the provider sends it in its handshake. */
+    is: string | null;
+    /** Characters that a new one must have, where the provider chooses it and makes shorter ones than others. */
+    minLength?: number;
+  };
+  /** What the owner enters as `verificationConfig.verifyToken`, where the handshake asks for it. */
+  verifyToken?: string;
+  eventType: Place | null;
+  eventId: Place | null;
+  /** What tells a repeat, to be set as the `idempotencyKey` of a source; null: nothing. */
+  dedup: { header: string } | { jsonPath: string } | { signature: true } | null;
+  handshakes: readonly Handshake[];
+  /** What the provider wants as the answer to a webhook, where the default of Hookyard is not it. */
+  answer?: SourceAnswer;
+  /** How the owner connects it, in a few sentences. */
+  instructions: string;
+  samples: readonly [Sample, ...Sample[]];
+}

@@ -1,0 +1,21 @@
+import type { Provider } from './provider.ts';
+
+export const resend: Provider = {
+  name: 'resend',
+  title: 'Resend',
+  docs: 'https://resend.com/docs/dashboard/webhooks/verify-webhooks-requests',
+  verification: { kind: 'standard', headerPrefix: 'svix-' },
+  secret: { is: 'the signing secret (whsec_...)' },
+  eventType: { payload: 'type' },
+  eventId: { header: 'svix-id' },
+  dedup: { header: 'svix-id' },
+  handshakes: [],
+  instructions: 'Webhooks, Add Webhook: enter the address of the source, then copy the signing secret.',
+  samples: [
+    {
+      event: 'email.delivered',
+      headers: { 'Content-Type': 'application/json' },
+      body: { type: 'email.delivered', created_at: '{time}', data: { email_id: '{uuid}', to: ['emma@example.com'] } },
+    },
+  ],
+};

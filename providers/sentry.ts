@@ -1,0 +1,33 @@
+import type { Provider } from './provider.ts';
+
+export const sentry: Provider = {
+  name: 'sentry',
+  title: 'Sentry',
+  docs: 'https://docs.sentry.io/integrations/integration-platform/webhooks/',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    header: 'Sentry-Hook-Signature',
+    signed: ['body'],
+  },
+  secret: { is: 'the client secret of the integration' },
+  eventType: { header: 'Sentry-Hook-Resource' },
+  eventId: { header: 'Request-ID' },
+  dedup: null,
+  handshakes: [],
+  instructions:
+    'Settings, Developer Settings, your integration: enter the address of the source as webhook URL, and copy the client secret.',
+  samples: [
+    {
+      event: 'issue',
+      headers: { 'Content-Type': 'application/json', 'Sentry-Hook-Resource': 'issue', 'Request-ID': '{uuid}' },
+      body: {
+        action: 'created',
+        installation: { uuid: '{uuid}' },
+        data: { issue: { id: '1170820242', title: 'TypeError' } },
+        actor: { type: 'application', id: 'sentry' },
+      },
+    },
+  ],
+};

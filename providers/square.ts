@@ -1,0 +1,34 @@
+import type { Provider } from './provider.ts';
+
+export const square: Provider = {
+  name: 'square',
+  title: 'Square',
+  docs: 'https://developer.squareup.com/docs/webhooks/step3validate',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'base64',
+    header: 'x-square-hmacsha256-signature',
+    signed: ['url', 'body'],
+  },
+  secret: { is: 'the signature key of the subscription' },
+  eventType: { payload: 'type' },
+  eventId: { payload: 'event_id' },
+  dedup: { jsonPath: '$.event_id' },
+  handshakes: [],
+  instructions:
+    'Developer Console, Webhooks, Subscriptions, Add: enter the address of the source as notification URL. The address is signed, so HOOKYARD_PUBLIC_URL must be what Square has.',
+  samples: [
+    {
+      event: 'payment.created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        merchant_id: '6SSW7HV8K2ST5',
+        type: 'payment.created',
+        event_id: '{uuid}',
+        created_at: '{time}',
+        data: { type: 'payment', id: 'hYy9pRFVxpDsO1FB05SunFWUe9JZY' },
+      },
+    },
+  ],
+};

@@ -1,0 +1,31 @@
+import type { Provider } from './provider.ts';
+
+export const trello: Provider = {
+  name: 'trello',
+  title: 'Trello',
+  docs: 'https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha1',
+    encoding: 'base64',
+    header: 'X-Trello-Webhook',
+    signed: ['body', 'url'],
+  },
+  secret: { is: 'the OAuth 1.0 secret of the application' },
+  eventType: { payload: 'action.type' },
+  eventId: { payload: 'action.id' },
+  dedup: { jsonPath: '$.action.id' },
+  handshakes: [{ kind: 'head' }],
+  instructions:
+    'Create the webhook with the API of Trello: callbackURL is the address of the source. Its HEAD request is answered. The address is signed, so HOOKYARD_PUBLIC_URL must be what Trello has.',
+  samples: [
+    {
+      event: 'updateCard',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        action: { id: '{uuid}', type: 'updateCard', date: '{time}', data: { card: { name: 'Buy milk' } } },
+        model: { id: '4d5ea62fd76aa1136000000c' },
+      },
+    },
+  ],
+};

@@ -1,0 +1,45 @@
+import type { Provider } from './provider.ts';
+
+export const twitch: Provider = {
+  name: 'twitch',
+  title: 'Twitch EventSub',
+  docs: 'https://dev.twitch.tv/docs/eventsub/handling-webhook-events/',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    header: 'Twitch-Eventsub-Message-Signature',
+    prefix: 'sha256=',
+    timestamp: { header: 'Twitch-Eventsub-Message-Timestamp', unit: 'rfc3339', toleranceSeconds: 600 },
+    idHeader: 'Twitch-Eventsub-Message-Id',
+    signed: ['id', 'timestamp', 'body'],
+  },
+  secret: { is: 'the secret of the subscription' },
+  eventType: { header: 'Twitch-Eventsub-Subscription-Type' },
+  eventId: { header: 'Twitch-Eventsub-Message-Id' },
+  dedup: { header: 'Twitch-Eventsub-Message-Id' },
+  handshakes: [
+    {
+      kind: 'challenge',
+      when: { header: 'Twitch-Eventsub-Message-Type' },
+      is: 'webhook_callback_verification',
+      as: 'text',
+    },
+  ],
+  instructions:
+    'Create the subscription with the API of Twitch: callback is the address of the source, secret the secret. The challenge is answered.',
+  samples: [
+    {
+      event: 'stream.online',
+      headers: {
+        'Content-Type': 'application/json',
+        'Twitch-Eventsub-Message-Type': 'notification',
+        'Twitch-Eventsub-Subscription-Type': 'stream.online',
+      },
+      body: {
+        subscription: { id: '{uuid}', type: 'stream.online', version: '1', status: 'enabled' },
+        event: { broadcaster_user_id: '1337', type: 'live' },
+      },
+    },
+  ],
+};

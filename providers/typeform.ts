@@ -1,0 +1,33 @@
+import type { Provider } from './provider.ts';
+
+export const typeform: Provider = {
+  name: 'typeform',
+  title: 'Typeform',
+  docs: 'https://www.typeform.com/developers/webhooks/secure-your-webhooks/',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'base64',
+    header: 'Typeform-Signature',
+    prefix: 'sha256=',
+    signed: ['body'],
+  },
+  secret: { is: 'the secret of the webhook' },
+  eventType: { payload: 'event_type' },
+  eventId: { payload: 'event_id' },
+  dedup: { jsonPath: '$.event_id' },
+  handshakes: [],
+  instructions:
+    'Connect, Webhooks, Add a webhook: enter the address of the source, edit it to enter the secret, and turn it on.',
+  samples: [
+    {
+      event: 'form_response',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        event_id: '{uuid}',
+        event_type: 'form_response',
+        form_response: { form_id: 'lT4Z3j', token: 'a3a12ec67a1365927098a606107fac15', submitted_at: '{time}' },
+      },
+    },
+  ],
+};

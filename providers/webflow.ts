@@ -1,0 +1,31 @@
+import type { Provider } from './provider.ts';
+
+export const webflow: Provider = {
+  name: 'webflow',
+  title: 'Webflow',
+  docs: 'https://developers.webflow.com/data/docs/working-with-webhooks',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    header: 'x-webflow-signature',
+    timestamp: { header: 'x-webflow-timestamp', unit: 'ms', toleranceSeconds: 300 },
+    signed: ['timestamp', { text: ':' }, 'body'],
+  },
+  secret: { is: 'the secret key of the webhook, or the client secret of the app' },
+  eventType: { payload: 'triggerType' },
+  eventId: null,
+  dedup: null,
+  handshakes: [],
+  instructions: 'Create the webhook with the API of Webflow or in the site settings: url is the address of the source.',
+  samples: [
+    {
+      event: 'form_submission',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        triggerType: 'form_submission',
+        payload: { name: 'Contact Us', siteId: '65427cf400e02b306eaa049c', submittedAt: '{time}' },
+      },
+    },
+  ],
+};

@@ -1,0 +1,32 @@
+import type { Provider } from './provider.ts';
+
+export const woocommerce: Provider = {
+  name: 'woocommerce',
+  title: 'WooCommerce',
+  docs: 'https://woocommerce.com/document/webhooks/',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'base64',
+    header: 'X-WC-Webhook-Signature',
+    signed: ['body'],
+  },
+  secret: { is: 'the secret of the webhook' },
+  eventType: { header: 'X-WC-Webhook-Topic' },
+  eventId: { header: 'X-WC-Webhook-Delivery-ID' },
+  dedup: null,
+  handshakes: [{ kind: 'form-ping' }],
+  instructions:
+    'WooCommerce, Settings, Advanced, Webhooks, Add webhook: enter the address of the source as delivery URL, and the secret. The ping is answered.',
+  samples: [
+    {
+      event: 'order.created',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-WC-Webhook-Topic': 'order.created',
+        'X-WC-Webhook-Delivery-ID': '{uuid}',
+      },
+      body: { id: 727, status: 'processing', currency: 'EUR', total: '59.90' },
+    },
+  ],
+};

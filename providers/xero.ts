@@ -1,0 +1,35 @@
+import type { Provider } from './provider.ts';
+
+export const xero: Provider = {
+  name: 'xero',
+  title: 'Xero',
+  docs: 'https://developer.xero.com/documentation/guides/webhooks/configuring-your-server/',
+  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'base64', header: 'x-xero-signature', signed: ['body'] },
+  secret: { is: 'the webhook key of the app' },
+  eventType: { payload: 'events.0.eventType' },
+  eventId: null,
+  dedup: null,
+  handshakes: [],
+  instructions:
+    'My Apps, your app, Webhooks: enter the address of the source as delivery URL, then send the intent to receive: wrong signatures are answered 401, the right one 200.',
+  samples: [
+    {
+      event: 'CREATE',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        events: [
+          {
+            resourceId: '{uuid}',
+            eventDateUtc: '{time}',
+            eventType: 'CREATE',
+            eventCategory: 'INVOICE',
+            tenantId: '{uuid}',
+          },
+        ],
+        firstEventSequence: 1,
+        lastEventSequence: 1,
+        entropy: 'S0m3r4Nd0mt3xt',
+      },
+    },
+  ],
+};

@@ -1,0 +1,36 @@
+import type { Provider } from './provider.ts';
+
+export const zendesk: Provider = {
+  name: 'zendesk',
+  title: 'Zendesk',
+  docs: 'https://developer.zendesk.com/documentation/webhooks/verifying/',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'base64',
+    header: 'X-Zendesk-Webhook-Signature',
+    timestamp: { header: 'X-Zendesk-Webhook-Signature-Timestamp', unit: 'rfc3339', toleranceSeconds: 300 },
+    signed: ['timestamp', 'body'],
+  },
+  secret: { is: 'the signing secret of the webhook' },
+  eventType: { payload: 'type' },
+  eventId: { payload: 'id' },
+  dedup: { jsonPath: '$.id' },
+  handshakes: [],
+  instructions:
+    'Admin Center, Apps and integrations, Webhooks, Create: enter the address of the source, method POST, format JSON. Then reveal the signing secret.',
+  samples: [
+    {
+      event: 'zen:event-type:ticket.created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        type: 'zen:event-type:ticket.created',
+        id: '{uuid}',
+        time: '{time}',
+        subject: 'zen:ticket:5158',
+        event: {},
+        detail: { id: '5158' },
+      },
+    },
+  ],
+};

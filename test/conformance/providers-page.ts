@@ -1,0 +1,75 @@
+// The table of docs/providers.md, from the registry. Run as a program, it writes the table into the page.
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Scheme } from '../../core/verification/index.ts';
+import { type Provider, type Place, providers } from '../../providers/index.ts';
+import { signers } from '../support/provider-signers.ts';
+
+const PAGE = new URL('../../docs/providers.md', import.meta.url);
+const BEGIN = '| provider | ';
+
+/** Of a vector that others published, see provider-vectors.test.ts. */
+const WITH_VECTORS = ['dropbox', 'github', 'sendgrid', 'slack', 'standard-webhooks', 'stripe', 'twilio'];
+const BY_LIBRARY = ['clerk', 'github', 'openai', 'replicate', 'resend', 'standard-webhooks'];
+
+function schemeOf(scheme: Scheme): string {
+  switch (scheme.kind) {
+    case 'hmac': {
+      const signed = scheme.signed.map((part) => (typeof part === 'string' ? part : `\`${part.text}\``)).join(' ');
+      return `HMAC-${scheme.algorithm.toUpperCase()} of ${signed}, \`${scheme.header}\``;
+    }
+    case 'standard':
+      return `Standard Webhooks, \`${scheme.headerPrefix}signature\``;
+    case 'header-token':
+      return `token, \`${scheme.header}\``;
+    case 'basic':
+      return 'basic authentication';
+    case 'query-token':
+      return `token, \`?${scheme.parameter}=\``;
+    case 'body-token':
+      return `token in the body, \`${scheme.member}\``;
+    case 'twilio':
+      return 'HMAC-SHA1 of url and form, `X-Twilio-Signature`';
+    case 'mailgun':
+      return 'HMAC-SHA256 of timestamp and token, in the body';
+    case 'public-key':
+      return `${scheme.algorithm === 'ecdsa' ? 'ECDSA' : 'Ed25519'} of timestamp body, \`${scheme.signatureHeader}\``;
+  }
+}
+
+const placeOf = (place: Place | null): string =>
+  place === null ? '-' : 'header' in place ? `\`${place.header}\`` : `\`payload.${place.payload}\``;
+
+function testedBy(name: string): string {
+  const ways = ['our own'];
+  if (BY_LIBRARY.includes(name)) ways.push('library');
+  if (WITH_VECTORS.includes(name)) ways.push('published vector');
+  return ways.join(', ');
+}
+
+function repeatOf(dedup: NonNullable<Provider['dedup']>): string {
+  if ('signature' in dedup) return 'its signature';
+  return 'header' in dedup ? `\`${dedup.header}\`` : `\`${dedup.jsonPath}\``;
+}
+
+function row({ name, title, docs, verification, eventType, dedup, handshakes }: Provider): string {
+  const repeat = dedup === null ? '-' : repeatOf(dedup);
+  const asks = handshakes.map(({ kind }) => kind).join(', ') || '-';
+  return `| \`${name}\` | [${title}](${docs}) | ${schemeOf(verification)} | ${asks} | ${placeOf(eventType)} | ${repeat} | ${testedBy(name)} |`;
+}
+
+/** The page with the table of today. */
+export function pageOfToday(): { page: string; today: string } {
+  const page = readFileSync(PAGE, 'utf8');
+  const table = [
+    `${BEGIN}documentation | verification | handshake | event type | repeats by | signer of its tests |`,
+    '|---|---|---|---|---|---|---|',
+    ...providers.filter(({ name }) => name in signers).map(row),
+  ];
+  const lines = page.split('\n');
+  const begin = lines.findIndex((line) => line.startsWith(BEGIN));
+  const length = lines.slice(begin).findIndex((line) => !line.startsWith('|'));
+  lines.splice(begin, length, ...table);
+  return { page, today: lines.join('\n') };
+}
+
+if (import.meta.main) writeFileSync(PAGE, pageOfToday().today);

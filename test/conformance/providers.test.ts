@@ -1,0 +1,150 @@
+// What every provider of the registry must do: genuine webhooks are taken, and nothing else. The signer beside each is written from
+// the provider's documentation, or is its own library (test/support/provider-signers.ts).
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { isSigned, type ProviderRequest, secretProblem, verifyScheme } from '../../core/verification/index.ts';
+import { signAs } from '../../core/verification/sign.ts';
+import { type Provider, providerNamed, providers } from '../../providers/index.ts';
+import { sampleOf } from '../../providers/sample.ts';
+import { type SentMessage, signers } from '../support/provider-signers.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00.250Z');
+const ADDRESS = 'https://hooks.example.com/ingest/acme/shop';
+const SIGNED_NAMES = /signature|hmac|mac$|token$|authorization|-id$|timestamp$|x-trello-webhook$/;
+
+type Change = Partial<{ headers: Record<string, string>; body: Buffer; query: string; nowMs: number; address: string }>;
+
+function verified(provider: Provider, secret: string, sent: SentMessage & { body: Buffer }, change: Change = {}) {
+  const { headers, body, query = '', nowMs, address } = { ...sent, nowMs: NOW, address: ADDRESS, ...change };
+  const request: ProviderRequest = {
+    ...{ method: 'POST', headers, body, nowMs },
+    query: () => new URLSearchParams(query),
+    isRepeated: () => false,
+    parsed: (parse) => parse(body),
+    url: () => (query === '' ? address : `${address}?${query}`),
+  };
+  return verifyScheme(provider.verification, { secret }, request);
+}
+
+it('every provider of the registry has a signer', () => {
+  expect(Object.keys(signers).toSorted()).to.deep.equal(providers.map(({ name }) => name).toSorted());
+  expect(providers.map(({ name }) => name)).to.deep.equal(providers.map(({ name }) => name).toSorted());
+});
+
+for (const [name, signer] of Object.entries(signers)) {
+  describe(`webhooks of ${name}`, () => {
+    const provider = providerNamed(name) as Provider;
+    const { secret, key } = signer.secret();
+    const body = signer.body
+      ? Buffer.from(signer.body)
+      : (sampleOf(provider, undefined, new Date(NOW))?.body as Buffer);
+    const message = (nowMs = NOW) => ({ body, nowMs, url: ADDRESS });
+    const genuine = async (nowMs?: number, withKey = key): Promise<SentMessage & { body: Buffer }> => {
+      const sent = await signer.sign(message(nowMs), withKey);
+      return { ...sent, body: sent.body ?? body };
+    };
+    const expectRefused = (outcome: ReturnType<typeof verified>, what: string) =>
+      expect(outcome.valid ? 'accepted' : outcome.reason, what)
+        .to.match(/\w/)
+        .and.not.equal('accepted');
+
+    it('are taken when they are genuine, with a secret of the form that is asked for', async () => {
+      expect(secretProblem(provider.verification, secret)).to.equal(null);
+      const outcome = verified(provider, secret, await genuine());
+      expect(outcome).to.deep.include({ valid: true });
+      expect(outcome.valid && outcome.mac !== null).to.equal(isSigned(provider.verification));
+    });
+
+    it('are refused with the secret of another source', async () => {
+      const other = signer.secret();
+      expectRefused(verified(provider, other.secret, await genuine()), 'our secret is another');
+      expectRefused(verified(provider, secret, await genuine(NOW, other.key)), 'the sender has another');
+    });
+
+    if (signer.covers !== 'nothing') {
+      it('are refused with any byte changed, one more or one less', async () => {
+        const sent = await genuine();
+        for (let at = 0; at < sent.body.length; at += 1) {
+          const changed = Buffer.from(sent.body);
+          changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+          expectRefused(verified(provider, secret, sent, { body: changed }), `byte ${at}`);
+        }
+        for (const other of [Buffer.concat([sent.body, Buffer.from('x')]), sent.body.subarray(1), Buffer.alloc(0)])
+          expectRefused(verified(provider, secret, sent, { body: other }), 'another length');
+      });
+    }
+
+    if (signer.covers === 'address') {
+      it('are refused at another address', async () => {
+        expectRefused(verified(provider, secret, await genuine(), { address: `${ADDRESS}2` }), 'another path');
+        expectRefused(verified(provider, secret, await genuine(), { query: 'more=1' }), 'another query');
+      });
+    }
+
+    it('are refused when a header of the signature comes twice, is missing or empty', async () => {
+      const sent = await genuine();
+      for (const [header, value] of Object.entries(sent.headers).filter(([its]) => SIGNED_NAMES.test(its))) {
+        const { [header]: _left, ...others } = sent.headers;
+        expectRefused(
+          verified(provider, secret, sent, { headers: { ...others, [header]: `${value}, ${value}` } }),
+          header,
+        );
+        expectRefused(verified(provider, secret, sent, { headers: others }), `without ${header}`);
+        expectRefused(verified(provider, secret, sent, { headers: { ...others, [header]: '' } }), `empty ${header}`);
+      }
+      if (sent.query !== undefined) {
+        expectRefused(verified(provider, secret, sent, { query: `${sent.query}&${sent.query}` }), 'parameter twice');
+        expectRefused(verified(provider, secret, sent, { query: '' }), 'without parameter');
+      }
+    });
+
+    const { seconds } = signer;
+    if (seconds === undefined) {
+      it('are taken at any time, because none is signed', async () => {
+        expect(verified(provider, secret, await genuine(), { nowMs: NOW + 365 * 86_400_000 }).valid).to.equal(true);
+      });
+    } else {
+      it(`are refused more than ${seconds} seconds before or after they were signed`, async () => {
+        const sent = await genuine();
+        for (const sign of [1, -1]) {
+          expect(verified(provider, secret, sent, { nowMs: NOW + sign * (seconds - 1) * 1000 }).valid).to.equal(true);
+          const late = verified(provider, secret, sent, { nowMs: NOW + sign * (seconds + 1) * 1000 });
+          expect(late.valid ? 'accepted' : late.reason).to.match(/more than \d+ seconds/);
+        }
+      });
+    }
+
+    it('never throw, whatever a stranger sends', async () => {
+      const sent = await genuine();
+      const [header = 'x'] = Object.keys(sent.headers).filter((its) => SIGNED_NAMES.test(its));
+      fc.assert(
+        fc.property(fc.string(), fc.string(), fc.json(), (text, other, json) =>
+          [Buffer.from(other), Buffer.from(json)].every(
+            (bytes) =>
+              !verified(provider, secret, sent, { headers: { [header]: text }, body: bytes, query: text }).valid,
+          ),
+        ),
+        { numRuns: 50 },
+      );
+    });
+
+    it('that hookyard send signs are genuine, unless only the provider can sign', async () => {
+      const sample = sampleOf(provider, undefined, new Date(NOW));
+      expect(sample).to.not.equal(undefined);
+      if (!sample) return;
+      const { headers } = sample;
+      const contentType = headers['Content-Type'] ?? '';
+      const signed = signAs(provider.verification, secret, {
+        ...{ url: ADDRESS, body: sample.body, contentType, nowMs: NOW, id: 'msg_1' },
+      });
+      if (provider.verification.kind === 'public-key') return expect(signed).to.equal(null);
+      const lower = Object.entries({ ...headers, ...signed?.headers }).map(([its, value]) => [
+        its.toLowerCase(),
+        value,
+      ]);
+      const query = new URLSearchParams(signed?.query).toString();
+      const sent = { headers: Object.fromEntries(lower), body: signed?.body as Buffer, query };
+      expect(verified(provider, secret, sent)).to.deep.include({ valid: true });
+    });
+  });
+}

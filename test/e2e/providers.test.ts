@@ -1,0 +1,519 @@
+// Sources with a provider over the real ingest: its webhooks are taken and delivered, its handshakes answered, everything else refused.
+import { expect } from 'chai';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { providerNamed, type Provider } from '../../providers/index.ts';
+import { sampleOf } from '../../providers/sample.ts';
+import type { Json } from '../support/api-client.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { signers } from '../support/provider-signers.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records, type SourceView } from '../support/records.ts';
+import { leakedLines, PLANTED } from '../support/secrecy.ts';
+import { until } from '../support/until.ts';
+import { openConnection } from '../security/raw-connection.ts';
+
+const VERIFY_TOKEN = `${PLANTED}-verify-token`;
+
+interface Reply {
+  status: number;
+  text: string;
+  type: string | null;
+  headers: Headers;
+}
+
+describe('sources with a provider', () => {
+  let testInstance: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+  });
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
+
+  const sourceOf = (provider: string, config?: Json, fields: Json = {}) =>
+    records.source({ provider, ...(config && { verificationConfig: config }), ...fields });
+  const shown = ({ id }: SourceView) => testInstance.client.get<Json>(`${testInstance.base}/sources/${id}`);
+  const update = ({ id }: SourceView, fields: Json) =>
+    testInstance.client.patch<Json>(`${testInstance.base}/sources/${id}`, fields);
+
+  /** A request as a program of the provider makes it. Answers are what the provider asks for, so they are not in the description. */
+  async function ask(
+    source: SourceView,
+    method: string,
+    rest: { query?: string; headers?: Record<string, string>; body?: string } = {},
+  ) {
+    const { pathname } = new URL(source.webhookUrl);
+    const url = `${testInstance.client.url}${pathname}${rest.query === undefined ? '' : `?${rest.query}`}`;
+    const { headers, body } = rest;
+    const response = await fetch(url, { method, ...(headers && { headers }), ...(body !== undefined && { body }) });
+    const reply: Reply = {
+      status: response.status,
+      text: await response.text(),
+      type: response.headers.get('content-type'),
+      headers: response.headers,
+    };
+    return reply;
+  }
+
+  /** The request of a signer, at the address that the provider has. */
+  async function signedRequest(
+    name: string,
+    source: SourceView,
+    key: Parameters<(typeof signers)[string]['sign']>[1],
+    text?: string,
+  ) {
+    const signer = signers[name] as (typeof signers)[string];
+    const sample = sampleOf(providerNamed(name) as Provider, undefined, new Date());
+    const body = Buffer.from(text ?? signer.body ?? (sample?.body as Buffer));
+    const sent = await signer.sign({ body, nowMs: Date.now(), url: source.webhookUrl }, key);
+    const named = Object.entries(sample?.headers ?? {}).map(([its, value]) => [its.toLowerCase(), value]);
+    const headers: Record<string, string> = { ...Object.fromEntries(named), ...sent.headers };
+    return { ...sent, headers, body: (sent.body ?? body).toString() };
+  }
+  const eventIdOf = ({ text }: Reply) => (JSON.parse(text) as { eventId: string }).eventId;
+
+  it('are of every provider, and take its webhooks and no other', async () => {
+    for (const name of Object.keys(signers)) {
+      const { secret, key } = (signers[name] as (typeof signers)[string]).secret();
+      const config = { secret, ...(providerNamed(name)?.verifyToken !== undefined && { verifyToken: VERIFY_TOKEN }) };
+      const source = await sourceOf(name, config);
+      const request = await signedRequest(name, source, key);
+      const reply = await ask(source, 'POST', request);
+      expect([name, reply.status, reply.status === 200 ? '' : reply.text]).to.deep.equal([name, 200, '']);
+      const other = (signers[name] as (typeof signers)[string]).secret();
+      const forged = await ask(source, 'POST', await signedRequest(name, source, other.key));
+      expect([name, forged.status]).to.deep.equal([name, 401]);
+      expect(await records.storedEvents(source.id), name).to.equal(1);
+    }
+  });
+
+  it('keep the secrets out of answers and logs', async () => {
+    const source = await sourceOf('meta', { secret: `${PLANTED}-app-secret`, verifyToken: VERIFY_TOKEN });
+    expect(await shown(source)).to.deep.include({ provider: 'meta', verificationConfig: { type: 'provider' } });
+    expect(JSON.stringify([source, await shown(source)])).not.to.include(PLANTED);
+    expect(leakedLines(testInstance)).to.deep.equal([]);
+  });
+
+  it('neither store nor forward a token that the provider sends', async () => {
+    const endpoint = receiver.endpoint(200);
+    for (const name of ['gitlab', 'okta', 'postmark', 'azure-event-grid']) {
+      const { secret, key } = (signers[name] as (typeof signers)[string]).secret();
+      const { source } = await records.pipe(endpoint.url, {
+        source: { provider: name, verificationConfig: { secret } },
+      });
+      const eventId = eventIdOf(await ask(source, 'POST', await signedRequest(name, source, key)));
+      await records.eventWith('delivered', eventId);
+      const stored = await testInstance.pool.query<{ row: string }>(
+        'select row_to_json(e)::text as row from events e where id = $1',
+        [eventId],
+      );
+      const seen = [stored.rows[0]?.row, endpoint.requests.map(({ headers }) => headers)];
+      const secrets = [secret, Buffer.from(secret).toString('base64')];
+      for (const text of secrets) expect(JSON.stringify(seen), name).not.to.include(text);
+    }
+  });
+
+  it('refuse a header of a signature that comes twice, also one of which Node drops the second', async () => {
+    const source = await sourceOf('postmark', { secret: 'user:a secret of many letters' });
+    const right = `Authorization: Basic ${Buffer.from('user:a secret of many letters').toString('base64')}\r\n`;
+    const statusOf = async (headers: string) => {
+      const { socket, closed } = await openConnection(Number(new URL(testInstance.client.url).port));
+      const { pathname } = new URL(source.webhookUrl);
+      socket.write(
+        `POST ${pathname} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}Content-Length: 2\r\n\r\n{}`,
+      );
+      return (await closed)[0]?.status;
+    };
+    expect(await statusOf(right)).to.equal(200);
+    expect(await statusOf(`${right}authorization: Basic eDp5\r\n`)).to.equal(401);
+    expect(await statusOf(right + right)).to.equal(401);
+  });
+
+  it('take both secrets during a rotation, and one afterwards', async () => {
+    for (const name of ['stripe', 'openai', 'discord', 'gitlab']) {
+      const signer = signers[name] as (typeof signers)[string];
+      const [first, second] = [signer.secret(), signer.secret()];
+      const source = await sourceOf(name, { secret: first.secret });
+      const answers = async () =>
+        Promise.all(
+          [first, second].map(
+            async ({ key }) => (await ask(source, 'POST', await signedRequest(name, source, key))).status,
+          ),
+        );
+      expect(await answers(), name).to.deep.equal([200, 401]);
+      const rotate = `${testInstance.base}/sources/${source.id}/rotate-secret`;
+      const rotated = await testInstance.client.request('POST', rotate, { secret: second.secret });
+      expect(rotated.status, name).to.equal(200);
+      expect(await answers(), name).to.deep.equal([200, 200]);
+      await update(source, { verificationConfig: { secret: second.secret } });
+      expect(await answers(), name).to.deep.equal([401, 200]);
+    }
+  });
+
+  it('are without it when a release that does not know providers gave them another verification', async () => {
+    const secret = `${PLANTED}-github-secret`;
+    const like = await records.source({ verificationConfig: { type: 'github', secret } });
+    await testInstance.pool.query(`update sources set provider = 'stripe', version = version + 1 where id = $1`, [
+      like.id,
+    ]);
+    expect(await shown(like)).to.deep.include({ provider: null, verificationConfig: { type: 'github' } });
+    const signature = createHmac('sha256', secret).update('{}').digest('hex');
+    const sent = await ask(like, 'POST', { body: '{}', headers: { 'x-hub-signature-256': `sha256=${signature}` } });
+    expect(sent.status).to.equal(200);
+    const path = `${testInstance.base}/sources/${like.id}/rotate-secret`;
+    const rotated = { secret: 'another secret of many letters', overlapSeconds: 60 };
+    expect((await testInstance.client.request('POST', path, rotated)).status).to.equal(200);
+    expect(
+      (await ask(like, 'POST', { body: '{}', headers: { 'x-hub-signature-256': `sha256=${signature}` } })).status,
+    ).to.equal(200);
+    expect(leakedLines(testInstance)).to.deep.equal([]);
+  });
+
+  it('can be given another provider, and taken theirs, but never lose their verification by the way', async () => {
+    const github = (signers.github as (typeof signers)[string]).secret();
+    const shopify = (signers.shopify as (typeof signers)[string]).secret();
+    const source = await sourceOf('github', { secret: github.secret });
+    const path = `${testInstance.base}/sources/${source.id}`;
+    const patch = async (fields: Json) => (await testInstance.client.request('PATCH', path, fields)).status;
+    expect(await patch({ provider: 'shopify' })).to.equal(400);
+    expect(await patch({ provider: null })).to.equal(400);
+    expect(await patch({ provider: 'github', name: 'Code' })).to.equal(200);
+    expect(await patch({ verificationConfig: {} })).to.equal(200);
+    expect((await ask(source, 'POST', await signedRequest('github', source, github.key))).status).to.equal(200);
+    expect(await patch({ provider: 'shopify', verificationConfig: { secret: shopify.secret } })).to.equal(200);
+    expect((await ask(source, 'POST', await signedRequest('github', source, github.key))).status).to.equal(401);
+    expect((await ask(source, 'POST', await signedRequest('shopify', source, shopify.key))).status).to.equal(200);
+    expect(await patch({ verificationConfig: { type: 'github', secret: github.secret } })).to.equal(200);
+    expect(await shown(source)).to.deep.include({ provider: null, verificationConfig: { type: 'github' } });
+    expect((await ask(source, 'POST', await signedRequest('github', source, github.key))).status).to.equal(200);
+    expect(await patch({ verificationConfig: { type: 'provider', secret: github.secret } })).to.equal(400);
+  });
+
+  describe('answer handshakes, which are no events', () => {
+    const handshaken = async (source: SourceView, kind: string) => {
+      await until(`the handshake ${kind} to be shown`, async () => {
+        const { lastHandshake } = await shown(source);
+        if ((lastHandshake as Json | null)?.kind !== kind) throw new Error(JSON.stringify(lastHandshake));
+        return true;
+      });
+      expect(await records.storedEvents(source.id), 'events').to.equal(0);
+    };
+    const secretOf = (name: string) => (signers[name] as (typeof signers)[string]).secret();
+
+    it('of Microsoft Graph: the validation token comes back as text', async () => {
+      const source = await sourceOf('microsoft-graph', { secret: secretOf('microsoft-graph').secret });
+      const reply = await ask(source, 'POST', { query: 'validationToken=Validation%3A+%3Cb%3E+1' });
+      expect(reply).to.include({ status: 200, text: 'Validation: <b> 1', type: 'text/plain; charset=utf-8' });
+      expect(reply.headers.get('x-content-type-options')).to.equal('nosniff');
+      await handshaken(source, 'echo-query');
+    });
+
+    it('of Meta: the challenge comes back with the verify token, and without it nothing', async () => {
+      const source = await sourceOf('meta', { secret: secretOf('meta').secret, verifyToken: VERIFY_TOKEN });
+      const query = (token: string) => `hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${token}`;
+      expect(await ask(source, 'GET', { query: query('another') })).to.include({ status: 405 });
+      expect(await ask(source, 'GET', { query: query(VERIFY_TOKEN) })).to.include({ status: 200, text: '1158201444' });
+      await handshaken(source, 'hub-challenge');
+    });
+
+    it('of Dropbox, Nylas and Okta: GET with a challenge', async () => {
+      for (const name of ['dropbox', 'nylas']) {
+        const source = await sourceOf(name, { secret: secretOf(name).secret });
+        expect(await ask(source, 'GET', { query: 'challenge=abc123' })).to.include({ status: 200, text: 'abc123' });
+        await handshaken(source, 'echo-query');
+      }
+      const okta = await sourceOf('okta', { secret: secretOf('okta').secret });
+      const reply = await ask(okta, 'GET', { headers: { 'x-okta-verification-challenge': 'xyz' } });
+      expect([reply.status, JSON.parse(reply.text)]).to.deep.equal([200, { verification: 'xyz' }]);
+      await handshaken(okta, 'echo-header');
+    });
+
+    it('of Slack, Twitch and Zoom: signed, and refused when they are not', async () => {
+      const asked: [name: string, body: Json, headers: Record<string, string>, reply: (text: string) => void][] = [
+        [
+          'slack',
+          { type: 'url_verification', challenge: '3eZbrw1a' },
+          {},
+          (text) => expect(JSON.parse(text)).to.deep.equal({ challenge: '3eZbrw1a' }),
+        ],
+        [
+          'twitch',
+          { challenge: 'pogchamp-kappa', subscription: {} },
+          { 'twitch-eventsub-message-type': 'webhook_callback_verification' },
+          (text) => expect(text).to.equal('pogchamp-kappa'),
+        ],
+        [
+          'zoom',
+          { event: 'endpoint.url_validation', payload: { plainToken: 'qgg8vlvZRS6UYooatFL8Aw' } },
+          {},
+          (text) => expect(JSON.parse(text)).to.have.property('plainToken', 'qgg8vlvZRS6UYooatFL8Aw'),
+        ],
+      ];
+      for (const [name, body, headers, expectReply] of asked) {
+        const { secret, key } = secretOf(name);
+        const source = await sourceOf(name, { secret });
+        const request = await signedRequest(name, source, key, JSON.stringify(body));
+        const reply = await ask(source, 'POST', { ...request, headers: { ...request.headers, ...headers } });
+        expect([name, reply.status]).to.deep.equal([name, 200]);
+        expectReply(reply.text);
+        const forged = await signedRequest(name, source, secretOf(name).key, JSON.stringify(body));
+        expect((await ask(source, 'POST', { ...forged, headers: { ...forged.headers, ...headers } })).status).to.equal(
+          401,
+        );
+        await handshaken(source, name === 'zoom' ? 'plain-token' : 'challenge');
+      }
+    });
+
+    it('of Zoom with the HMAC of its token', async () => {
+      const source = await sourceOf('zoom', { secret: 'a1b2c3d4e5f6a7b8c9d0' });
+      const body = JSON.stringify({ event: 'endpoint.url_validation', payload: { plainToken: 'abc' } });
+      const reply = await ask(source, 'POST', await signedRequest('zoom', source, 'a1b2c3d4e5f6a7b8c9d0', body));
+      // printf abc | openssl dgst -sha256 -hmac a1b2c3d4e5f6a7b8c9d0
+      expect(JSON.parse(reply.text)).to.deep.equal({
+        plainToken: 'abc',
+        encryptedToken: createHmac('sha256', 'a1b2c3d4e5f6a7b8c9d0').update('abc').digest('hex'),
+      });
+    });
+
+    it('of Asana: the secret is remembered before it is answered, and no other takes its place', async () => {
+      const source = await sourceOf('asana', undefined, { ingestToken: 'required' });
+      const { secret, key } = secretOf('asana');
+      const early = await signedRequest('asana', source, key);
+      expect((await ask(source, 'POST', early)).status).to.equal(401);
+      const greet = (text: string) => ask(source, 'POST', { headers: { 'x-hook-secret': text }, body: '{}' });
+      const answers = await Promise.all([greet(secret), greet(secret)]);
+      for (const { status, headers } of answers)
+        expect([status, headers.get('x-hook-secret')]).to.deep.equal([200, secret]);
+      await handshaken(source, 'hook-secret');
+      expect((await greet(secretOf('asana').secret)).status).to.equal(401);
+      expect((await ask(source, 'POST', await signedRequest('asana', source, key))).status).to.equal(200);
+      expect(JSON.stringify(await shown(source))).not.to.include(secret);
+      const { rows } = await testInstance.pool.query<Json>(
+        `select actor, action, resource, members, outcome from audit_records where record_ids @> array[$1] and actor = 'provider'`,
+        [source.id],
+      );
+      const deed = { actor: 'provider', action: 'rememberSecret', resource: 'sources', outcome: 'done' };
+      expect(rows).to.deep.equal([{ ...deed, members: ['verificationConfig.secret'] }]);
+      // As it was read.
+      await update(source, { verificationConfig: (await shown(source)).verificationConfig, ingestToken: 'optional' });
+      expect((await greet(secretOf('asana').secret)).status).to.equal(401);
+      expect((await ask(source, 'POST', await signedRequest('asana', source, key))).status).to.equal(200);
+      const path = `${testInstance.base}/sources/${source.id}`;
+      const forget = { verificationConfig: { secret: null } };
+      expect(await testInstance.client.request('PATCH', path, forget)).to.have.property('status', 400);
+      expect((await greet(secretOf('asana').secret)).status, 'nothing was forgotten').to.equal(401);
+      await update(source, { ...forget, ingestToken: 'required' });
+      const next = secretOf('asana');
+      expect((await greet(next.secret)).status).to.equal(200);
+      expect((await ask(source, 'POST', await signedRequest('asana', source, next.key))).status).to.equal(200);
+    });
+
+    it('of Azure Event Grid: with the token of the address, and CloudEvents with OPTIONS', async () => {
+      const { secret } = secretOf('azure-event-grid');
+      const source = await sourceOf('azure-event-grid', { secret });
+      const validation = {
+        headers: { 'content-type': 'application/json', 'aeg-event-type': 'SubscriptionValidation' },
+        body: JSON.stringify([{ id: '1', data: { validationCode: '512d38b6-c7b8-40c8-89fe-f46f9e9622b6' } }]),
+      };
+      expect((await ask(source, 'POST', validation)).status).to.equal(401);
+      const reply = await ask(source, 'POST', { ...validation, query: `token=${secret}` });
+      expect(JSON.parse(reply.text)).to.deep.equal({ validationResponse: '512d38b6-c7b8-40c8-89fe-f46f9e9622b6' });
+      await handshaken(source, 'validation-code');
+      const origin = { headers: { 'webhook-request-origin': 'eventgrid.azure.net' } };
+      expect((await ask(source, 'OPTIONS', origin)).status).to.equal(405);
+      const allowed = await ask(source, 'OPTIONS', { ...origin, query: `token=${secret}` });
+      expect([allowed.status, allowed.headers.get('webhook-allowed-origin')]).to.deep.equal([
+        200,
+        'eventgrid.azure.net',
+      ]);
+      await handshaken(source, 'abuse-protection');
+    });
+
+    it('of Discord: a signed PING', async () => {
+      const { secret, key } = secretOf('discord');
+      const source = await sourceOf('discord', { secret });
+      const ping = async (type: number, withKey = key) =>
+        ask(source, 'POST', await signedRequest('discord', source, withKey, JSON.stringify({ version: 1, type })));
+      expect(await ping(0)).to.include({ status: 204, text: '' });
+      expect(JSON.parse((await ping(1)).text)).to.deep.equal({ type: 1 });
+      expect((await ping(0, generateKeyPairSync('ed25519').privateKey)).status).to.equal(401);
+      await handshaken(source, 'ping');
+    });
+
+    it('of Trello and WooCommerce: the address is there', async () => {
+      const trello = await sourceOf('trello', { secret: secretOf('trello').secret });
+      expect(await ask(trello, 'HEAD')).to.include({ status: 200 });
+      await handshaken(trello, 'head');
+      const shop = await sourceOf('woocommerce', { secret: secretOf('woocommerce').secret });
+      const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'webhook_id=7' };
+      expect(await ask(shop, 'POST', form)).to.include({ status: 200 });
+      expect((await ask(shop, 'POST', { ...form, body: 'webhook_id=7&more=1' })).status).to.equal(401);
+      await handshaken(shop, 'form-ping');
+    });
+
+    it('tell a stranger nothing of a source that is disabled or concealed', async () => {
+      const { secret } = secretOf('microsoft-graph');
+      const asked = { query: 'validationToken=abc' };
+      const disabled = await sourceOf('microsoft-graph', { secret }, { enabled: false });
+      expect(await ask(disabled, 'POST', asked)).to.include({ status: 401 });
+      const concealed = await sourceOf('microsoft-graph', { secret }, { concealed: true });
+      expect(await ask(concealed, 'POST', asked)).to.include({ status: 404 });
+      const withToken = await sourceOf('microsoft-graph', { secret }, { concealed: true, ingestToken: 'required' });
+      expect(await ask(withToken, 'POST', asked)).to.include({ status: 200, text: 'abc' });
+      const meta = await sourceOf('meta', { secret, verifyToken: VERIFY_TOKEN }, { concealed: true });
+      const query = `hub.mode=subscribe&hub.challenge=1&hub.verify_token=${VERIFY_TOKEN}`;
+      expect(await ask(meta, 'GET', { query })).to.include({ status: 200, text: '1' });
+    });
+
+    it('only where the provider asks so: other methods stay unknown to every source', async () => {
+      const plain = await records.source();
+      const github = await sourceOf('github', { secret: secretOf('github').secret });
+      const disabled = await sourceOf('trello', { secret: secretOf('trello').secret }, { enabled: false });
+      const hidden = await sourceOf('trello', { secret: secretOf('trello').secret }, { ingestToken: 'required' });
+      const withoutToken = { ...hidden, webhookUrl: hidden.webhookUrl.slice(0, hidden.webhookUrl.lastIndexOf('/')) };
+      const missing = { ...plain, webhookUrl: `${plain.webhookUrl}-2` };
+      for (const source of [plain, github, disabled, withoutToken, missing]) {
+        for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+          const reply = await ask(source, method, { query: 'challenge=abc&validationToken=abc' });
+          expect([method, reply.status, reply.headers.get('allow')]).to.deep.equal([method, 405, 'POST, PUT, PATCH']);
+        }
+      }
+      expect((await ask(hidden, 'HEAD')).status).to.equal(200);
+    });
+  });
+
+  describe('and an answer of their own', () => {
+    it('answer what the owner set, after the event was stored', async () => {
+      const source = await records.source({ answer: { status: 201, body: '<ok/>', contentType: 'text/xml' } });
+      const reply = await ask(source, 'POST', { body: '{}' });
+      expect(reply).to.include({ status: 201, text: '<ok/>', type: 'text/xml; charset=utf-8' });
+      expect(reply.headers.get('x-content-type-options')).to.equal('nosniff');
+      expect(reply.headers.get('content-security-policy')).to.equal("sandbox; default-src 'none'");
+      expect(await records.storedEvents(source.id)).to.equal(1);
+      await update(source, { answer: { status: 204 } });
+      expect(await ask(source, 'POST', { body: '{}' })).to.include({ status: 204, text: '', type: null });
+      await update(source, { answer: { status: 200 } });
+      expect(await ask(source, 'POST', { body: '{}' })).to.include({ status: 200, text: '', type: null });
+      await update(source, { answer: null });
+      expect(JSON.parse((await ask(source, 'POST', { body: '{}' })).text)).to.include({ success: true });
+    });
+
+    it('answer a repeat like the first, and a refusal as ever', async () => {
+      const source = await records.source({
+        verificationConfig: { type: 'github', secret: 's3cret-s3cret-s3cret' },
+        answer: { status: 202 },
+      });
+      const refused = await ask(source, 'POST', { body: '{}' });
+      expect([refused.status, JSON.parse(refused.text)]).to.have.nested.property('[1].code', 'INVALID_SIGNATURE');
+      expect(refused.status).to.equal(401);
+      const open = await records.source({
+        answer: { status: 202 },
+        idempotencyKey: { jsonPath: '$.id', windowSeconds: 60 },
+      });
+      const statuses = [await ask(open, 'POST', { body: '{"id":1}' }), await ask(open, 'POST', { body: '{"id":1}' })];
+      expect(statuses.map(({ status }) => status)).to.deep.equal([202, 202]);
+      expect(await records.storedEvents(open.id)).to.equal(1);
+    });
+
+    it('answer Twilio with TwiML, unless the owner says otherwise', async () => {
+      const { secret, key } = (signers.twilio as (typeof signers)[string]).secret();
+      const source = await sourceOf('twilio', { secret });
+      const first = await ask(source, 'POST', await signedRequest('twilio', source, key));
+      expect(first).to.include({ status: 200, text: '<Response/>', type: 'text/xml; charset=utf-8' });
+      await update(source, { answer: { status: 204 } });
+      expect((await ask(source, 'POST', await signedRequest('twilio', source, key))).status).to.equal(204);
+    });
+
+    it('must be an answer', async () => {
+      const path = `${testInstance.base}/sources`;
+      const refused = [
+        { status: 199 },
+        { status: 302 },
+        { status: 204, body: 'x' },
+        { contentType: 'text/plain\r\nX: y' },
+        { body: 'x'.repeat(4097) },
+        ...['text/html', 'Text/HTML; charset=utf-8', 'application/xhtml+xml', 'image/svg+xml'].map((contentType) => ({
+          contentType,
+        })),
+      ];
+      for (const answer of refused) {
+        const created = await testInstance.client.request('POST', path, { name: 'A', slug: 'refused-answer', answer });
+        expect([JSON.stringify(answer).slice(0, 60), created.status]).to.deep.equal([
+          JSON.stringify(answer).slice(0, 60),
+          400,
+        ]);
+      }
+    });
+  });
+
+  describe('check what the owner enters', () => {
+    const refusedWith = async (fields: Json): Promise<string> => {
+      const path = `${testInstance.base}/sources`;
+      const answer = await testInstance.client.request<{ message: string }>('POST', path, {
+        ...{ name: 'P', slug: 'refused-provider' },
+        ...fields,
+      });
+      expect(answer.status).to.equal(400);
+      return answer.body.message;
+    };
+
+    it('by the form of each provider', async () => {
+      const secret = 'a secret of many letters';
+      expect(await refusedWith({ provider: 'nobody' })).to.match(/provider/);
+      expect(await refusedWith({ provider: 'github' })).to.match(/verificationConfig.secret/);
+      expect(await refusedWith({ provider: 'github', verificationConfig: { secret: 'short' } })).to.match(
+        /16 characters/,
+      );
+      expect(await refusedWith({ provider: 'github', verificationConfig: { type: 'github', secret } })).to.match(
+        /provider/,
+      );
+      expect(await refusedWith({ verificationConfig: { type: 'provider', secret } })).to.match(/provider/);
+      expect(await refusedWith({ provider: 'openai', verificationConfig: { secret } })).to.match(/whsec_/);
+      expect(await refusedWith({ provider: 'discord', verificationConfig: { secret } })).to.match(/public key/);
+      expect(await refusedWith({ provider: 'sendgrid', verificationConfig: { secret } })).to.match(/public key/);
+      expect(await refusedWith({ provider: 'postmark', verificationConfig: { secret } })).to.match(/colon/);
+      expect(await refusedWith({ provider: 'meta', verificationConfig: { secret } })).to.match(/verifyToken/);
+    });
+
+    it('so that nobody but the provider can send the secret of a source first', async () => {
+      expect(await refusedWith({ provider: 'asana' })).to.match(/ingestToken/);
+      expect(await refusedWith({ provider: 'asana', ingestToken: 'optional' })).to.match(/ingestToken/);
+      expect(await refusedWith({ provider: 'gitlab', verificationConfig: { secret: null } })).to.match(/secret/);
+    });
+
+    it('so that a repeat is never to be known by a signature that there is none of', async () => {
+      const idempotencyKey = { signature: true, windowSeconds: 60 };
+      const verificationConfig = { secret: 'a secret of many letters' };
+      expect(await refusedWith({ provider: 'gitlab', verificationConfig, idempotencyKey })).to.match(/signature/);
+      const source = await sourceOf('shopify', verificationConfig, { idempotencyKey });
+      const request = await signedRequest('shopify', source, 'a secret of many letters');
+      expect(JSON.parse((await ask(source, 'POST', request)).text)).not.to.have.property('duplicate');
+      expect(JSON.parse((await ask(source, 'POST', request)).text)).to.have.property('duplicate', true);
+    });
+
+    it('by what Mailgun signs: its id is not, so another id does not make another webhook', async () => {
+      const { secret, key } = (signers.mailgun as (typeof signers)[string]).secret();
+      const { dedup } = providerNamed('mailgun') as Provider;
+      const source = await sourceOf('mailgun', { secret }, { idempotencyKey: { ...dedup, windowSeconds: 60 } });
+      const request = await signedRequest('mailgun', source, key);
+      const first = eventIdOf(await ask(source, 'POST', request));
+      const captured = JSON.parse(request.body) as { 'event-data': Json };
+      captured['event-data'].id = 'another';
+      const again = await ask(source, 'POST', { ...request, body: JSON.stringify(captured) });
+      expect(JSON.parse(again.text)).to.deep.include({ duplicate: true, eventId: first });
+    });
+
+    it('and list the providers with what each needs', async () => {
+      const { data, pagination } = await testInstance.client.list<Json>('/api/providers?pageSize=100');
+      expect(pagination.total).to.equal(Object.keys(signers).length);
+      const meta = data.find(({ name }) => name === 'meta');
+      expect(meta).to.deep.include({ title: 'Meta (WhatsApp, Instagram, Messenger)', handshakes: ['hub-challenge'] });
+      expect(meta).to.include.keys('docs', 'secret', 'verifyToken', 'eventType', 'dedup', 'answer', 'instructions');
+      for (const { name, dedup } of data.filter((each) => each.dedup !== null)) {
+        const { secret } = (signers[name as string] as (typeof signers)[string]).secret();
+        await sourceOf(name as string, { secret }, { idempotencyKey: { ...(dedup as Json), windowSeconds: 60 } });
+      }
+    });
+  });
+});

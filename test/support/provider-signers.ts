@@ -1,0 +1,295 @@
+// How each provider of the registry signs, written a second time and apart from it, or by its own library: what the registry
+// says is compared with this.
+import {
+  createHmac,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  randomUUID,
+  sign as signWith,
+} from 'node:crypto';
+import { sign as signGithub } from '@octokit/webhooks-methods';
+import { Webhook } from 'standardwebhooks';
+
+export interface Message {
+  body: Buffer;
+  /** When it is signed, ms since 1970. */
+  nowMs: number;
+  /** The address as the provider has it. */
+  url: string;
+}
+
+export interface SentMessage {
+  headers: Record<string, string>;
+  /** Where the provider adds the signature to it. */
+  body?: Buffer;
+  /** Added to the address. */
+  query?: string;
+}
+
+export interface Signer {
+  /** A secret as the owner of the source enters it, and the key with which the provider signs. */
+  secret: () => { secret: string; key: string | KeyObject };
+  sign: (message: Message, key: string | KeyObject) => SentMessage | Promise<SentMessage>;
+  /** For how many seconds the signed time is good, before and after; absent: none is signed. */
+  seconds?: number;
+  /** What changes the signature; by default the body. */
+  covers?: 'address' | 'nothing';
+  /** A body that this provider would send, where the sample of the registry is none. */
+  body?: string;
+}
+
+type Mac = (key: string | KeyObject, ...parts: (string | Buffer)[]) => string;
+const mac =
+  (algorithm: string, encoding: 'hex' | 'base64'): Mac =>
+  (key, ...parts) => {
+    const hash = createHmac(algorithm, key as string);
+    for (const part of parts) hash.update(part);
+    return hash.digest(encoding);
+  };
+const hex256 = mac('sha256', 'hex');
+const base256 = mac('sha256', 'base64');
+const hex1 = mac('sha1', 'hex');
+const base1 = mac('sha1', 'base64');
+
+const shared = () => {
+  const secret = randomBytes(20).toString('hex');
+  return { secret, key: secret };
+};
+const seconds = ({ nowMs }: Message) => String(Math.floor(nowMs / 1000));
+
+/** A header with the MAC of the body. */
+const simple = (header: string, of: Mac, prefix = ''): Signer => ({
+  secret: shared,
+  sign: ({ body }, key) => ({ headers: { [header]: prefix + of(key, body) } }),
+});
+const token = (header: string, prefix = ''): Signer => ({
+  secret: shared,
+  covers: 'nothing',
+  sign: (_message, key) => ({ headers: { [header]: prefix + String(key) } }),
+});
+const basic: Signer = {
+  secret: () => {
+    const secret = `hook:${randomBytes(12).toString('hex')}`;
+    return { secret, key: secret };
+  },
+  covers: 'nothing',
+  sign: (_message, key) => ({ headers: { authorization: `Basic ${Buffer.from(key as string).toString('base64')}` } }),
+};
+/** `t=...,v1=...` over the time, a separator and the body. */
+const timed = (
+  header: string,
+  [t, v]: [string, string],
+  [outer, inner]: [string, string],
+  tolerance: number,
+): Signer => ({
+  secret: shared,
+  seconds: tolerance,
+  sign: (message, key) => ({
+    headers: { [header]: `${t}=${seconds(message)}${outer}${v}=${hex256(key, seconds(message), inner, message.body)}` },
+  }),
+});
+/** By the library of the specification. */
+const standard = (prefix: string): Signer => ({
+  secret: () => {
+    const secret = `whsec_${randomBytes(24).toString('base64')}`;
+    return { secret, key: secret };
+  },
+  seconds: 300,
+  sign({ body, nowMs }, key) {
+    const id = `msg_${randomUUID()}`;
+    const signature = new Webhook(key as string).sign(id, new Date(nowMs), body.toString());
+    const timestamp = String(Math.floor(nowMs / 1000));
+    return { headers: { [`${prefix}id`]: id, [`${prefix}timestamp`]: timestamp, [`${prefix}signature`]: signature } };
+  },
+});
+
+const slackLike = (signature: string, time: string): Signer => ({
+  secret: shared,
+  seconds: 300,
+  sign: (message, key) => ({
+    headers: { [time]: seconds(message), [signature]: `v0=${hex256(key, `v0:${seconds(message)}:`, message.body)}` },
+  }),
+});
+
+export const signers: Record<string, Signer> = {
+  airtable: {
+    secret: () => {
+      const secret = randomBytes(32).toString('base64');
+      return { secret, key: Buffer.from(secret, 'base64').toString('latin1') };
+    },
+    sign: ({ body }, key) => {
+      const hash = createHmac('sha256', Buffer.from(key as string, 'latin1'))
+        .update(body)
+        .digest('hex');
+      return { headers: { 'x-airtable-content-mac': `hmac-sha256=${hash}` } };
+    },
+  },
+  asana: simple('x-hook-signature', hex256),
+  'azure-event-grid': {
+    secret: shared,
+    covers: 'nothing',
+    sign: (_message, key) => ({ headers: { 'aeg-event-type': 'Notification' }, query: `token=${String(key)}` }),
+  },
+  bitbucket: simple('x-hub-signature', hex256, 'sha256='),
+  'cal-com': simple('x-cal-signature-256', hex256),
+  calendly: timed('calendly-webhook-signature', ['t', 'v1'], [',', '.'], 300),
+  chargebee: basic,
+  clerk: standard('svix-'),
+  clickup: simple('x-signature', hex256),
+  'coinbase-commerce': simple('x-cc-webhook-signature', hex256),
+  discord: {
+    secret: () => {
+      const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+      return {
+        secret: publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex'),
+        key: privateKey,
+      };
+    },
+    seconds: 300,
+    sign: (message, key) => ({
+      headers: {
+        'x-signature-timestamp': seconds(message),
+        'x-signature-ed25519': signWith(
+          null,
+          Buffer.concat([Buffer.from(seconds(message)), message.body]),
+          key as KeyObject,
+        ).toString('hex'),
+      },
+    }),
+  },
+  docusign: simple('x-docusign-signature-1', base256),
+  dropbox: simple('x-dropbox-signature', hex256),
+  elevenlabs: timed('elevenlabs-signature', ['t', 'v0'], [',', '.'], 1800),
+  github: {
+    secret: shared,
+    sign: async ({ body }, key) => ({
+      headers: { 'x-hub-signature-256': await signGithub(key as string, body.toString()) },
+    }),
+  },
+  gitlab: token('x-gitlab-token'),
+  hubspot: {
+    secret: shared,
+    seconds: 300,
+    covers: 'address',
+    sign: ({ body, url, nowMs }, key) => ({
+      headers: {
+        'x-hubspot-request-timestamp': String(nowMs),
+        'x-hubspot-signature-v3': base256(key, `POST${url}`, body, String(nowMs)),
+      },
+    }),
+  },
+  intercom: simple('x-hub-signature', hex1, 'sha1='),
+  jira: simple('x-hub-signature', hex256, 'sha256='),
+  linear: simple('linear-signature', hex256),
+  mailgun: {
+    secret: shared,
+    seconds: 9 * 3600,
+    covers: 'nothing',
+    sign(message, key) {
+      const timestamp = seconds(message);
+      const value = randomBytes(25).toString('hex');
+      const signature = { timestamp, token: value, signature: hex256(key, timestamp, value) };
+      return { headers: {}, body: Buffer.from(JSON.stringify({ signature, 'event-data': { event: 'delivered' } })) };
+    },
+  },
+  meta: simple('x-hub-signature-256', hex256, 'sha256='),
+  'microsoft-graph': {
+    secret: shared,
+    covers: 'nothing',
+    sign: (_message, key) => ({
+      headers: {},
+      body: Buffer.from(JSON.stringify({ value: [{ changeType: 'created', clientState: key }, { clientState: key }] })),
+    }),
+  },
+  nylas: simple('x-nylas-signature', hex256),
+  okta: token('authorization'),
+  openai: standard('webhook-'),
+  paddle: timed('paddle-signature', ['ts', 'h1'], [';', ':'], 300),
+  pagerduty: simple('x-pagerduty-signature', hex256, 'v1='),
+  postmark: basic,
+  replicate: standard('webhook-'),
+  resend: standard('svix-'),
+  sendgrid: {
+    secret: () => {
+      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+      return { secret: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'), key: privateKey };
+    },
+    seconds: 300,
+    sign: (message, key) => ({
+      headers: {
+        'x-twilio-email-event-webhook-timestamp': seconds(message),
+        'x-twilio-email-event-webhook-signature': signWith(
+          'sha256',
+          Buffer.concat([Buffer.from(seconds(message)), message.body]),
+          key as KeyObject,
+        ).toString('base64'),
+      },
+    }),
+  },
+  sentry: simple('sentry-hook-signature', hex256),
+  shopify: simple('x-shopify-hmac-sha256', base256),
+  slack: slackLike('x-slack-signature', 'x-slack-request-timestamp'),
+  square: {
+    secret: shared,
+    covers: 'address',
+    sign: ({ body, url }, key) => ({ headers: { 'x-square-hmacsha256-signature': base256(key, url, body) } }),
+  },
+  'standard-webhooks': standard('webhook-'),
+  stripe: timed('stripe-signature', ['t', 'v1'], [',', '.'], 300),
+  telegram: token('x-telegram-bot-api-secret-token'),
+  trello: {
+    secret: shared,
+    covers: 'address',
+    sign: ({ body, url }, key) => ({ headers: { 'x-trello-webhook': base1(key, body, url) } }),
+  },
+  twilio: {
+    secret: shared,
+    covers: 'address',
+    body: 'To=%2B18005551212&Body=Hello+%26+goodbye&From=%2B14158675309&Empty=',
+    sign: ({ body, url }, key) => {
+      const fields = [...new URLSearchParams(body.toString())].toSorted(([one], [other]) => (one < other ? -1 : 1));
+      const signature = base1(key, url, ...fields.map(([name, value]) => name + value));
+      return { headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature } };
+    },
+  },
+  twitch: {
+    secret: shared,
+    seconds: 600,
+    sign: ({ body, nowMs }, key) => {
+      const [id, time] = [randomUUID(), new Date(nowMs).toISOString().replace('Z', '123456Z')];
+      return {
+        headers: {
+          'twitch-eventsub-message-id': id,
+          'twitch-eventsub-message-timestamp': time,
+          'twitch-eventsub-message-signature': `sha256=${hex256(key, id, time, body)}`,
+        },
+      };
+    },
+  },
+  typeform: simple('typeform-signature', base256, 'sha256='),
+  vercel: simple('x-vercel-signature', hex1),
+  webflow: {
+    secret: shared,
+    seconds: 300,
+    sign: ({ body, nowMs }, key) => ({
+      headers: { 'x-webflow-timestamp': String(nowMs), 'x-webflow-signature': hex256(key, `${nowMs}:`, body) },
+    }),
+  },
+  woocommerce: simple('x-wc-webhook-signature', base256),
+  xero: simple('x-xero-signature', base256),
+  zendesk: {
+    secret: shared,
+    seconds: 300,
+    sign: ({ body, nowMs }, key) => {
+      const time = new Date(nowMs).toISOString();
+      return {
+        headers: {
+          'x-zendesk-webhook-signature-timestamp': time,
+          'x-zendesk-webhook-signature': base256(key, time, body),
+        },
+      };
+    },
+  },
+  zoom: slackLike('x-zm-signature', 'x-zm-request-timestamp'),
+};
