@@ -1,0 +1,108 @@
+// What channels of type webhook receive, in the API's description (OpenAPI 3.1, "webhooks").
+// Rules: ALR-13, ALR-16.
+import { z } from 'zod';
+import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import { CHANGES, CHANNEL_TYPES } from '../../core/alerts/channel.ts';
+import { ISSUE_EVENT_TYPES } from '../../core/alerts/message.ts';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
+import { count, idOf, text, timestamp } from '../members/values.ts';
+
+const record = (prefix: string, ...others: string[]) =>
+  z
+    .object({ id: idOf(prefix, ...others), name: text('CRM').nullable() })
+    .nullable()
+    .meta({ description: '`name` is null when it was deleted; null: the issue is not about one.' });
+
+const issue = z
+  .object({
+    id: idOf('iss'),
+    kind: z.enum(ISSUE_KINDS),
+    cause: text('HTTP_500'),
+    state: z.enum(ISSUE_STATES),
+    count,
+    firstSeenAt: timestamp,
+    lastSeenAt: timestamp,
+    openedAt: timestamp,
+    resolvedAt: timestamp.nullable(),
+    source: record('src'),
+    route: record('rte'),
+    destination: record('dst', 'dst_wh'),
+    sampleEventId: idOf('evt').nullable(),
+    sampleDeliveryId: idOf('dlv').nullable(),
+    url: text('https://hooks.example.com/api/issues/iss_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
+  })
+  .meta({ id: 'AlertIssue', description: 'As it was when the message was sent.' });
+
+const common = {
+  title: text('Deliveries fail: Orders to CRM', 'One line for people.'),
+  organization: z.object({ id: idOf('org'), slug: text('shop') }),
+  alertChannel: z.object({ id: idOf('alc'), name: text('On call') }),
+};
+const change = { change: z.enum(CHANGES), issue };
+const type = z.enum(ISSUE_EVENT_TYPES as [string, ...string[]]).meta({ examples: ['delivery.failing'] });
+const changes = z.array(z.object({ type, ...change }));
+
+const events = {
+  issue: {
+    summary: 'An issue has changed',
+    schema: z.object({ type, timestamp, data: z.object({ ...common, ...change }) }).meta({ id: 'IssueAlert' }),
+  },
+  digest: {
+    summary: 'Several issues have changed (`digestMinutes`)',
+    schema: z
+      .object({ type: z.literal('digest'), timestamp, data: z.object({ ...common, changes }) })
+      .meta({ id: 'DigestAlert' }),
+  },
+  channelFailing: {
+    summary: 'Another channel of the organization fails',
+    schema: z
+      .object({
+        type: z.literal('channel.failing'),
+        timestamp,
+        data: z.object({
+          ...common,
+          failingChannel: z.object({
+            id: idOf('alc'),
+            name: text('Channel of the team'),
+            type: z.enum(CHANNEL_TYPES),
+            failingSince: timestamp,
+            lastError: text('The channel answered 410'),
+          }),
+          changes: changes.meta({ description: 'What it could not be told.' }),
+        }),
+      })
+      .meta({ id: 'ChannelFailingAlert' }),
+  },
+  test: {
+    summary: 'A test',
+    schema: z.object({ type: z.literal('test'), timestamp, data: z.object(common) }).meta({ id: 'TestAlert' }),
+  },
+};
+
+const headers = z.object({
+  'webhook-id': text('alm_06f3k2v8q0e7x1c5b9m4n6p8qr', 'The same in every try.'),
+  'webhook-timestamp': text('1795430400', 'When it was sent, seconds since 1970.'),
+  'webhook-signature': text(
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    'Standard Webhooks; during a rotation two.',
+  ),
+});
+
+/** Each event that a channel of type webhook receives, by a name. */
+export const alertWebhooks: Record<string, ZodOpenApiPathItemObject> = Object.fromEntries(
+  Object.entries(events).map(([name, { summary, schema }]) => [
+    name,
+    {
+      post: {
+        operationId: `receive${name.charAt(0).toUpperCase()}${name.slice(1)}Alert`,
+        tags: ['Alerts'],
+        summary,
+        description: 'Sent to alert channels of type `webhook`, signed by Standard Webhooks.',
+        security: [],
+        requestParams: { header: headers },
+        requestBody: { required: true, content: { 'application/json': { schema } } },
+        responses: { '2XX': { description: 'It is taken; 408, 425, 429, 5xx and no answer are tried again.' } },
+      },
+    },
+  ]),
+);

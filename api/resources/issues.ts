@@ -1,0 +1,188 @@
+// Issues: failures that last, their states, and the deliveries that they hold.
+// Rules: ISS-08 to ISS-12.
+import { z } from 'zod';
+import { ISSUE_KINDS, ISSUE_STATES, type Issue } from '../../core/issues.ts';
+import { isUniqueViolation } from '../../db/database-errors.ts';
+import { heldDeliveries, holdsDeliveries } from '../../db/issues/held.ts';
+import { changeIssue, findIssue, listIssues } from '../../db/issues/list.ts';
+import { inTransaction } from '../../db/pool.ts';
+import { replayDeliveries } from '../../db/replay/replay.ts';
+import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
+import { ApiError, notFound } from '../errors.ts';
+import { count, flag, idOf, listOf, text, timestamp } from '../members/values.ts';
+import type { Operation } from '../operation.ts';
+import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { choiceParam, textParam } from '../query.ts';
+import { isoTime, requireId } from '../records.ts';
+import { requireScope } from '../scopes.ts';
+import { inThreads } from '../threads.ts';
+import { parseBody, parseQuery } from '../validation.ts';
+
+/** Deliveries of one retry, and of each of its transactions. */
+const MAX_RETRIED = 1000;
+const RETRIED_AT_ONCE = 100;
+
+const listSchema = z.object({
+  ...pageParams,
+  state: choiceParam(ISSUE_STATES),
+  kind: choiceParam(ISSUE_KINDS),
+  sourceId: textParam.meta({ description: 'Issues of the source, and of its routes.' }),
+  routeId: textParam,
+  destinationId: textParam,
+});
+const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
+
+const issueAnswer = z
+  .object({
+    id: idOf('iss'),
+    kind: z.enum(ISSUE_KINDS),
+    state: z.enum(ISSUE_STATES),
+    cause: text(
+      'HTTP_500',
+      'A short code that stays the same; `OTHER` counts together what is too much to tell apart.',
+    ),
+    sourceId: idOf('src')
+      .nullable()
+      .meta({ examples: [null] }),
+    routeId: idOf('rte').nullable(),
+    destinationId: idOf('dst', 'dst_wh').nullable(),
+    count: count.meta({ description: 'Failures, with those in a row that opened it.', examples: [12] }),
+    firstSeenAt: timestamp,
+    lastSeenAt: timestamp,
+    sampleEventId: idOf('evt').nullable().meta({ description: 'Of a late failure.' }),
+    sampleDeliveryId: idOf('dlv').nullable().meta({ description: 'Of a late failure.' }),
+    openedAt: timestamp,
+    resolvedAt: timestamp.nullable().meta({ examples: [null] }),
+    changedAt: timestamp.meta({ description: 'When `state` changed last.' }),
+  })
+  .meta({ id: 'Issue' });
+
+const base = '/api/issues';
+const common = { tag: 'Issues', idOf: ['iss'] } as const;
+
+export const issueOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listIssues',
+    run: list,
+    summary: 'List issues',
+    description: 'Failures that last, one for each kind, source, route, destination and cause. Some seconds behind.',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, the one that opened last first.', schema: listOf(issueAnswer) },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getIssue',
+    run: get,
+    summary: 'Get an issue',
+    answer: { status: 200, description: 'The issue.', schema: issueAnswer },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/{id}`,
+    operationId: 'updateIssue',
+    run: change,
+    summary: 'Acknowledge, ignore, resolve or open an issue',
+    body: {
+      schema: changeSchema,
+      examples: { acknowledge: { state: 'acknowledged' }, ignore: { state: 'ignored' } },
+    },
+    answer: { status: 200, description: 'The issue as it is now.', schema: issueAnswer },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/retry`,
+    operationId: 'retryIssue',
+    run: retry,
+    summary: 'Deliver again what failed because of an issue',
+    description:
+      `Makes a new delivery of each one that failed since the issue opened and was not replayed, at most ${MAX_RETRIED}, the newest ` +
+      'first. Needs the scope `deliveries:write` too.',
+    answer: {
+      status: 200,
+      description: 'The new deliveries.',
+      schema: z.object({
+        message: text('12 deliveries were created'),
+        deliveriesCreated: count,
+        more: flag(false, 'Whether there may be more to retry: call it again.'),
+      }),
+    },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+];
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const { issues, total } = await listIssues(deps.pool, organizationId(ctx), query, limitOf(query));
+  ctx.body = listAnswer(issues.map(show), total, query);
+}
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  ctx.body = show(await requireIssue(ctx, deps));
+}
+
+async function change(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { state } = await parseBody(ctx, changeSchema);
+  const { id } = await requireIssue(ctx, deps);
+  try {
+    const changed = await inTransaction(deps.pool, (db) => changeIssue(db, organizationId(ctx), id, state));
+    if (changed === null) throw notFound('issue', id);
+    ctx.body = show(changed);
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw invalidState(id, 'is resolved, and the same failure has another issue since; change that one');
+  }
+}
+
+/** In steps, each of one transaction: what was created stays when a later step fails, and is not created again by another call. */
+async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
+  const issue = await requireIssue(ctx, deps);
+  requireScope(ctx, 'deliveries:write', 'the retry of an issue');
+  if (!holdsDeliveries(issue)) throw invalidState(issue.id, `is of kind ${issue.kind}, which holds no deliveries`);
+  const held = await heldDeliveries(deps.pool, issue, MAX_RETRIED + 1);
+  const retried = held.slice(0, MAX_RETRIED);
+  noteRecords(ctx, [issue.id]);
+  let deliveriesCreated = 0;
+  for (let at = 0; at < retried.length; at += RETRIED_AT_ONCE) {
+    const some = retried.slice(at, at + RETRIED_AT_ONCE);
+    const result = await inThreads(() => replayDeliveries(deps.pool, organizationId(ctx), some, deps.compute.validate));
+    deps.signals.replayedAll(result.deliveries);
+    deliveriesCreated += result.deliveriesCreated;
+  }
+  ctx.body = { message: describe(deliveriesCreated), deliveriesCreated, more: held.length > retried.length };
+}
+
+function describe(created: number): string {
+  if (created === 0) return 'Nothing was created: no delivery of this issue can be made again';
+  return created === 1 ? '1 delivery was created' : `${created} deliveries were created`;
+}
+
+/** The issue of the path. @throws ApiError 404 */
+async function requireIssue(ctx: Context, deps: ApiDeps): Promise<Issue> {
+  const id = param(ctx, 'id');
+  requireId('issue', 'iss', id);
+  const issue = await findIssue(deps.pool, organizationId(ctx), id);
+  if (!issue) throw notFound('issue', id);
+  return issue;
+}
+
+function show({ organizationId: _owner, firstSeenAt, lastSeenAt, openedAt, resolvedAt, changedAt, ...others }: Issue) {
+  return {
+    ...others,
+    firstSeenAt: firstSeenAt.toISOString(),
+    lastSeenAt: lastSeenAt.toISOString(),
+    openedAt: openedAt.toISOString(),
+    resolvedAt: isoTime(resolvedAt),
+    changedAt: changedAt.toISOString(),
+  };
+}
+
+const invalidState = (id: string, reason: string) => new ApiError(409, 'INVALID_STATE', `The issue ${id} ${reason}`);

@@ -1,0 +1,76 @@
+// hookyard issues: failures that last.
+import type { Command } from 'commander';
+import type { Client } from '../../client/index.ts';
+import { contextOf } from '../context.ts';
+import { findDestination, findRoute, findSource, pageOf, withPages } from '../input.ts';
+import { showDone, showPage, showRecord } from './show.ts';
+
+type Filters = NonNullable<Parameters<Client['listIssues']>[0]>;
+
+const CHANGES = {
+  acknowledge: { state: 'acknowledged', about: 'somebody looks after it' },
+  ignore: { state: 'ignored', about: 'it counts on, and stays ignored' },
+  resolve: { state: 'resolved', about: 'it is over; another failure opens a new one' },
+  open: { state: 'open', about: 'it is as it was when it opened' },
+} as const;
+
+export function addIssues(program: Command): void {
+  const issues = program.command('issues').description('what keeps failing, since when, and how often');
+  withPages(issues.command('list'))
+    .description('list issues, the one that opened last first')
+    .option('--state <state>', 'open, acknowledged, resolved, ignored')
+    .option(
+      '--kind <kind>',
+      'delivery_failing, circuit_open, transform_failing, schema_refusing, signature_failing, warehouse_not_writable, quota_reached, ingest_refused',
+    )
+    .option('--source <source>', 'name or id')
+    .option('--route <route>', 'name or id')
+    .option('--destination <destination>', 'name or id')
+    .action(async (options, command: Command) => {
+      const context = contextOf(command);
+      const { client } = context;
+      const filters: Filters = {
+        ...pageOf(options),
+        state: options.state,
+        kind: options.kind,
+        sourceId: options.source && (await findSource(client, options.source)).id,
+        routeId: options.route && (await findRoute(client, options.route)),
+        destinationId: options.destination && (await findDestination(client, options.destination)),
+      };
+      showPage(context, await client.listIssues(filters), {
+        id: (issue) => issue.id,
+        kind: (issue) => issue.kind,
+        cause: (issue) => issue.cause,
+        state: (issue) => issue.state,
+        count: (issue) => issue.count,
+        last: (issue) => issue.lastSeenAt,
+        of: (issue) => issue.destinationId ?? issue.routeId ?? issue.sourceId,
+      });
+    });
+  issues
+    .command('show <id>')
+    .description('show one')
+    .action(async (id: string, _options, command: Command) => {
+      const context = contextOf(command);
+      showRecord(context, await context.client.getIssue({ id }));
+    });
+  for (const [name, { state, about }] of Object.entries(CHANGES)) {
+    issues
+      .command(`${name} <id>`)
+      .description(about)
+      .action(async (id: string, _options, command: Command) => {
+        const context = contextOf(command);
+        const issue = await context.client.updateIssue({ id, body: { state } });
+        showDone(context, issue, `${id} is ${issue.state}`);
+      });
+  }
+  issues
+    .command('retry <id>')
+    .description('deliver again what failed because of it')
+    .action(async (id: string, _options, command: Command) => {
+      const context = contextOf(command);
+      const answer = await context.client.retryIssue({ id });
+      showDone(context, answer, answer.message);
+      if (answer.more) context.output.note('there is more to retry: run it again');
+    });
+}

@@ -1,0 +1,122 @@
+// Issues: failures that last. One per (organization, kind, source, route, destination, cause) that is not resolved; a failure after
+// `resolved` opens it again within an hour, and later a new one, with a new id. What each kind means, and when it recovers: docs/issues.md.
+// Rules: ISS-01 to ISS-06.
+
+/** What fails. */
+export const ISSUE_KINDS = [
+  'delivery_failing',
+  'circuit_open',
+  'transform_failing',
+  'schema_refusing',
+  'signature_failing',
+  'warehouse_not_writable',
+  'quota_reached',
+  'ingest_refused',
+] as const;
+export type IssueKind = (typeof ISSUE_KINDS)[number];
+
+/**
+ * `ignored` counts on and stays as it is until somebody changes it, or what it is about is deleted. `open` and `acknowledged`
+ * resolve themselves on recovery.
+ */
+export const ISSUE_STATES = ['open', 'acknowledged', 'resolved', 'ignored'] as const;
+export type IssueState = (typeof ISSUE_STATES)[number];
+
+/** What an issue is about. Null: the kind is about another thing. */
+export interface IssueSubject {
+  organizationId: string;
+  kind: IssueKind;
+  sourceId: string | null;
+  routeId: string | null;
+  destinationId: string | null;
+}
+
+/** An issue as it is stored (migration 0066). */
+export interface Issue extends IssueSubject {
+  /** `iss_...` */
+  id: string;
+  /** A short stable code: `HTTP_500`, `TIMEOUT`, the name of a limit. `OTHER` counts together what is beyond the bounds. */
+  cause: string;
+  state: IssueState;
+  /** Of the failures that are counted. The first ones may have come before it opened. */
+  firstSeenAt: Date;
+  lastSeenAt: Date;
+  count: number;
+  /** Of a late failure; null where failures of the kind have none. */
+  sampleEventId: string | null;
+  sampleDeliveryId: string | null;
+  openedAt: Date;
+  resolvedAt: Date | null;
+  /** When `state` changed last. */
+  changedAt: Date;
+}
+
+/** The cause of what is counted together because there are too many causes. */
+export const OTHER_CAUSE = 'OTHER';
+
+/** One failure. */
+export interface IssueFailure {
+  /** A constant or what a limit is called, never a text of a tenant. */
+  cause: string;
+  /** ms since 1970 */
+  at: number;
+  /** It will not be tried again, or would fail again: it opens an issue at once, whatever the kind. */
+  isFinal?: boolean;
+  eventId?: string | null;
+  deliveryId?: string | null;
+}
+
+/** Where failures and successes are told. Both cost memory only, and little. */
+export interface IssueSink {
+  failed(subject: IssueSubject, failure: IssueFailure): void;
+  /** What the subject names has worked. */
+  worked(subject: IssueSubject): void;
+}
+
+/** What a subject of each kind names, besides the organization. */
+export const issueSubjects = {
+  delivery: (organizationId: string, routeId: string | null, destinationId: string): IssueSubject => ({
+    ...{ organizationId, kind: 'delivery_failing', sourceId: null, routeId, destinationId },
+  }),
+  transform: (organizationId: string, routeId: string | null): IssueSubject => ({
+    ...{ organizationId, kind: 'transform_failing', sourceId: null, routeId, destinationId: null },
+  }),
+  schema: (organizationId: string, routeId: string): IssueSubject => ({
+    ...{ organizationId, kind: 'schema_refusing', sourceId: null, routeId, destinationId: null },
+  }),
+  signature: (organizationId: string, sourceId: string): IssueSubject => ({
+    ...{ organizationId, kind: 'signature_failing', sourceId, routeId: null, destinationId: null },
+  }),
+  ingest: (organizationId: string, sourceId: string): IssueSubject => ({
+    ...{ organizationId, kind: 'ingest_refused', sourceId, routeId: null, destinationId: null },
+  }),
+  warehouse: (organizationId: string, destinationId: string): IssueSubject => ({
+    ...{ organizationId, kind: 'warehouse_not_writable', sourceId: null, routeId: null, destinationId },
+  }),
+  quota: (organizationId: string): IssueSubject => ({
+    ...{ organizationId, kind: 'quota_reached', sourceId: null, routeId: null, destinationId: null },
+  }),
+};
+
+const FAILURES_IN_A_ROW = 5;
+
+/** How many failures in a row open an issue: a retry, or the next webhook, may mend the first ones of these kinds. */
+export const OPENS_AFTER: Readonly<Record<IssueKind, number>> = {
+  delivery_failing: FAILURES_IN_A_ROW,
+  circuit_open: 1,
+  transform_failing: 1,
+  schema_refusing: 1,
+  signature_failing: FAILURES_IN_A_ROW,
+  warehouse_not_writable: FAILURES_IN_A_ROW,
+  quota_reached: FAILURES_IN_A_ROW,
+  ingest_refused: FAILURES_IN_A_ROW,
+};
+
+/** So many causes of one subject are told apart at a time; tenants and strangers choose what fails, and how. */
+export const MAX_CAUSES = 10;
+/** So many issues of an organization are told apart that are not resolved. Further ones are counted by kind. */
+export const MAX_ISSUES = 1000;
+/** A failure so soon after `resolved` opens the same issue again: what fails now and then has one, and its alerts one incident. */
+export const REOPENS_WITHIN_MINUTES = 60;
+/** How many days an issue is kept after it was resolved. */
+export const ISSUE_DAYS = 90;

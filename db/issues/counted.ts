@@ -1,0 +1,111 @@
+// Counts failures and successes of this process in memory, and stores them about once a second (docs/issues.md).
+import { IssueCounts } from '../../core/issue-counts.ts';
+import type { IssueFailure, IssueSink, IssueSubject } from '../../core/issues.ts';
+import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
+import { PollLoop } from '../../core/poll-loop.ts';
+import { isTransientDatabaseError } from '../database-errors.ts';
+import type { Queryable } from '../pool.ts';
+import { recordIssues, resolveRecovered, troubledOrganizations } from './record.ts';
+
+const EVERY_MS = 1000;
+const RESOLVE_EVERY_MS = 5000;
+
+export interface IssueDeps {
+  pool: Queryable;
+  /** For how long nothing may have failed before an issue that has recovered is resolved. */
+  recoverySeconds: number;
+  log: Log;
+}
+
+export class CountedIssues implements IssueSink {
+  readonly #deps: IssueDeps;
+  readonly #loop: PollLoop;
+  #pending = new IssueCounts();
+  #resolvedAt = Number.NEGATIVE_INFINITY;
+  #failing = false;
+
+  constructor(deps: IssueDeps) {
+    this.#deps = deps;
+    const rest = { ms: EVERY_MS };
+    this.#loop = new PollLoop({
+      round: () => this.#round().then(() => rest),
+      onError(error) {
+        deps.log.error({ err: error }, 'issues were lost');
+        return rest;
+      },
+    });
+  }
+
+  /** Another object each time they are stored: what has been told since then need not be told again. */
+  get window(): object {
+    return this.#pending;
+  }
+
+  failed(subject: IssueSubject, failure: IssueFailure): void {
+    this.#pending.failed(subject, failure);
+  }
+
+  worked(subject: IssueSubject): void {
+    this.#pending.worked(subject);
+  }
+
+  /** Stores what is left. */
+  async close(): Promise<void> {
+    await this.#loop.stop();
+    await this.#store().catch((error: unknown) => this.#deps.log.error({ err: error }, 'issues were lost'));
+  }
+
+  async #round(): Promise<void> {
+    await this.#store();
+    await this.#resolve();
+  }
+
+  // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have been stored is
+  // stored again, because a success that is lost would leave its issue open: so the failures of a second may count twice. What
+  // PostgreSQL refuses would be refused again, and is dropped.
+  async #store(): Promise<void> {
+    const taken = this.#pending;
+    const uncounted = taken.takeUncounted();
+    if (uncounted > 0) this.#deps.log.warn({ count: uncounted }, 'failures were not counted in issues');
+    if (taken.isEmpty) return;
+    this.#pending = new IssueCounts();
+    await this.#try(
+      () => this.#record(taken),
+      () => this.#pending.precede(taken),
+    );
+  }
+
+  // Of what works, nothing is stored while nothing of its organization fails.
+  async #record(counts: IssueCounts): Promise<void> {
+    const { pool } = this.#deps;
+    const { failing, working } = counts.subjects();
+    const organizations = [...new Set(working.map(({ organizationId }) => organizationId))];
+    const troubled = organizations.length === 0 ? new Set() : await troubledOrganizations(pool, organizations);
+    const recovering = working.filter(({ organizationId }) => troubled.has(organizationId));
+    if (failing.length + recovering.length > 0) await recordIssues(pool, failing, recovering);
+  }
+
+  async #resolve(): Promise<void> {
+    const { pool, recoverySeconds } = this.#deps;
+    const everyMs = Math.min(RESOLVE_EVERY_MS, recoverySeconds * 1000);
+    if (performance.now() < this.#resolvedAt + everyMs) return;
+    this.#resolvedAt = performance.now();
+    await this.#try(
+      () => resolveRecovered(pool, recoverySeconds),
+      () => {},
+    );
+  }
+
+  async #try(step: () => Promise<void>, keep: () => void): Promise<void> {
+    try {
+      await step();
+      this.#failing = false;
+    } catch (error) {
+      if (!isTransientDatabaseError(error)) throw error;
+      keep();
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'issues cannot be stored');
+      this.#failing = true;
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// Reads the issues of an organization, and changes their states.
+// Rules: ISS-08, ISS-10.
+import type { Issue, IssueKind, IssueState } from '../../core/issues.ts';
+import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+
+const COLUMNS = `
+id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId", destination_id as "destinationId", cause,
+state, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", count, sample_event_id as "sampleEventId",
+sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at as "resolvedAt", changed_at as "changedAt"`;
+
+export interface IssueFilter {
+  state?: IssueState;
+  kind?: IssueKind;
+  /** Those of its routes too. */
+  sourceId?: string;
+  routeId?: string;
+  destinationId?: string;
+}
+
+const MATCHING = `
+from issues where organization_id = $1 and ($2::text is null or state = $2) and ($3::text is null or kind = $3)
+  and ($4::text is null or source_id = $4 or route_id in (select id from routes where organization_id = $1 and source_id = $4))
+  and ($5::text is null or route_id = $5) and ($6::text is null or destination_id = $6)`;
+
+/** One page, the one that opened last first, and how many match in all. */
+export async function listIssues(
+  pool: Pool,
+  organizationId: string,
+  { state, kind, sourceId, routeId, destinationId }: IssueFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ issues: Issue[]; total: number }> {
+  const values = [organizationId, ...[state, kind, sourceId, routeId, destinationId].map((value) => value ?? null)];
+  return inSnapshot(pool, async (db) => {
+    const { rows: counted } = await db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values);
+    const { rows: issues } = await db.query<Issue>(
+      `select ${COLUMNS} ${MATCHING} order by id desc limit $7 offset $8`,
+      [...values, limit, offset],
+    );
+    return { issues, total: counted[0]?.total ?? 0 };
+  });
+}
+
+export async function findIssue(db: Queryable, organizationId: string, id: string): Promise<Issue | null> {
+  const { rows } = await db.query<Issue>(`select ${COLUMNS} from issues where organization_id = $1 and id = $2`, [
+    organizationId,
+    id,
+  ]);
+  return rows[0] ?? null;
+}
+
+// What is set to the state that it has stays as it is. One that opens again has not recovered.
+const CHANGE = `
+update issues set state = $3, changed_at = case when state = $3 then changed_at else now() end,
+  resolved_at = case when $3 <> 'resolved' then null when state = 'resolved' then resolved_at else now() end,
+  recovered_at = case when state = 'resolved' and $3 <> 'resolved' then null else recovered_at end
+where organization_id = $1 and id = $2
+returning ${COLUMNS}`;
+
+/**
+ * Sets the state of an issue. @returns null when there is none
+ * @throws a unique violation (`isUniqueViolation`) when a resolved one is to open and the same failure has another one meanwhile
+ */
+export async function changeIssue(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+  state: IssueState,
+): Promise<Issue | null> {
+  return (await db.query<Issue>(CHANGE, [organizationId, id, state])).rows[0] ?? null;
+}

@@ -1,0 +1,204 @@
+// Stores what processes have counted: one statement about once a second, however much has failed; and resolves what has recovered.
+// Rules: ISS-02 to ISS-06.
+import type { CauseCount, SubjectCount } from '../../core/issue-counts.ts';
+import { newId } from '../../core/ids.ts';
+import {
+  type IssueSubject,
+  MAX_CAUSES,
+  MAX_ISSUES,
+  OPENS_AFTER,
+  OTHER_CAUSE,
+  REOPENS_WITHIN_MINUTES,
+} from '../../core/issues.ts';
+import { isUniqueViolation } from '../database-errors.ts';
+import { jsonParameter } from '../parameters.ts';
+import type { Queryable } from '../pool.ts';
+import { isAbout, MAY_RECOVER, SUBJECT_KEY, subjectRow } from './subjects.ts';
+
+const STREAK_KEY = 'organization_id, kind, source_id, route_id, destination_id';
+const isStreakOf = (streak: string, subject: string): string =>
+  STREAK_KEY.split(', ')
+    .map((column) => `${streak}.${column} = ${subject}.${column}`)
+    .join(' and ');
+
+// Failures open an issue when one is final, or enough came in a row: the last one of the same key if it was resolved lately, else a
+// new one. What is counted already goes on, whatever the number. Issues of
+// what was deleted are not opened; those that slip through are resolved by housekeeping.
+//
+// Safe beside others of its kind: rows are written in the order of their key, and where two processes open the same issue, the index
+// issues_unresolved makes one of them count into the row of the other. Two that open issues at the same moment do not see each other's,
+// so there may be a few more than the bounds allow. A row of `subject` has either failures that come last (streak > 0), or has worked
+// after all of them, so no part changes a row that another part of the statement has changed.
+const RECORD = `
+with subject as (
+  select * from json_to_recordset($1::json) as s(organization_id text, kind text, source_id text, route_id text, destination_id text,
+    streak int, worked bool, opens_after int, since timestamptz)
+), streaked as (
+  insert into issue_streaks as k (${STREAK_KEY}, failures, restarted, since, last_at)
+  select ${STREAK_KEY}, streak, worked, least(since, now()), now() from subject where streak > 0 and opens_after > 1 order by ${STREAK_KEY}
+  on conflict (${STREAK_KEY}) do update
+    set failures = excluded.failures + case when excluded.restarted then 0 else k.failures end, restarted = excluded.restarted,
+        since = case when excluded.restarted then excluded.since else k.since end, last_at = excluded.last_at
+  returning k.*
+), ended as (
+  delete from issue_streaks k using subject s where ${isStreakOf('k', 's')} and s.streak = 0
+), failure as (
+  select f.*, row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'f.$1')} order by f.last_at desc, f.cause) as latest
+  from json_to_recordset($2::json) as f(id text, organization_id text, kind text, source_id text, route_id text, destination_id text,
+    cause text, failures bigint, first_at timestamptz, last_at timestamptz, is_final bool, event_id text, delivery_id text)
+), due as (
+  select f.*, x.id as known_id, s.streak = 0 as has_recovered,
+         case when b.opens then k.failures - s.streak + f.failures else f.failures end as counted,
+         case when b.opens then least(f.first_at, k.since) else f.first_at end as first_seen_at
+  from failure f join subject s on ${isStreakOf('s', 'f')}
+  left join issues x on ${isAbout('x', 'f')} and x.cause = f.cause and x.state <> 'resolved'
+  left join streaked k on ${isStreakOf('k', 'f')}
+  -- where those in a row open it, the ones before count too, for the cause of the last one
+  cross join lateral (
+    select f.latest = 1 and not f.is_final and k.failures >= s.opens_after and k.failures - s.streak < s.opens_after
+      and not exists (select from issues i where ${isAbout('i', 'f')} and i.state <> 'resolved') as opens
+  ) b
+  where x.id is not null or (
+    (f.is_final or s.opens_after = 1 or greatest(s.streak, k.failures) >= s.opens_after)
+    and (f.source_id = '' or exists (select from sources r where r.id = f.source_id))
+    and (f.route_id = '' or exists (select from routes r where r.id = f.route_id))
+    and (f.destination_id = '' or exists (select from destinations r where r.id = f.destination_id)))
+), opening as (
+  select d.*,
+    (select count(*) from (select from issues i where i.organization_id = d.organization_id and i.state <> 'resolved' limit ${MAX_ISSUES}) i)
+      + row_number() over (partition by organization_id order by kind, source_id, route_id, destination_id, cause) > ${MAX_ISSUES} as is_crowded,
+    (select count(*) from issues i where ${isAbout('i', 'd')} and i.state <> 'resolved')
+      + row_number() over (partition by ${STREAK_KEY} order by cause) > ${MAX_CAUSES} as has_many_causes
+  from due d where known_id is null
+), placed as (
+  select id, organization_id, kind, source_id, route_id, destination_id, cause, counted, first_seen_at, last_at, event_id, delivery_id, has_recovered
+  from due where known_id is not null
+  union all
+  select id, organization_id, kind, case when is_crowded then '' else source_id end, case when is_crowded then '' else route_id end,
+         case when is_crowded then '' else destination_id end, case when is_crowded or has_many_causes then '${OTHER_CAUSE}' else cause end,
+         counted, first_seen_at, last_at, event_id, delivery_id, has_recovered and not is_crowded
+  from opening
+), counted as (
+  select min(id) as id, organization_id, kind, source_id, route_id, destination_id, cause, sum(counted) as count,
+         least(min(first_seen_at), now()) as first_seen_at, least(max(last_at), now()) as last_seen_at,
+         (array_agg(event_id order by last_at desc) filter (where event_id is not null))[1] as event_id,
+         (array_agg(delivery_id order by last_at desc) filter (where delivery_id is not null))[1] as delivery_id,
+         case when bool_and(has_recovered) then now() end as recovered_at
+  from placed group by organization_id, kind, source_id, route_id, destination_id, cause
+), lately as (
+  select x.id, c.id as counted_id
+  from counted c cross join lateral (
+    select i.id from issues i
+    where ${isAbout('i', 'c')} and i.cause = c.cause and i.state = 'resolved'
+      and i.resolved_at > now() - make_interval(mins => ${REOPENS_WITHIN_MINUTES})
+      and not exists (select from issues o where ${isAbout('o', 'c')} and o.cause = c.cause and o.state <> 'resolved')
+    order by i.resolved_at desc, i.id desc limit 1
+  ) l join issues x on x.id = l.id
+  order by c.organization_id, c.kind, c.source_id, c.route_id, c.destination_id, c.cause
+  for no key update of x
+), reopened as (
+  -- another process may have opened it meanwhile: then this only counts
+  update issues x
+  set state = case x.state when 'resolved' then 'open' else x.state end,
+      changed_at = case x.state when 'resolved' then now() else x.changed_at end, resolved_at = null,
+      count = x.count + c.count, first_seen_at = least(x.first_seen_at, c.first_seen_at),
+      last_seen_at = greatest(x.last_seen_at, c.last_seen_at),
+      sample_event_id = case when c.delivery_id is null and c.event_id is null then x.sample_event_id else c.event_id end,
+      sample_delivery_id = coalesce(c.delivery_id, x.sample_delivery_id), recovered_at = c.recovered_at
+  from lately l join counted c on c.id = l.counted_id where x.id = l.id
+), written as (
+  insert into issues as x (id, organization_id, kind, source_id, route_id, destination_id, cause, count, first_seen_at, last_seen_at,
+                           sample_event_id, sample_delivery_id, recovered_at)
+  select id, organization_id, kind, nullif(source_id, ''), nullif(route_id, ''), nullif(destination_id, ''), cause, count, first_seen_at,
+         last_seen_at, event_id, delivery_id, recovered_at
+  from counted c where not exists (select from lately l where l.counted_id = c.id)
+  order by organization_id, kind, source_id, route_id, destination_id, cause
+  on conflict (${SUBJECT_KEY}, cause) where state <> 'resolved' do update
+    set count = x.count + excluded.count, first_seen_at = least(x.first_seen_at, excluded.first_seen_at),
+        last_seen_at = greatest(x.last_seen_at, excluded.last_seen_at),
+        sample_event_id = case when excluded.sample_delivery_id is null and excluded.sample_event_id is null then x.sample_event_id
+                               else excluded.sample_event_id end,
+        sample_delivery_id = coalesce(excluded.sample_delivery_id, x.sample_delivery_id), recovered_at = excluded.recovered_at
+), recovering as (
+  select x.id from issues x join subject s on ${isAbout('x', 's')}
+  where s.streak = 0 and x.state in ${MAY_RECOVER} and x.recovered_at is null
+    and not exists (select from due d where d.known_id = x.id)
+  order by x.organization_id, x.kind, x.source_id nulls first, x.route_id nulls first, x.destination_id nulls first, x.cause
+  for no key update of x
+)
+update issues x set recovered_at = now() from recovering r where x.id = r.id`;
+
+/**
+ * Stores failures, and what has worked.
+ * @param db not in a transaction: the statement may be repeated
+ * @throws a database error; when the connection was lost, they may have been stored all the same
+ */
+export async function recordIssues(db: Queryable, failing: SubjectCount[], working: IssueSubject[]): Promise<void> {
+  const subjects = [
+    ...failing.map((each) => ({ ...countedRow(each), worked: each.worked })),
+    ...working.map((subject) => ({ ...subjectRow(subject), streak: 0, worked: true })),
+  ];
+  const failures = failing.flatMap(({ subject, causes }) =>
+    Array.from(causes.values(), (cause) => ({ ...subjectRow(subject), ...causeRow(cause) })),
+  );
+  const record = () =>
+    db.query({ name: 'record-issues', text: RECORD, values: [jsonParameter(subjects), jsonParameter(failures)] });
+  try {
+    await record();
+  } catch (error) {
+    // Another process has opened a new issue while this one opened the last one again. The next statement sees it.
+    if (!isUniqueViolation(error)) throw error;
+    await record();
+  }
+}
+
+function countedRow({ subject, streak, causes }: SubjectCount) {
+  const since = Math.min(...Array.from(causes.values(), ({ firstAt }) => firstAt));
+  return { ...subjectRow(subject), streak, opens_after: OPENS_AFTER[subject.kind], since: new Date(since) };
+}
+
+function causeRow({ cause, count, firstAt, lastAt, isFinal, eventId, deliveryId }: CauseCount) {
+  return {
+    id: newId('iss'),
+    cause,
+    failures: count,
+    first_at: new Date(firstAt),
+    last_at: new Date(lastAt),
+    is_final: isFinal,
+    event_id: eventId,
+    delivery_id: deliveryId,
+  };
+}
+
+const TROUBLED = `
+select o.id from unnest($1::text[]) o(id)
+where exists (select from issues i where i.organization_id = o.id and i.state <> 'resolved')
+   or exists (select from issue_streaks k where k.organization_id = o.id)`;
+
+/** Those of the organizations in which something fails, or has failed lately. */
+export async function troubledOrganizations(db: Queryable, organizationIds: string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>({ name: 'troubled', text: TROUBLED, values: [organizationIds] });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** @param due which of `issues x`; what is being counted is skipped */
+const resolve = (due: string): string => `
+update issues set state = 'resolved', resolved_at = now(), changed_at = now() where id = any(array(
+  select x.id from issues x where x.state in ${MAY_RECOVER} and ${due} order by x.id for update skip locked))`;
+
+const SINCE_LONG = 'x.last_seen_at < now() - make_interval(secs => $1)';
+
+// Nothing is accepted while a limit is reached, so nothing says that its time has passed; nor does anything of what is counted together.
+const OVER = `
+x.source_id is null and x.route_id is null and x.destination_id is null and ${SINCE_LONG} and (
+  x.kind <> 'quota_reached' or x.cause = 'eventsPerSecond' or x.cause = '${OTHER_CAUSE}'
+  or (x.cause = 'eventsPerMonth' and date_trunc('month', x.last_seen_at, 'UTC') < date_trunc('month', now(), 'UTC')))`;
+
+/**
+ * Resolves what has worked after its last failure, and has not failed for some time.
+ * @param seconds for how long nothing may have failed
+ */
+export async function resolveRecovered(db: Queryable, seconds: number): Promise<void> {
+  await db.query(resolve(`x.recovered_at is not null and ${SINCE_LONG}`), [seconds]);
+  await db.query(resolve(OVER), [seconds]);
+}

@@ -1,0 +1,195 @@
+// Sends messages to channels of alerts: by HTTP through the address guard, whoever chose the address, and by mail.
+// Rules: ALR-10, ALR-13, ALR-17.
+import type { ChannelConfig, OpenChannel } from '../core/alerts/channel.ts';
+import { alertMail } from '../core/alerts/mail.ts';
+import type { AlertMessage } from '../core/alerts/message.ts';
+import { opsgenieRequest, OPSGENIE_URLS } from '../core/alerts/opsgenie.ts';
+import { PAGERDUTY_URLS, pagerDutyBody } from '../core/alerts/pagerduty.ts';
+import { slackBody } from '../core/alerts/slack.ts';
+import { teamsBody } from '../core/alerts/teams.ts';
+import { webhookBody } from '../core/alerts/webhook.ts';
+import type { Settings } from '../core/config.ts';
+import { type ErrorSummary, ownWords } from '../core/error-summary.ts';
+import { signStandardWebhook } from '../core/signatures/standard-webhooks.ts';
+import type { Sender, SendResponse } from './http/sender.ts';
+import { MailError, type Mailer } from './mail.ts';
+
+// One deadline for connection, request and answer.
+const TIMEOUT_MS = 15_000;
+// The longest wait that a channel may ask for.
+const MAX_RETRY_AFTER_SECONDS = 600;
+
+type Measured = {
+  /** Null where nothing came back, and for mails. */
+  statusCode: number | null;
+  /** ms */
+  latency: number;
+  /** The beginning of what came back. */
+  responseBody: string | null;
+};
+export type AlertResult = Measured &
+  (
+    | { ok: true }
+    | {
+        ok: false;
+        summary: ErrorSummary;
+        /** With foreign text, for the API only. */
+        detail: string;
+        /** What a mail server said, for the log only. */
+        serverWords?: string;
+        /** Trying again would not help. */
+        isPermanent: boolean;
+        /** When to try again, if it was said. */
+        retryAfterMs: number | null;
+      }
+  );
+
+export interface AlertSenderDeps {
+  sender: Sender;
+  /** Null when SMTP_URL is not set. */
+  smtp: { mailer: Mailer; from: string } | null;
+  settings: Pick<Settings, 'HOOKYARD_PAGERDUTY_URL' | 'HOOKYARD_OPSGENIE_URL'>;
+  /** Hookyard's own. */
+  version: string;
+}
+
+/** Never rejects; errors are part of the result. */
+export type SendAlert = (channel: OpenChannel, message: AlertMessage, to: string[]) => Promise<AlertResult>;
+
+/** Why a mail was given up that no address may get: a matter of the tenant and the rule of recipients. */
+export const WITHHELD = ownWords`None of the addresses may be sent mails`;
+
+interface Outgoing {
+  url: string;
+  body: object;
+  headers?: Record<string, string>;
+}
+
+/** @returns a function whose last parameter are the recipients of a mail */
+export function createAlertSender(deps: AlertSenderDeps): SendAlert {
+  return async (channel, message, to) => {
+    const { config } = channel;
+    if (config.type === 'mail') return sendMail(deps, message, to);
+    const result = await post(deps, channel, requestOf(deps, channel, config, message));
+    const ending = message.content.kind === 'test' && result.ok ? endOfTest(deps, config, message) : null;
+    // The answer is about the incident; that it is closed again is a courtesy.
+    if (ending) await post(deps, channel, ending);
+    return result;
+  };
+}
+
+type HttpConfig = Exclude<ChannelConfig, { type: 'mail' }>;
+
+function requestOf(deps: AlertSenderDeps, channel: OpenChannel, config: HttpConfig, message: AlertMessage): Outgoing {
+  switch (config.type) {
+    case 'webhook': {
+      const body = webhookBody(message);
+      return { url: config.url, body, headers: signed(channel, config.secret, message, body) };
+    }
+    case 'slack':
+      return { url: config.url, body: slackBody(message) };
+    case 'teams':
+      return { url: config.url, body: teamsBody(message) };
+    case 'pagerduty':
+      return { url: pagerDutyUrl(deps, config), body: pagerDutyBody(message, config) };
+    case 'opsgenie':
+      return toOpsgenie(deps, config, opsgenieRequest(message, config));
+  }
+}
+
+/** Closes the incident of a test. */
+function endOfTest(deps: AlertSenderDeps, config: HttpConfig, message: AlertMessage): Outgoing | null {
+  if (config.type === 'pagerduty')
+    return { url: pagerDutyUrl(deps, config), body: pagerDutyBody(message, config, 'resolve') };
+  return config.type === 'opsgenie' ? toOpsgenie(deps, config, opsgenieRequest(message, config, true)) : null;
+}
+
+const pagerDutyUrl = ({ settings }: AlertSenderDeps, { region }: { region: keyof typeof PAGERDUTY_URLS }): string =>
+  `${settings.HOOKYARD_PAGERDUTY_URL ?? PAGERDUTY_URLS[region]}/v2/enqueue`;
+
+function toOpsgenie(
+  { settings }: AlertSenderDeps,
+  { apiKey, region }: HttpConfig & { type: 'opsgenie' },
+  { path, body }: { path: string; body: object },
+): Outgoing {
+  const base = settings.HOOKYARD_OPSGENIE_URL ?? OPSGENIE_URLS[region];
+  return { url: `${base}${path}`, body, headers: { Authorization: `GenieKey ${apiKey}` } };
+}
+
+function signed(
+  { previousSecret }: OpenChannel,
+  secret: string,
+  { id }: AlertMessage,
+  body: object,
+): Record<string, string> {
+  return signStandardWebhook({
+    secrets: previousSecret === null ? [secret] : [secret, previousSecret],
+    id,
+    timestampSeconds: Math.floor(Date.now() / 1000),
+    body: bytesOf(body),
+  });
+}
+
+const bytesOf = (body: object): Buffer => Buffer.from(JSON.stringify(body));
+
+async function post({ sender, version }: AlertSenderDeps, { id }: OpenChannel, out: Outgoing): Promise<AlertResult> {
+  const result = await sender.send({
+    poolKey: id,
+    method: 'POST',
+    url: out.url,
+    headers: { 'Content-Type': 'application/json', 'User-Agent': `Hookyard/${version}`, ...out.headers },
+    body: bytesOf(out.body),
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (result.kind === 'error') {
+    const { latency, summary, detail, retryable } = result;
+    const nothing = { statusCode: null, latency, responseBody: null, retryAfterMs: null };
+    return { ok: false, ...nothing, summary, detail, isPermanent: !retryable };
+  }
+  return judge(result);
+}
+
+function judge({ statusCode, latency, bodyText: responseBody, headers }: SendResponse): AlertResult {
+  const measured = { statusCode, latency, responseBody };
+  if (statusCode >= 200 && statusCode <= 299) return { ok: true, ...measured };
+  const summary = ownWords`The channel answered ${statusCode}`;
+  // RFC 9110 and RFC 6585: what may be sent again.
+  const isPermanent = statusCode < 500 && ![408, 425, 429].includes(statusCode);
+  return { ok: false, ...measured, summary, detail: summary, isPermanent, retryAfterMs: retryAfter(headers) };
+}
+
+/** Delay in seconds, as all of these channels send it (RFC 9110, section 10.2.3). */
+function retryAfter(headers: Record<string, string>): number | null {
+  const text = headers['retry-after'] ?? '';
+  return /^\d{1,6}$/.test(text) ? Math.min(Number(text), MAX_RETRY_AFTER_SECONDS) * 1000 : null;
+}
+
+async function sendMail({ smtp }: AlertSenderDeps, message: AlertMessage, to: string[]): Promise<AlertResult> {
+  const startedAt = performance.now();
+  const measured = () => ({
+    statusCode: null,
+    latency: Math.round(performance.now() - startedAt),
+    responseBody: null,
+  });
+  const failed = (summary: ErrorSummary, isPermanent: boolean, serverWords?: string): AlertResult => ({
+    ok: false,
+    ...measured(),
+    summary,
+    detail: summary,
+    isPermanent,
+    retryAfterMs: null,
+    ...(serverWords !== undefined && { serverWords }),
+  });
+  if (smtp === null) return failed(ownWords`No mail server is set (SMTP_URL)`, true);
+  if (to.length === 0) return failed(WITHHELD, true);
+  const { mailer, from } = smtp;
+  const messageId = `<alert.${message.id}@${from.slice(from.lastIndexOf('@') + 1)}>`;
+  try {
+    await mailer.send({ ...alertMail(message), messageId, from, to });
+    return { ok: true, ...measured() };
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    // Its message is a summary.
+    return failed(error.message as ErrorSummary, error.permanent, error.serverWords);
+  }
+}
