@@ -1,8 +1,5 @@
 // Where the metrics go: to whoever scrapes them, and by OTLP when the standard variables of OpenTelemetry say so.
-import { randomUUID } from 'node:crypto';
-import { diag, DiagLogLevel } from '@opentelemetry/api';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   MeterProvider,
   type MetricProducer,
@@ -12,7 +9,8 @@ import {
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import type { Role } from '../core/metrics/instruments.ts';
-import { type OtelVariables, sendsMetrics } from './otel-variables.ts';
+import { processResource, tellProblems } from './open-telemetry.ts';
+import { type OtelVariables, PROTOCOL, sendsMetrics } from './otel-variables.ts';
 
 export interface Exporters {
   /** All metrics as Prometheus reads them. */
@@ -21,7 +19,6 @@ export interface Exporters {
   stop(): Promise<void>;
 }
 
-const PROTOCOL = 'http/protobuf';
 const INTERVAL_MS = 60_000;
 // How long the last values may take at the end of the process.
 const LAST_EXPORT_MS = 2000;
@@ -40,17 +37,8 @@ export async function createExporters(
   tellProblems(log);
   const scrape = new ScrapeReader({ metricProducers: [producer] });
   const periodic = sendsMetrics(env) ? await otlpReader(producer, env, log) : null;
-  const named = resourceFromAttributes({
-    'service.name': `hookyard-${role}`,
-    'service.version': version,
-    // Sums of two processes must not look like those of one.
-    'service.instance.id': randomUUID(),
-  });
   const provider = new MeterProvider({
-    // What the operator names comes last, and counts.
-    resource: defaultResource()
-      .merge(named)
-      .merge(detectResources({ detectors: [envDetector] })),
+    resource: processResource(role, version),
     readers: periodic === null ? [scrape] : [scrape, periodic],
   });
   const serializer = new PrometheusSerializer('', false, undefined, false, true);
@@ -84,14 +72,4 @@ async function otlpReader(producer: MetricProducer, env: OtelVariables, log: Log
     exportTimeoutMillis: Math.min(exportIntervalMillis, 10_000),
     metricProducers: [producer],
   });
-}
-
-/** OpenTelemetry's own warnings, such as a receiver that is away, in the log of the process. One logger a process. */
-function tellProblems(log: Log): void {
-  const tell = (message: string, ...facts: unknown[]) =>
-    log.warn({ facts: facts.length > 0 ? facts.map(String) : undefined }, `OpenTelemetry: ${message}`);
-  diag.setLogger(
-    { error: tell, warn: tell, info: () => {}, debug: () => {}, verbose: () => {} },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
 }

@@ -2,6 +2,7 @@
 // that they are due.
 import { randomUUID } from 'node:crypto';
 import type { Settings } from '../core/config.ts';
+import { ISSUE_KINDS } from '../core/issues.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
@@ -10,6 +11,7 @@ import {
   databaseLimit,
   databaseUp,
   type Figures,
+  issuesOpen,
   SNAPSHOT_GAUGES,
   snapshotAge,
 } from '../core/metrics/snapshot.ts';
@@ -70,6 +72,9 @@ export function startSampler({ pool, settings, log }: SamplerDeps): { stop(): Pr
             [{ state: 'half_open' }, figures.circuits.half_open],
           ]
         : undefined,
+    ),
+    issuesOpen.readFrom(() =>
+      figures.issues ? ISSUE_KINDS.map((kind) => [{ kind }, figures.issues?.[kind] ?? 0]) : undefined,
     ),
     databaseUp.readFrom(() => (isFailing ? 0 : 1)),
     databaseLimit.readFrom(() => settings.HOOKYARD_MAX_DATABASE_BYTES),
