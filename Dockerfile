@@ -13,6 +13,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY core ./core
+COPY providers ./providers
 COPY db ./db
 COPY activities ./activities
 COPY outbound ./outbound

@@ -5,11 +5,14 @@ import { cancelOfDeletedDestination } from '../db/delivery/deleted-destinations.
 import { type ExpiredLeases, removeExpired } from '../db/management/leases.ts';
 import type { Pool } from '../db/pool.ts';
 import { purgeStep } from '../db/retention/source-purges.ts';
-import { repeat, ROUND_MS } from './background-steps.ts';
+import { repeat, ROUND_MS, tellOfFailure } from './background-steps.ts';
+
+// The log tells of the progress of a deletion each time so many more events are gone.
+const TELL_EVERY = 100_000;
 
 /**
  * One round of some seconds.
- * @returns true when there is more to do right now
+ * @returns true when there is more to do right now; what has failed is told of and counted all the same
  * @throws a database error that a retry does not fix, or one that keeps coming, when nothing else is to be done now
  */
 export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
@@ -25,6 +28,8 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
       errors.push(error);
     }
   }
+  // The one that is thrown is told of by the caller.
+  for (const error of hasMore ? errors : errors.slice(1)) await tellOfFailure({ pool, log }, 'deletions', error);
   if (errors.length > 0 && !hasMore) throw errors[0];
   return hasMore;
 }
@@ -32,7 +37,7 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
 /**
  * One round of some seconds.
  * @returns true when there is more to do right now
- * @throws Error when records could not be removed; all others are
+ * @throws Error when records could not be removed, and nothing else is to be done now; all others are
  */
 export async function finishLeases(pool: Pool, log: Log): Promise<boolean> {
   let last: ExpiredLeases['last'] | undefined;
@@ -52,7 +57,10 @@ export async function finishLeases(pool: Pool, log: Log): Promise<boolean> {
   const [first] = failed;
   if (first) {
     const message = `${failed.length} records without a renewed lease could not be removed, ${first.id} for one`;
-    throw new Error(message, { cause: first.error });
+    const error = new Error(message, { cause: first.error });
+    // The others are not kept waiting for the next run of the schedule.
+    if (!hasMore) throw error;
+    await tellOfFailure({ pool, log }, 'leases', error);
   }
   return hasMore;
 }
@@ -70,15 +78,19 @@ function tellOfExpired({ removed, kept, failed }: ExpiredLeases, log: Log): void
 async function cancelStep(pool: Pool, log: Log): Promise<boolean> {
   const step = await cancelOfDeletedDestination(pool);
   if (step === null) return false;
-  log.info(step, 'deliveries to a deleted destination were cancelled');
+  // It may only have removed what the queue still held of deliveries that have ended.
+  if (step.cancelled > 0) log.info(step, 'deliveries to a deleted destination were cancelled');
   return true;
 }
 
 async function removeStep(pool: Pool, log: Log): Promise<boolean> {
   const step = await purgeStep(pool);
   if (step === null) return false;
-  const { finished, ...progress } = step;
+  const { finished, eventsRemovedNow, ...progress } = step;
+  const { eventsRemoved } = progress;
+  const told = (events: number) => Math.floor(events / TELL_EVERY);
   if (finished) log.info(progress, 'everything of a deleted source has been removed');
-  else if (progress.eventsRemoved % 100_000 === 0) log.info(progress, 'a deleted source is being removed');
+  else if (told(eventsRemoved) > told(eventsRemoved - eventsRemovedNow))
+    log.info(progress, 'a deleted source is being removed');
   return true;
 }

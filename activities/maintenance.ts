@@ -13,6 +13,7 @@ import { mergeBuckets } from '../db/history/merge-buckets.ts';
 import { settleHistory } from '../db/history/settle.ts';
 import type { Pool } from '../db/pool.ts';
 import { forgetIdempotencyKeys } from '../db/retention/idempotency-keys.ts';
+import { forgetIssues } from '../db/retention/issues.ts';
 import { forgetRefusals } from '../db/retention/refusals.ts';
 import { forgetRotatedSecrets } from '../db/retention/rotated-secrets.ts';
 import { tellOfFailure } from './background-steps.ts';
@@ -40,6 +41,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   'idempotency keys': ({ pool }) => forgetIdempotencyKeys(pool),
   'idempotent requests': ({ pool }) => forgetIdempotentRequests(pool),
   'refused webhooks': ({ pool, settings }) => forgetRefusals(pool, payloadDays(settings)),
+  issues: ({ pool }) => forgetIssues(pool),
   'rotated secrets': ({ pool }) => forgetRotatedSecrets(pool).then(() => false),
   leases: ({ pool, log }) => finishLeases(pool, log),
   deletions: ({ pool, log }) => finishDeletions(pool, log),

@@ -156,6 +156,27 @@ export interface NotificationOutcome {
   count: number;
 }
 
+/** A message to a channel of alerts. */
+export interface AlertRequest {
+  organizationId: string;
+  messageId: string;
+}
+
+/** The result of a message; `logged`: no mail server is set. `unwanted`: the channel is disabled, or what it told of is gone. */
+export interface AlertOutcome {
+  status: 'sent' | 'logged' | 'unwanted' | 'nothing';
+}
+
+/** Run by a separate worker with few slots, so that slow channels hold up neither deliveries nor mails. */
+export interface AlertActivities {
+  /**
+   * Sends a message. Throws while the channel cannot be reached; `ChannelRefused` when a retry is useless.
+   */
+  sendAlert(request: AlertRequest): Promise<AlertOutcome>;
+  /** Gives up a message that could not be sent: its channel is marked, and another one told. */
+  giveUpAlert(request: AlertRequest & { reason: string }): Promise<void>;
+}
+
 /** Run by a separate worker, so that a slow mail server never takes resources that deliveries need. */
 export interface NotifyActivities {
   /**

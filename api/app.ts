@@ -26,6 +26,8 @@ import { permit } from './scopes.ts';
 import { answerUnmatched, keepFixedWords } from './unmatched.ts';
 
 export interface AppDeps extends ApiDeps {
+  /** The side of `servicePool` for what may be slow. */
+  slowPool: StatusDeps['slowPool'];
   /** Answers `/ingest/...` and passes everything else on. */
   ingest: Koa.Middleware;
   /** The operator's proxies. */

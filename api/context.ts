@@ -6,6 +6,7 @@ import type { Plan, Scope } from '../core/access.ts';
 import type { Settings } from '../core/config.ts';
 import type { Limits } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
+import type { IngestResult } from '../core/metrics/ingest.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import type { OperatorR2 } from '../core/warehouse/r2-operator.ts';
@@ -19,6 +20,7 @@ import type { ClientAddress } from './clients/client-addresses.ts';
 import type { Deed } from './deeds.ts';
 import type { OrganizationRequests } from './organization-requests.ts';
 import type { Signals } from './signals.ts';
+import type { AlertTester } from './test-alert.ts';
 import type { TestSender } from './test-send.ts';
 import type { TestUploader } from './test-upload.ts';
 
@@ -48,6 +50,8 @@ export interface ApiState {
   caller?: Caller;
   /** The source of a webhook, when there is one by that name. */
   source?: { organizationId: string; sourceId: string };
+  /** How a webhook was answered. */
+  ingestResult?: IngestResult;
   /** The code of the error that it is answered with. */
   errorCode?: string;
   /** The bytes of the body, if something before the handler needed them. */
@@ -78,6 +82,7 @@ export interface ApiDeps {
   signals: Signals;
   testSender: TestSender;
   testUploader: TestUploader;
+  testAlert: AlertTester;
   /** Who may be sent notifications at the moment. */
   recipientRule: () => RecipientRule;
   /** The operator's access to R2. */

@@ -198,9 +198,10 @@ function senderOf(ctx: Context) {
     keyId: key.id,
     keyName: key.name,
     address: ctx.state.client.address,
-    userAgent: printable(ctx.get('user-agent')).slice(0, MAX_USER_AGENT),
+    userAgent: recordedAgent(ctx.get('user-agent')),
     requestId: ctx.state.requestId,
   };
 }
 
-const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
+/** A `User-Agent` as records have it. */
+export const recordedAgent = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_USER_AGENT);

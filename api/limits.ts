@@ -23,7 +23,12 @@ export function limitExceeded(limit: LimitName, what: string, retryAfterSeconds:
   return new ApiError(429, 'LIMIT_EXCEEDED', message, undefined, { 'Retry-After': String(seconds) }, limit);
 }
 
-const NAMES: Record<LimitedRecords, string> = { sources: 'sources', destinations: 'destinations', apiKeys: 'API keys' };
+const NAMES: Record<LimitedRecords, string> = {
+  sources: 'sources',
+  destinations: 'destinations',
+  alertChannels: 'alert channels',
+  apiKeys: 'API keys',
+};
 
 /**
  * Must run in the transaction that adds the records, before it does.

@@ -1,8 +1,10 @@
 // The API process: wiring only.
 import { describeSettings, readLogSettings, readSettings } from '../core/config.ts';
+import { endWithParent } from '../core/end-request.ts';
 import { createLog, exitWith, logForNode } from '../core/log.ts';
 import { startService } from './service.ts';
 
+const canEndInOrder = endWithParent();
 const log = createLog(readLogSettings(process.env), 'api');
 logForNode(log);
 try {
@@ -11,6 +13,7 @@ try {
   if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))
     log.info({ settings: describeSettings(settings) }, 'the API starts');
   await startService(settings, process.env, log);
+  canEndInOrder();
 } catch (error) {
   exitWith(log, error);
 }

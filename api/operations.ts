@@ -2,6 +2,7 @@
 import { destinationExchangeOperations } from './exchange/destinations.ts';
 import { routeExchangeOperations } from './exchange/routes.ts';
 import type { Operation } from './operation.ts';
+import { alertChannelOperations } from './resources/alert-channels.ts';
 import { apiKeyOperations } from './resources/api-keys.ts';
 import { auditOperation } from './resources/audit.ts';
 import { callerOperation } from './resources/auth-me.ts';
@@ -13,10 +14,12 @@ import { destinationOperations } from './resources/destinations.ts';
 import { eventReplayOperations } from './resources/event-replays.ts';
 import { eventOperations } from './resources/events.ts';
 import { filterOperations } from './resources/filters.ts';
+import { issueOperations } from './resources/issues.ts';
 import { leaseOperation } from './resources/leases.ts';
 import { metricOperation } from './resources/metrics.ts';
 import { notificationRecipientOperations } from './resources/notification-recipients.ts';
 import { organizationDestinationOperations } from './resources/organization-destinations.ts';
+import { providerOperation } from './resources/providers.ts';
 import { refusalOperation } from './resources/refusals.ts';
 import { replayOperations } from './resources/replays.ts';
 import { routeCircuitOperations } from './resources/route-circuit.ts';
@@ -30,6 +33,7 @@ import { usageOperations } from './resources/usage.ts';
 export const managementOperations: Operation[] = [
   ...sourceOperations,
   refusalOperation,
+  providerOperation,
   ...destinationOperations,
   batchOperation,
   ...organizationDestinationOperations,
@@ -48,8 +52,10 @@ export const managementOperations: Operation[] = [
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,
+  ...issueOperations,
   metricOperation,
   deliveryRequestOperation,
+  ...alertChannelOperations,
   ...usageOperations,
   callerOperation,
   ...apiKeyOperations,

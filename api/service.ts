@@ -8,6 +8,8 @@ import { parseRange } from '../core/address-ranges.ts';
 import { systemResolve } from '../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
+import { createAlertSender } from '../outbound/alerts.ts';
+import { createMailer } from '../outbound/mail.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
@@ -21,18 +23,20 @@ import { throttled } from '../core/throttled-log.ts';
 import { operatorR2 } from '../core/warehouse/r2-operator.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
+import { CountedIssues } from '../db/issues/counted.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { isTransientDatabaseError } from '../db/database-errors.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/pool.ts';
-import { shareConnections } from '../db/pool-turns.ts';
+import { shareConnections, slowSide } from '../db/pool-turns.ts';
 import { prepareDatabase } from '../db/prepare.ts';
 import { mayMigrate } from '../db/rights.ts';
 import { findTenantRole } from '../db/tenants/rights.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startMetrics } from '../telemetry/index.ts';
+import { startTracing } from '../telemetry/tracing.ts';
 import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { createApp } from './app.ts';
@@ -42,7 +46,9 @@ import { connectionCounts, HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
 import { watchBacklog } from './ingest/backlog.ts';
 import { counted } from './ingest/count.ts';
+import { Handshakes } from './ingest/handshakes.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { IngestIssues } from './ingest/issues.ts';
 import { watchQuotas } from './ingest/quotas.ts';
 import { Refusals } from './ingest/refusals.ts';
 import { OpenConnections } from './open-connections.ts';
@@ -51,6 +57,7 @@ import { refusedConnections } from './refused-connections.ts';
 import { RefusedRequests } from './refused-requests.ts';
 import { lookAtDatabase, lookAtLanes, lookAtTemporal } from './resources/health.ts';
 import { createSignals } from './signals.ts';
+import { createAlertTester } from './test-alert.ts';
 import { createTestSender } from './test-send.ts';
 import { createTestUploader } from './test-upload.ts';
 
@@ -88,6 +95,8 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError,
   });
+  // Every request looks a key up on that pool: what counts all that waits, or needs locks, must not hold all of it.
+  const slowPool = slowSide(servicePool, connectionsFor.service);
   const organizations = await watchOrganizations(servicePool, settings, log);
   const alone = () => !organizations.areSeveral();
   const tenantRole = await tenantRoleOf(servicePool, log);
@@ -109,15 +118,26 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const r2 = operatorR2(settings, env);
   const sender = createSender({ ...reach, publicUrl: () => baseUrl });
   const warehouses = createWarehouses({ ...reach, r2 });
+  const { SMTP_URL, HOOKYARD_NOTIFY_FROM: from } = settings;
+  const smtp = SMTP_URL && from ? { mailer: createMailer(SMTP_URL), from } : null;
   const transforms = createTransforms(
     settings.HOOKYARD_TRANSFORM_THREADS,
     transformBudgets(createStandings(servicePool)),
   );
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
-  const backlog = await watchBacklog({ pool: servicePool, settings, log });
+  const backlog = await watchBacklog({ pool: slowPool, settings, log });
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
-  const refusals = new Refusals({ pool: servicePool, log });
-  const ingest = createIngest({ pool: ingestPool, settings, secretBox, backlog, quotas, compute, refusals });
+  const recoverySeconds = settings.HOOKYARD_ISSUE_RECOVERY_SECONDS;
+  const issueCounts = new CountedIssues({ pool: servicePool, recoverySeconds, log });
+  const issues = new IngestIssues(issueCounts);
+  const refusals = new Refusals({ pool: servicePool, issues, log });
+  const traces = await startTracing({ role: 'api', version: packageJson.version, env, log });
+  const { tracing } = traces;
+  const handshakes = new Handshakes({ pool: servicePool, log });
+  const ingest = createIngest({
+    ...{ pool: ingestPool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, issues, tracing },
+    baseUrl: () => baseUrl,
+  });
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);
   const refused = new RefusedRequests(log);
@@ -129,12 +149,14 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     orm,
     pool,
     servicePool,
+    slowPool,
     secretBox,
     signals,
     testSender: createTestSender(sender, {
       headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
       version: packageJson.version,
     }),
+    testAlert: createAlertTester(createAlertSender({ sender, smtp, settings, version: packageJson.version })),
     testUploader: createTestUploader(warehouses, compute),
     r2,
     recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
@@ -165,7 +187,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const port = await listen(server, settings);
   own.add(apiService(settings, port));
   baseUrl = publicUrl(settings, port);
-  const partitions = keepPartitions(servicePool, log);
+  const partitions = keepPartitions(slowPool, log);
 
   // Not before: loading modules takes longer.
   const stopWatching = watchLoop(log);
@@ -175,7 +197,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     settings,
     env,
     pools: { ingest: ingestPool, service: servicePool, management: pool },
-    pool: servicePool,
+    pool: slowPool,
     log,
   });
   const release = async () => {
@@ -184,11 +206,14 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     // It may wait for a receiver of metrics, for which nothing else has to.
     const metricsEnd = metrics.stop();
     await ingest.close();
+    const tracesEnd = traces.stop();
     await quotas.close();
     await organizations.stop();
-    const parts = [backlog, refusals, signals, sender, warehouses, transforms, compute];
+    const parts = [backlog, refusals, handshakes, signals, sender, warehouses, transforms, compute];
     await Promise.all(parts.map((part) => part.close()));
-    await metricsEnd;
+    await issueCounts.close();
+    smtp?.mailer.close();
+    await Promise.all([metricsEnd, tracesEnd]);
     await Promise.all([ingestPool.end(), pool.end(), servicePool.end(), orm.close(), temporal.connection.close()]);
   };
   endOnRequest({ server, connections, settings, release, log });

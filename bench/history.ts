@@ -1,5 +1,5 @@
-// npm run bench -- history [--deliveries 5000000]: fills a throw-away PostgreSQL with a month of history, asks the real API for
-// every list and statistic over HTTP, and says how long each takes.
+// npm run bench -- history [--deliveries 5000000 --only figures]: fills a throw-away PostgreSQL with a month of history, asks the real API for
+// every list and statistic over HTTP, or for those whose names begin so, and says how long each takes. `figures` is GET /api/metrics.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { mergeBuckets } from '../db/history/merge-buckets.ts';
@@ -23,14 +23,19 @@ const CATCH_UP_MS = 10_000;
 
 /**
  * Fills, measures, prints, and removes everything again.
- * @param args `--deliveries <about how many>`
+ * @param args `--deliveries <about how many>`, `--only <start of the names>`
  * @throws Error naming an option that is unknown or cannot be used
  */
 export async function measureHistory(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { deliveries: { type: 'string', default: '5000000' } } });
+  const { values } = parseArgs({
+    args,
+    options: { deliveries: { type: 'string', default: '5000000' }, only: { type: 'string', default: '' } },
+  });
   const deliveries = Number(values.deliveries);
   if (!(deliveries >= 1000)) throw new Error(`--deliveries must be 1000 or more (is "${values.deliveries}")`);
-  await withPostgres('history', { HOOKYARD_API_KEY: API_KEY }, (postgres) => fillAndMeasure(postgres, deliveries));
+  await withPostgres('history', { HOOKYARD_API_KEY: API_KEY }, (postgres) =>
+    fillAndMeasure(postgres, deliveries, values.only),
+  );
 }
 
 /** What is asked, and its CPU so far: of the API and of PostgreSQL together, ms. It says more than times on a busy machine. */
@@ -42,6 +47,7 @@ interface Asked {
 async function fillAndMeasure(
   { databaseUrl, pid, organizationId, env }: OwnPostgres,
   deliveries: number,
+  only: string,
 ): Promise<void> {
   const pool = createPool(databaseUrl, { max: 3, statementTimeoutMs: FILL_TIMEOUT_MS, onError: () => {} });
   const nowMs = Date.now();
@@ -59,8 +65,11 @@ async function fillAndMeasure(
       );
       const asked: Asked = { url, cpu: () => cpuMs(api.pid) + treeCpuMs(pid) };
       console.log(`${'ms'.padEnd(44)}     p50     p95     max     CPU   p95 < ${LIMIT_MS} ms`);
-      const slow = await measureAll(asked, listRequests(base, known, counts, nowMs), RUNS, true);
+      const requests = listRequests(base, known, counts, nowMs).filter(({ name }) => name.startsWith(only));
+      if (requests.length === 0) throw new Error(`No request's name begins with "${only}"`);
+      const slow = await measureAll(asked, requests, RUNS, true);
       console.log(slow === 0 ? `\nall below ${LIMIT_MS} ms` : `\n${slow} above ${LIMIT_MS} ms`);
+      if (only !== '') return;
       console.log('\nsearch in payloads, which reads them, newest first, for 5 s at most');
       await measureAll(asked, searchRequests(base, nowMs), SEARCH_RUNS, false);
     } finally {

@@ -30,6 +30,7 @@ import { killProcesses } from './support/processes.ts';
 import { describeDisturbance } from './support/undisturbed.ts';
 import { type Receiver, startReceiver } from './support/traffic.ts';
 import { measureTenants } from './tenants.ts';
+import { measureTraces } from './traces.ts';
 import { measureTransforms } from './transforms.ts';
 import { measureWarehouse } from './warehouse.ts';
 
@@ -38,7 +39,6 @@ type Bench = (stack: Stack, receiver: Receiver, options: BenchOptions) => Promis
 const benches: Record<string, Bench> = {
   lanes: measureLanes,
   'low-rate': measureLowRate,
-  metrics: measureMetrics,
   adaptive: measureAdaptive,
   isolation: measureIsolation,
   concurrency: measureConcurrency,
@@ -57,6 +57,15 @@ const benches: Record<string, Bench> = {
   warehouse: measureWarehouse,
 };
 
+// These compare two services, each on a stack of its own.
+const onTwoStacks: Record<
+  string,
+  (stacks: [Stack, Stack], receiver: Receiver, options: BenchOptions) => Promise<void>
+> = {
+  metrics: measureMetrics,
+  traces: measureTraces,
+};
+
 // These need PostgreSQL only, or no server at all, and have options of their own.
 const withoutStack: Record<string, (args: string[]) => Promise<void>> = {
   history: measureHistory,
@@ -73,17 +82,17 @@ if (measureAlone) {
 }
 const { bench, options } = readOptionsOrExit();
 const measure = benches[bench];
-if (!measure) {
-  console.error(
-    `There is no bench "${bench}"; there are ${[...Object.keys(benches), ...Object.keys(withoutStack)].join(', ')}`,
-  );
+const compare = onTwoStacks[bench];
+if (!measure && !compare) {
+  const names = [benches, onTwoStacks, withoutStack].flatMap((each) => Object.keys(each));
+  console.error(`There is no bench "${bench}"; there are ${names.join(', ')}`);
   process.exit(1);
 }
 
 const parent = join(import.meta.dirname, '..', '.test-data');
 mkdirSync(parent, { recursive: true });
 const dataDir = mkdtempSync(join(parent, 'bench-'));
-let stack: Stack | undefined;
+const stacks: Stack[] = [];
 let receiver: Receiver | undefined;
 const ending = new AbortController();
 onEndRequest((_reason, count) => {
@@ -92,7 +101,7 @@ onEndRequest((_reason, count) => {
   // A stack that is being started ends itself. Running measurements fail, which need not be reported.
   ending.abort();
   killProcesses();
-  void stack?.stop().finally(leave);
+  void stopStacks().finally(leave);
 });
 
 try {
@@ -100,9 +109,16 @@ try {
   log(machineLine());
   const postgresSettings = bench === 'fleet' ? fleetPostgres(options) : {};
   const { signal } = ending;
-  stack = await startStack({ dataDir, postgresPort: 0, postgresSettings, temporalPort: 0, uiPort: null, signal, log });
+  const start = async (folder: string) => {
+    const ports = { postgresPort: 0, temporalPort: 0, uiPort: null };
+    const started = await startStack({ dataDir: join(dataDir, folder), ...ports, postgresSettings, signal, log });
+    stacks.push(started);
+    return started;
+  };
+  const stack = await start('');
   receiver = await startReceiver();
-  await measure(stack, receiver, options);
+  if (compare) await compare([stack, await start('beside')], receiver, options);
+  else await measure?.(stack, receiver, options);
   log(describeDisturbance());
 } catch (error) {
   if (!ending.signal.aborted) {
@@ -111,8 +127,12 @@ try {
   }
 } finally {
   if (!ending.signal.aborted) await receiver?.close();
-  await stack?.stop();
+  await stopStacks();
   leave();
+}
+
+async function stopStacks(): Promise<void> {
+  await Promise.all(stacks.map((each) => each.stop()));
 }
 
 function leave(): void {

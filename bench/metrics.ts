@@ -1,6 +1,6 @@
-// npm run bench -- metrics [--seconds 20 --rounds 3]: what metrics cost in the lane `express`, where a delivery costs least. Hookyard
-// is saturated in turns without metrics, and with all of them served and scraped every five seconds. Counting itself is always
-// on: it is measured apart, and added.
+// npm run bench -- metrics [--seconds 60 --rounds 4]: what metrics cost in the lane `express`, where a delivery costs least: without
+// metrics, and beside it with all of them served and scraped in each turn of five seconds. Counting itself is always on: it is measured
+// apart, and added.
 import { countAttempt, countRecorded } from '../activities/count-attempts.ts';
 import { newId } from '../core/ids.ts';
 import { httpServerDuration } from '../core/metrics/process.ts';
@@ -9,77 +9,31 @@ import type { AttemptResult } from '../db/hot-path/record-results.ts';
 import { freePorts } from '../local/ports.ts';
 import type { Stack } from '../local/stack.ts';
 import type { SendResult } from '../outbound/http/sender.ts';
-import { startLane } from './lanes/lane.ts';
-import { type Bar, barLine } from './support/bars.ts';
-import { costPer, totalCpuMs } from './support/cost.ts';
+import { barLine } from './support/bars.ts';
+import { addedBy, describeAdded, measureBeside, type Pair } from './support/beside.ts';
 import { median } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import type { Receiver } from './support/traffic.ts';
-import { undisturbed } from './support/undisturbed.ts';
 
-const WARM_UP_SECONDS = 15;
-const SCRAPE_MS = 5000;
 const COUNTED = 200_000;
 const MOST_PERCENT = 2;
 
-/** CPU per delivery, ms. */
-interface Round {
-  without: number;
-  served: number;
-  /** Of the records of a delivery alone. */
-  counting: number;
-}
-
-export async function measureMetrics(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
-  const rounds: Round[] = [];
-  for (let number = 1; number <= options.rounds; number += 1) {
-    const label = `round ${number} of ${options.rounds}`;
-    console.log(`${label}: without and with metrics in turn, ${options.seconds} s each`);
-    rounds.push(await undisturbed(label, options, () => measureRound(stack, receiver, options, number % 2 === 0)));
-  }
-  console.log(report(rounds, options.seconds));
-}
-
-/** @param servedFirst every second round, so that neither is always the one that finds the larger database */
-async function measureRound(
-  stack: Stack,
-  receiver: Receiver,
-  options: BenchOptions,
-  servedFirst: boolean,
-): Promise<Round> {
-  const [api = 0, worker = 0] = await freePorts(2);
-  const measureServed = () => measure(stack, receiver, options, api, worker);
-  const measureWithout = () => measure(stack, receiver, options, 0, 0);
-  const first = await (servedFirst ? measureServed() : measureWithout());
-  const second = await (servedFirst ? measureWithout() : measureServed());
-  const [without, served] = servedFirst ? [second, first] : [first, second];
-  return { without, served, counting: countingMs() };
-}
-
-async function measure(
-  stack: Stack,
-  receiver: Receiver,
-  { body, seconds }: BenchOptions,
-  api: number,
-  worker: number,
-): Promise<number> {
-  const ports = { api: { HOOKYARD_METRICS_PORT: String(api) }, worker: { HOOKYARD_METRICS_PORT: String(worker) } };
-  const lane = await startLane(stack, receiver, { lane: 'express', body, ports });
-  const timer = setInterval(() => void scrape([api, worker]), SCRAPE_MS);
-  try {
-    const { deliveries, before, after } = await lane.saturate({ warmUpSeconds: WARM_UP_SECONDS, seconds });
-    if (api !== 0) await scrape([api, worker]);
-    return totalCpuMs(costPer(deliveries, before, after));
-  } finally {
-    clearInterval(timer);
-    await lane.stop();
-  }
+export async function measureMetrics(stacks: [Stack, Stack], receiver: Receiver, options: BenchOptions): Promise<void> {
+  const rounds = await measureBeside(stacks, receiver, options, async () => {
+    const ports = await freePorts(2);
+    const [api, worker] = ports.map((port) => ({ HOOKYARD_METRICS_PORT: String(port) }));
+    const off = { HOOKYARD_METRICS_PORT: '0' };
+    return {
+      without: { api: off, worker: off },
+      withFeature: { api: api ?? off, worker: worker ?? off, during: () => scrape(ports) },
+    };
+  });
+  console.log(report(rounds, countingMs()));
 }
 
 /** @throws when a port answers without metrics: there would be nothing to measure */
 async function scrape(ports: number[]): Promise<void> {
   for (const port of ports) {
-    if (port === 0) continue;
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
     const text = await answer.text();
     if (!text.includes('hookyard_build_info')) throw new Error(`Port ${port} serves no metrics`);
@@ -105,24 +59,19 @@ function countingMs(): number {
   return (user + system) / 1000 / COUNTED;
 }
 
-function report(rounds: Round[], seconds: number): string {
+function report(rounds: Pair[][], counting: number): string {
   // Both have what counting costs.
-  const percent = ({ without, served, counting }: Round) => (served / (without - counting) - 1) * 100;
-  const more = rounds.map(percent);
-  const of = (pick: (round: Round) => number) => median(rounds.map(pick)).toFixed(3);
-  const bar: Bar = {
-    what: 'CPU per delivery, with metrics',
-    unit: ' % more',
-    atMost: MOST_PERCENT,
-    value: median(more),
-    rounds: more,
-  };
+  const added = addedBy(rounds, ({ without, withFeature }) => (withFeature / (without - counting) - 1) * 100);
+  const pairs = rounds.flat();
+  const of = (pick: (pair: Pair) => number) => median(pairs.map(pick)).toFixed(3);
+  const bar = { what: 'CPU per delivery, with metrics', unit: ' % more', atMost: MOST_PERCENT };
   return [
     '',
-    `lane express, saturated; medians of ${rounds.length} rounds of ${seconds} s`,
+    `lane express, saturated; medians of ${pairs.length} pairs of turns in ${rounds.length} rounds`,
     `  CPU per delivery without metrics   ${of(({ without }) => without)} ms`,
-    `  served and scraped                 ${of(({ served }) => served)} ms`,
-    `  counting alone                     ${of(({ counting }) => counting)} ms`,
-    barLine(bar),
+    `  served and scraped                 ${of(({ withFeature }) => withFeature)} ms`,
+    `  counting alone                     ${counting.toFixed(3)} ms`,
+    `  more with metrics                  ${describeAdded(added, pairs.length)}`,
+    barLine({ ...bar, value: added.median, rounds: added.rounds }),
   ].join('\n');
 }

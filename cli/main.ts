@@ -1,14 +1,17 @@
 // The command line: its commands, its options, and how it ends.
 import { Command } from 'commander';
+import { addAlertChannels } from './commands/alert-channels.ts';
 import { addAudit } from './commands/audit.ts';
 import { addDeliveries } from './commands/deliveries.ts';
 import { addDestinations } from './commands/destinations.ts';
 import { addEvents } from './commands/events.ts';
 import { addExchange } from './commands/exchange.ts';
+import { addIssues } from './commands/issues.ts';
 import { addKeys } from './commands/keys.ts';
 import { addListen } from './commands/listen.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addOrganizations } from './commands/orgs.ts';
+import { addProviders } from './commands/providers.ts';
 import { addRoutes } from './commands/routes.ts';
 import { addSend } from './commands/send.ts';
 import { addSources } from './commands/sources.ts';
@@ -46,11 +49,14 @@ More in docs/cli.md.`,
 addListen(program);
 addSend(program);
 addSources(program);
+addProviders(program);
 addDestinations(program);
 addRoutes(program);
 addEvents(program);
 addDeliveries(program);
+addIssues(program);
 addExchange(program);
+addAlertChannels(program);
 addKeys(program);
 addAudit(program);
 addOrganizations(program);

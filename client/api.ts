@@ -2,6 +2,15 @@
 
 import type { CallOptions, RawAnswer } from './http.ts';
 
+/** With a `provider`. */
+export type ProviderConfig = {
+  type?: 'provider';
+  /** What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake. */
+  secret?: string | null;
+  /** The second secret of providers that have one. */
+  verifyToken?: string;
+};
+
 export type NoAuth = Record<string, unknown>;
 
 export type BasicAuth = {
@@ -132,6 +141,163 @@ export type DestinationImportItem = {
   description?: string | null;
 };
 
+export type MailChannel = {
+  /** Separated by commas. */
+  emails: string;
+};
+
+export type WebhookChannel = {
+  url: string;
+  /** `whsec_` and 24 to 64 bytes in base64. */
+  secret: string;
+};
+
+export type SlackChannel = {
+  /** Of an incoming webhook. */
+  url: string;
+};
+
+export type TeamsChannel = {
+  /** Of a workflow that posts to a channel when a webhook is received. */
+  url: string;
+};
+
+export type PagerDutyChannel = {
+  routingKey: string;
+  severity?: 'critical' | 'error' | 'warning' | 'info';
+  /** Where the account is. */
+  region?: 'us' | 'eu';
+};
+
+export type OpsgenieChannel = {
+  apiKey: string;
+  priority?: 'P1' | 'P2' | 'P3' | 'P4' | 'P5';
+  /** Where the account is. */
+  region?: 'us' | 'eu';
+};
+
+export type IssueAlert = {
+  type: 'delivery.failing' | 'destination.recovered' | 'circuit.opened' | 'circuit.closed' | 'transform.failing' | 'transform.recovered' | 'schema.refusing' | 'schema.recovered' | 'signature.failing' | 'signature.recovered' | 'warehouse.failing' | 'warehouse.recovered' | 'quota.reached' | 'quota.recovered' | 'ingest.refused' | 'ingest.recovered' | 'delivery.exhausted' | 'issue.acknowledged' | 'issue.ignored';
+  timestamp: Timestamp;
+  data: {
+    /** One line for people. */
+    title: string;
+    organization: {
+      id: string;
+      slug: string;
+    };
+    alertChannel: {
+      id: string;
+      name: string;
+    };
+    change: 'opened' | 'acknowledged' | 'resolved' | 'ignored';
+    issue: AlertIssue;
+  };
+};
+
+/** ISO 8601, UTC, with milliseconds. */
+export type Timestamp = string;
+
+/** As it was when the message was sent. */
+export type AlertIssue = {
+  id: string;
+  kind: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused';
+  cause: string;
+  state: 'open' | 'acknowledged' | 'resolved' | 'ignored';
+  count: number;
+  firstSeenAt: Timestamp;
+  lastSeenAt: Timestamp;
+  openedAt: Timestamp;
+  resolvedAt: Timestamp | null;
+  /** `name` is null when it was deleted; null: the issue is not about one. */
+  source: {
+    id: string;
+    name: string | null;
+  } | null;
+  /** `name` is null when it was deleted; null: the issue is not about one. */
+  route: {
+    id: string;
+    name: string | null;
+  } | null;
+  /** `name` is null when it was deleted; null: the issue is not about one. */
+  destination: {
+    id: string;
+    name: string | null;
+  } | null;
+  sampleEventId: string | null;
+  sampleDeliveryId: string | null;
+  url: string | null;
+};
+
+export type DigestAlert = {
+  type: 'digest';
+  timestamp: Timestamp;
+  data: {
+    /** One line for people. */
+    title: string;
+    organization: {
+      id: string;
+      slug: string;
+    };
+    alertChannel: {
+      id: string;
+      name: string;
+    };
+    changes: Array<{
+      type: 'delivery.failing' | 'destination.recovered' | 'circuit.opened' | 'circuit.closed' | 'transform.failing' | 'transform.recovered' | 'schema.refusing' | 'schema.recovered' | 'signature.failing' | 'signature.recovered' | 'warehouse.failing' | 'warehouse.recovered' | 'quota.reached' | 'quota.recovered' | 'ingest.refused' | 'ingest.recovered' | 'delivery.exhausted' | 'issue.acknowledged' | 'issue.ignored';
+      change: 'opened' | 'acknowledged' | 'resolved' | 'ignored';
+      issue: AlertIssue;
+    }>;
+  };
+};
+
+export type ChannelFailingAlert = {
+  type: 'channel.failing';
+  timestamp: Timestamp;
+  data: {
+    /** One line for people. */
+    title: string;
+    organization: {
+      id: string;
+      slug: string;
+    };
+    alertChannel: {
+      id: string;
+      name: string;
+    };
+    failingChannel: {
+      id: string;
+      name: string;
+      type: 'mail' | 'webhook' | 'slack' | 'teams' | 'pagerduty' | 'opsgenie';
+      failingSince: Timestamp;
+      lastError: string;
+    };
+    /** What it could not be told. */
+    changes: Array<{
+      type: 'delivery.failing' | 'destination.recovered' | 'circuit.opened' | 'circuit.closed' | 'transform.failing' | 'transform.recovered' | 'schema.refusing' | 'schema.recovered' | 'signature.failing' | 'signature.recovered' | 'warehouse.failing' | 'warehouse.recovered' | 'quota.reached' | 'quota.recovered' | 'ingest.refused' | 'ingest.recovered' | 'delivery.exhausted' | 'issue.acknowledged' | 'issue.ignored';
+      change: 'opened' | 'acknowledged' | 'resolved' | 'ignored';
+      issue: AlertIssue;
+    }>;
+  };
+};
+
+export type TestAlert = {
+  type: 'test';
+  timestamp: Timestamp;
+  data: {
+    /** One line for people. */
+    title: string;
+    organization: {
+      id: string;
+      slug: string;
+    };
+    alertChannel: {
+      id: string;
+      name: string;
+    };
+  };
+};
+
 export type Accepted = {
   success: true;
   eventId: string;
@@ -152,7 +318,7 @@ export type ErrorDetail = {
 };
 
 /** A limit of the organization. */
-export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches';
+export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches';
 
 export type Source = {
   id: string;
@@ -162,6 +328,8 @@ export type Source = {
   description: string | null;
   /** Where the provider sends its webhooks. */
   webhookUrl: string;
+  /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
+  provider: 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'woocommerce' | 'xero' | 'zendesk' | 'zoom' | null;
   verificationConfig: VerificationConfig;
   /** Until then webhooks signed with the secret before this one are taken too. */
   previousSecretUntil: Timestamp | null;
@@ -179,6 +347,13 @@ export type Source = {
   previousTokenUntil: Timestamp | null;
   /** Whether webhooks without a valid signature are answered as if there were no such source. */
   concealed: boolean;
+  answer: SourceAnswer | null;
+  /** The last handshake of the provider that was answered. */
+  lastHandshake: {
+    /** Which one. */
+    kind: string;
+    at: Timestamp;
+  } | null;
   enabled: boolean;
   eventsCount: number;
   lastEventAt: Timestamp | null;
@@ -186,9 +361,9 @@ export type Source = {
   updatedAt: Timestamp;
 };
 
-/** How webhooks are verified; the secret is never shown. All but the type are of hmac. */
+/** How webhooks are verified; the secret is never shown. All but the type are of hmac; `provider` means as the provider of the source does. */
 export type VerificationConfig = {
-  type: 'github' | 'stripe' | 'slack' | 'hmac' | 'none';
+  type: 'github' | 'stripe' | 'slack' | 'hmac' | 'none' | 'provider';
   header?: string;
   algorithm?: 'sha1' | 'sha256' | 'sha512';
   encoding?: 'hex' | 'base64';
@@ -197,8 +372,11 @@ export type VerificationConfig = {
   timestampSeparator?: string;
 };
 
-/** ISO 8601, UTC, with milliseconds. */
-export type Timestamp = string;
+export type SourceAnswer = {
+  status: number;
+  body: string;
+  contentType: string;
+};
 
 export type Pagination = {
   /** Items on all pages. */
@@ -212,7 +390,7 @@ export type Refusal = {
   refusedAt: Timestamp;
   cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
   /** The limit of the organization that it was about. */
-  limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
+  limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
   /** That the sender was answered. */
   status: number;
   /** What the sender was told. */
@@ -238,7 +416,7 @@ export type RefusalCounts = {
   causes: Array<{
     cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
     /** The limit of the organization that it was about. */
-    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
+    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
     count: number;
     lastAt: Timestamp;
   }>;
@@ -247,9 +425,38 @@ export type RefusalCounts = {
     start: Timestamp;
     cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
     /** The limit of the organization that it was about. */
-    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
+    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
     count: number;
   }>;
+};
+
+export type Provider = {
+  /** The `provider` of a source. */
+  name: string;
+  title: string;
+  /** The provider's page about its webhooks. */
+  docs: string;
+  secret: string | null;
+  verifyToken: string | null;
+  eventType: ProviderPlace | null;
+  eventId: ProviderPlace | null;
+  /** What tells a repeat; to be set as the `idempotencyKey` of the source, with a window. */
+  dedup: {
+    header?: string;
+    jsonPath?: string;
+    signature?: true;
+  } | null;
+  /** The handshakes that are answered. */
+  handshakes: Array<string>;
+  answer: SourceAnswer | null;
+  /** How to connect it. */
+  instructions: string;
+};
+
+/** A header, or a path of the payload. */
+export type ProviderPlace = {
+  header?: string;
+  payload?: string;
 };
 
 export type DestinationSummary = HttpDestinationSummary | WarehouseDestinationSummary;
@@ -786,6 +993,7 @@ export type Event = {
   query: string;
   headers: Record<string, string>;
   clientAddress: string | null;
+  traceId: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -811,6 +1019,7 @@ export type EventInFull = {
   query: string;
   headers: Record<string, string>;
   clientAddress: string | null;
+  traceId: string | null;
   /** bytes */
   payloadSize: number;
   payloadHash: string;
@@ -991,8 +1200,31 @@ export type Attempt = {
   responseBody: string | null;
 };
 
+export type Issue = {
+  id: string;
+  kind: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused';
+  state: 'open' | 'acknowledged' | 'resolved' | 'ignored';
+  /** A short code that stays the same; `OTHER` counts together what is too much to tell apart. */
+  cause: string;
+  sourceId: string | null;
+  routeId: string | null;
+  destinationId: string | null;
+  /** Failures, with those in a row that opened it. */
+  count: number;
+  firstSeenAt: Timestamp;
+  lastSeenAt: Timestamp;
+  /** Of a late failure. */
+  sampleEventId: string | null;
+  /** Of a late failure. */
+  sampleDeliveryId: string | null;
+  openedAt: Timestamp;
+  resolvedAt: Timestamp | null;
+  /** When `state` changed last. */
+  changedAt: Timestamp;
+};
+
 export type Metrics = {
-  metric: 'events' | 'filtered' | 'deliveries' | 'attempts' | 'latency';
+  metric: 'events' | 'filtered' | 'refused' | 'deliveries' | 'attempts' | 'latency';
   groupBy: 'source' | 'route' | 'destination' | 'statusCode' | null;
   from: Timestamp;
   to: Timestamp;
@@ -1017,6 +1249,10 @@ export type MetricTotal = {
   events?: number;
   /** `filtered` */
   filtered?: number;
+  /** `refused` */
+  refused?: number;
+  /** `refused`: by cause, as the refused webhooks of a source have it */
+  causes?: Record<string, number>;
   /** `deliveries` */
   delivered?: number;
   /** `deliveries`: after an attempt */
@@ -1047,6 +1283,10 @@ export type MetricPoint = {
   events?: number;
   /** `filtered` */
   filtered?: number;
+  /** `refused` */
+  refused?: number;
+  /** `refused`: by cause, as the refused webhooks of a source have it */
+  causes?: Record<string, number>;
   /** `deliveries` */
   delivered?: number;
   /** `deliveries`: after an attempt */
@@ -1101,6 +1341,64 @@ export type DeliveryRequest = {
   }>;
 };
 
+export type AlertChannel = {
+  id: string;
+  name: string;
+  type: 'mail' | 'webhook' | 'slack' | 'teams' | 'pagerduty' | 'opsgenie';
+  /** Its secrets are shown as •••• and their last four characters: the addresses of Slack and Teams are secrets. */
+  config: Record<string, string>;
+  enabled: boolean;
+  /** Of issues. Null: all. */
+  kinds: Array<'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused'> | null;
+  sourceIds: Array<string> | null;
+  routeIds: Array<string> | null;
+  destinationIds: Array<string> | null;
+  /** An issue is told from this count on. */
+  afterCount: number;
+  /** Whether it is told that somebody acknowledged an issue. */
+  onAcknowledged: boolean;
+  /** Whether it is told that an issue was resolved or ignored. */
+  onResolved: boolean;
+  /** Between two messages about an issue. */
+  throttleMinutes: number;
+  /** Every day. What changes meanwhile, and is not undone, is told afterwards. */
+  quietHours: {
+    from: string;
+    to: string;
+    timeZone: string;
+  } | null;
+  /** One message with all changes, every so many minutes. Null: one each. */
+  digestMinutes: number | null;
+  /** Addresses that get no mail: their owners have not agreed, or the operator does not accept their domain. */
+  withheldEmails: Array<string>;
+  /** Until then webhooks are signed with the secret before this one too. */
+  previousSecretUntil: Timestamp | null;
+  /** Since when its messages were given up; null after one that arrived. */
+  failingSince: Timestamp | null;
+  lastError: string | null;
+  lastSentAt: Timestamp | null;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+};
+
+export type AlertTestResult = {
+  success: true;
+  /** Null for mails. */
+  statusCode: number | null;
+  /** ms */
+  latency: number;
+  responseBody: string | null;
+  message: string;
+} | {
+  success: false;
+  statusCode: number | null;
+  /** ms */
+  latency: number;
+  responseBody: string | null;
+  error: string;
+  message: string;
+};
+
 export type Usage = {
   plan: 'free' | 'pro' | 'business';
   limits: {
@@ -1147,6 +1445,13 @@ export type Usage = {
       unit: string;
     };
     sources: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
+    alertChannels: {
       /** Null: no limit. */
       limit: number | null;
       /** Null where there is nothing to count. */
@@ -1241,7 +1546,7 @@ export type Caller = {
   key: {
     id: string;
     name: string;
-    scopes: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
+    scopes: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'issues:read' | 'issues:write' | 'alerts:read' | 'alerts:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
     /** The ranges of addresses that it may be used from; null: every address. */
     allowedAddresses: Array<string> | null;
     expiresAt: Timestamp | null;
@@ -1251,7 +1556,7 @@ export type Caller = {
 export type ApiKey = {
   id: string;
   name: string;
-  scopes: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
+  scopes: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'issues:read' | 'issues:write' | 'alerts:read' | 'alerts:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
   /** The ranges of addresses that it may be used from; null: every address. */
   allowedAddresses: Array<string> | null;
   /** Its last four characters. */
@@ -1264,7 +1569,7 @@ export type ApiKey = {
 export type NewApiKey = {
   id: string;
   name: string;
-  scopes: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
+  scopes: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'issues:read' | 'issues:write' | 'alerts:read' | 'alerts:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
   /** The ranges of addresses that it may be used from; null: every address. */
   allowedAddresses: Array<string> | null;
   /** Its last four characters. */
@@ -1278,14 +1583,14 @@ export type NewApiKey = {
 export type AuditRecord = {
   id: string;
   at: Timestamp;
-  /** An operator works on the database itself. */
-  actor: 'key' | 'operator';
+  /** An operator works on the database itself; a provider has sent the secret of its source. */
+  actor: 'key' | 'operator' | 'provider';
   keyId: string | null;
   keyName: string | null;
   address: string | null;
   userAgent: string | null;
   requestId: string | null;
-  /** The id of the operation, or the command of an operator. */
+  /** The id of the operation, the command of an operator, or `rememberSecret` of a provider. */
   action: string;
   /** The kind of records, as scopes name it. */
   resource: string;
@@ -1432,6 +1737,8 @@ export interface Operations {
       /** Unique in the organization; stands for the id in export files. */
       slug: string;
       description?: string | null;
+      /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
+      provider?: 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'woocommerce' | 'xero' | 'zendesk' | 'zoom' | null;
       verificationConfig?: {
         type: 'github';
         secret: string;
@@ -1452,7 +1759,7 @@ export interface Operations {
         timestampSeparator?: string;
       } | {
         type: 'none';
-      } | null;
+      } | ProviderConfig | null;
       /** By what a repeated webhook is known, and for how long. */
       idempotencyKey?: {
         header?: string;
@@ -1465,6 +1772,12 @@ export interface Operations {
       ingestToken?: 'none' | 'optional' | 'required';
       /** Whether webhooks without a valid signature are answered as if there were no such source. */
       concealed?: boolean;
+      /** What an accepted webhook is answered, instead of `success` and `eventId`. */
+      answer?: {
+        status?: number;
+        body?: string;
+        contentType?: string;
+      } | null;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -1483,8 +1796,10 @@ export interface Operations {
       name?: string;
       slug?: string;
       description?: string | null;
+      /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
+      provider?: 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'woocommerce' | 'xero' | 'zendesk' | 'zoom' | null;
       verificationConfig?: {
-        type: string;
+        type?: string;
       } | null;
       /** By what a repeated webhook is known, and for how long. */
       idempotencyKey?: {
@@ -1498,6 +1813,12 @@ export interface Operations {
       ingestToken?: 'none' | 'optional' | 'required';
       /** Whether webhooks without a valid signature are answered as if there were no such source. */
       concealed?: boolean;
+      /** What an accepted webhook is answered, instead of `success` and `eventId`. */
+      answer?: {
+        status?: number;
+        body?: string;
+        contentType?: string;
+      } | null;
       enabled?: boolean;
     };
   }, options?: CallOptions): Promise<Source>;
@@ -1535,6 +1856,16 @@ export interface Operations {
     data: Array<Refusal>;
     pagination: Pagination;
     counts: RefusalCounts;
+  }>;
+  /** List the providers that a source can be made for */
+  listProviders(input?: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+  }, options?: CallOptions): Promise<{
+    data: Array<Provider>;
+    pagination: Pagination;
   }>;
   /** List destinations */
   listDestinations(input?: {
@@ -2061,7 +2392,7 @@ export interface Operations {
       }>;
     };
   }, options?: CallOptions): Promise<RouteImportResult>;
-  /** List the addresses that routes notify */
+  /** List the addresses that routes and alert channels notify */
   listNotificationRecipients(input?: {
     /** Which page, from 1 on. */
     page?: number;
@@ -2430,10 +2761,46 @@ export interface Operations {
     deliveriesCreated: number;
     deliveryId: string;
   }>;
+  /** List issues */
+  listIssues(input?: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+    state?: 'open' | 'acknowledged' | 'resolved' | 'ignored';
+    kind?: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused';
+    /** Issues of the source, and of its routes. */
+    sourceId?: string;
+    routeId?: string;
+    destinationId?: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<Issue>;
+    pagination: Pagination;
+  }>;
+  /** Get an issue */
+  getIssue(input: {
+    id: string;
+  }, options?: CallOptions): Promise<Issue>;
+  /** Acknowledge, ignore, resolve or open an issue */
+  updateIssue(input: {
+    id: string;
+    body: {
+      state: 'open' | 'acknowledged' | 'resolved' | 'ignored';
+    };
+  }, options?: CallOptions): Promise<Issue>;
+  /** Deliver again what failed because of an issue */
+  retryIssue(input: {
+    id: string;
+  }, options?: CallOptions): Promise<{
+    message: string;
+    deliveriesCreated: number;
+    /** Whether there may be more to retry: call it again. */
+    more: boolean;
+  }>;
   /** Get the organization's figures over time */
   getMetrics(input?: {
     /** What is counted. */
-    metric?: 'events' | 'filtered' | 'deliveries' | 'attempts' | 'latency';
+    metric?: 'events' | 'filtered' | 'refused' | 'deliveries' | 'attempts' | 'latency';
     /** One series for each, at most 50 (of latencies 10), with 3000 steps in all: those with most. Without it there is one series, or none when there is nothing. */
     groupBy?: 'source' | 'route' | 'destination' | 'statusCode';
     /** At most 31 days ago; by default a day before `to`. */
@@ -2454,6 +2821,109 @@ export interface Operations {
     includeBody?: boolean;
     id: string;
   }, options?: CallOptions): Promise<DeliveryRequest>;
+  /** List alert channels */
+  listAlertChannels(input?: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+    enabled?: boolean;
+    /** A part of the name, whatever its case. */
+    search?: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<AlertChannel>;
+    pagination: Pagination;
+  }>;
+  /** Create an alert channel */
+  createAlertChannel(input: {
+    body: {
+      name: string;
+      type: 'mail' | 'webhook' | 'slack' | 'teams' | 'pagerduty' | 'opsgenie';
+      /** What it holds depends on `type`. */
+      config: MailChannel | WebhookChannel | SlackChannel | TeamsChannel | PagerDutyChannel | OpsgenieChannel;
+      enabled?: boolean;
+      /** Of issues. Null: all. */
+      kinds?: Array<'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused'> | null;
+      /** Only issues of these sources. Null: all. */
+      sourceIds?: Array<string> | null;
+      /** Only issues of these routes. Null: all. */
+      routeIds?: Array<string> | null;
+      /** Only issues of these destinations. Null: all. */
+      destinationIds?: Array<string> | null;
+      /** An issue is told from this count on. */
+      afterCount?: number;
+      /** Whether it is told that somebody acknowledged an issue. */
+      onAcknowledged?: boolean;
+      /** Whether it is told that an issue was resolved or ignored. */
+      onResolved?: boolean;
+      /** Between two messages about an issue. */
+      throttleMinutes?: number;
+      /** Every day. What changes meanwhile, and is not undone, is told afterwards. */
+      quietHours?: {
+        from: string;
+        to: string;
+        timeZone: string;
+      } | null;
+      /** One message with all changes, every so many minutes. Null: one each. */
+      digestMinutes?: number | null;
+    };
+  }, options?: CallOptions): Promise<AlertChannel>;
+  /** Get an alert channel */
+  getAlertChannel(input: {
+    id: string;
+  }, options?: CallOptions): Promise<AlertChannel>;
+  /** Update an alert channel */
+  updateAlertChannel(input: {
+    id: string;
+    body: {
+      name?: string;
+      type?: 'mail' | 'webhook' | 'slack' | 'teams' | 'pagerduty' | 'opsgenie';
+      config?: Record<string, unknown>;
+      enabled?: boolean;
+      /** Of issues. Null: all. */
+      kinds?: Array<'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused'> | null;
+      /** Only issues of these sources. Null: all. */
+      sourceIds?: Array<string> | null;
+      /** Only issues of these routes. Null: all. */
+      routeIds?: Array<string> | null;
+      /** Only issues of these destinations. Null: all. */
+      destinationIds?: Array<string> | null;
+      /** An issue is told from this count on. */
+      afterCount?: number;
+      /** Whether it is told that somebody acknowledged an issue. */
+      onAcknowledged?: boolean;
+      /** Whether it is told that an issue was resolved or ignored. */
+      onResolved?: boolean;
+      /** Between two messages about an issue. */
+      throttleMinutes?: number;
+      /** Every day. What changes meanwhile, and is not undone, is told afterwards. */
+      quietHours?: {
+        from: string;
+        to: string;
+        timeZone: string;
+      } | null;
+      /** One message with all changes, every so many minutes. Null: one each. */
+      digestMinutes?: number | null;
+    };
+  }, options?: CallOptions): Promise<AlertChannel>;
+  /** Delete an alert channel */
+  deleteAlertChannel(input: {
+    id: string;
+  }, options?: CallOptions): Promise<void>;
+  /** Send a test message */
+  testAlertChannel(input: {
+    id: string;
+  }, options?: CallOptions): Promise<AlertTestResult>;
+  /** Rotate the secret of a signed webhook */
+  rotateAlertChannelSecret(input: {
+    id: string;
+    body: {
+      /** The new one: `whsec_` and 24 to 64 bytes in base64. */
+      secret: string;
+      /** How long the secret before this one stays valid; 0: it ends now. */
+      overlapSeconds?: number;
+    };
+  }, options?: CallOptions): Promise<AlertChannel>;
   /** Get the limits and what is used of them */
   getUsage(input?: Record<never, never>, options?: CallOptions): Promise<Usage>;
   /** List the use by day */
@@ -2481,7 +2951,7 @@ export interface Operations {
   createApiKey(input: {
     body: {
       name: string;
-      scopes?: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
+      scopes?: Array<'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'issues:read' | 'issues:write' | 'alerts:read' | 'alerts:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read'>;
       /** Addresses or ranges that it may be used from; null: every address. Left out: as the request's own key. */
       allowedAddresses?: Array<string> | null;
       expiresAt?: string | null;
@@ -2540,6 +3010,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   deleteSource: 'DELETE /api/organizations/{orgId}/sources/{id}',
   rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-token',
   listRefusals: 'GET /api/organizations/{orgId}/sources/{id}/refusals',
+  listProviders: 'GET /api/providers',
   listDestinations: 'GET /api/destinations',
   createDestination: 'POST /api/destinations',
   getDestination: 'GET /api/destinations/{id}',
@@ -2611,8 +3082,19 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   retryDelivery: 'POST /api/deliveries/{id}/retry',
   cancelDelivery: 'POST /api/deliveries/{id}/cancel',
   replayDelivery: 'POST /api/deliveries/{id}/replay',
+  listIssues: 'GET /api/issues',
+  getIssue: 'GET /api/issues/{id}',
+  updateIssue: 'PATCH /api/issues/{id}',
+  retryIssue: 'POST /api/issues/{id}/retry',
   getMetrics: 'GET /api/metrics',
   getDeliveryRequest: 'GET /api/deliveries/{id}/request',
+  listAlertChannels: 'GET /api/alert-channels',
+  createAlertChannel: 'POST /api/alert-channels',
+  getAlertChannel: 'GET /api/alert-channels/{id}',
+  updateAlertChannel: 'PATCH /api/alert-channels/{id}',
+  deleteAlertChannel: 'DELETE /api/alert-channels/{id}',
+  testAlertChannel: 'POST /api/alert-channels/{id}/test',
+  rotateAlertChannelSecret: 'POST /api/alert-channels/{id}/rotate-secret',
   getUsage: 'GET /api/organization/usage',
   listDailyUsage: 'GET /api/organization/usage/daily',
   getCaller: 'GET /api/auth/me',

@@ -106,6 +106,7 @@ export class ConcurrencyLimit {
   #caution: Caution | null = null;
   #patienceMs = PATIENCE_MS;
   #steps = 0;
+  #isAnswered = false;
 
   constructor(range: LimitRange) {
     this.#range = range;
@@ -118,14 +119,18 @@ export class ConcurrencyLimit {
     return Math.max(1, Math.min(ceiling, Math.max(floor, Math.floor(this.#limit))));
   }
 
-  /** A new range, of which the floor and the ceiling count from now on. */
+  /**
+   * A new range, of which the floor and the ceiling count from now on. Before the first answer, which says more, so does a higher
+   * start: a worker that leaves, leaves its part.
+   */
   set range(range: LimitRange) {
     this.#range = range;
-    this.#limit = this.value;
+    this.#limit = this.#isAnswered ? this.value : Math.max(this.value, range.initial);
   }
 
   observe(answer: Answer): void {
     if (answer.startedAt < this.#changedAt) return;
+    this.#isAnswered = true;
     if (this.#answers === 0) this.#windowAt = answer.at;
     this.#answers += 1;
     if (this.#caution !== null) this.#caution.answers += 1;

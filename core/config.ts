@@ -64,6 +64,9 @@ const url = (protocols: string[]) =>
     `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`,
   );
 
+// Of services that paths are added to.
+const base = url(['http:', 'https:']).transform((text) => text.replace(/\/+$/, ''));
+
 // Compared with the Origin header of a browser, letter by letter (RFC 6454, section 6.2): no path, no default port.
 const origins = list.refine(
   (texts) =>
@@ -141,6 +144,7 @@ const variables = {
   HOOKYARD_MAX_IN_FLIGHT: { schema: integer(1, 5000) },
   HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 5000), default: '500' },
   HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: { schema: integer(1, 10_000), default: '50' },
+  HOOKYARD_ISSUE_RECOVERY_SECONDS: { schema: integer(0, 86_400), default: '60' },
   HOOKYARD_WAREHOUSE_RETRY_SECONDS: { schema: integer(0, 2_592_000), default: '86400' },
   HOOKYARD_COMPUTE_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_TRANSFORM_THREADS: { schema: integer(1, 64), default: '2' },
@@ -156,6 +160,8 @@ const variables = {
   TEMPORAL_UI_URL: { schema: url(['http:', 'https:']) },
   SMTP_URL: { schema: url(['smtp:', 'smtps:']), secret: true },
   HOOKYARD_NOTIFY_RECIPIENTS: { schema: recipients },
+  HOOKYARD_PAGERDUTY_URL: { schema: base },
+  HOOKYARD_OPSGENIE_URL: { schema: base },
   HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   HOOKYARD_MIGRATE_DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },

@@ -3,7 +3,10 @@
 // What it promises: whoever takes a place counts until it leaves, first attempts and retries alike; `limitOf` is this process's
 // share of what all workers together may have (concurrency-limit.ts, and the destination's own maximum); a lower limit ends nothing
 // that is under way. It costs memory only, and nothing per delivery in the database.
+//
+// A destination with a maximum below the number of workers is used in turns (destination-turn.ts).
 import { ConcurrencyLimit, type LimitRange } from './concurrency-limit.ts';
+import { DestinationTurn, type TurnAnswer, type TurnRequest } from './destination-turn.ts';
 
 /** What is known of a destination before its first answer: so many attempts at a time, all workers together. */
 const INITIAL_PLACES = 50;
@@ -23,6 +26,8 @@ export interface WorkerShare {
   workers: number;
   /** The place of this one in their order, 0 for the first. */
   rank: number;
+  /** Live ones, and those that end; null: not known, so there may be any number. */
+  alive: number | null;
 }
 
 interface Entry {
@@ -33,13 +38,14 @@ interface Entry {
   /** When each request that is not answered was sent, the oldest first. */
   sent: Map<number, number>;
   usedAt: number;
+  turn: DestinationTurn;
 }
 
 export class DestinationPlaces {
   readonly #entries = new Map<string, Entry>();
   readonly #ceiling: number;
   readonly #now: () => number;
-  #share: WorkerShare = { workers: 1, rank: 0 };
+  #share: WorkerShare = { workers: 1, rank: 0, alive: 1 };
   #requests = 0;
 
   /**
@@ -51,13 +57,17 @@ export class DestinationPlaces {
     this.#now = now;
   }
 
-  /** How many attempts this process may have under way there, at least 1. */
+  /** How many attempts this process may have under way there: at least 1, but for a destination that is used in turns. */
   limitOf(destinationId: string): number {
-    return this.#entries.get(destinationId)?.limit.value ?? this.#rangeOf(null).initial;
+    const entry = this.#entries.get(destinationId);
+    return entry ? this.#limitOf(entry) : this.#rangeOf(null).initial;
   }
 
+  /** Whether one more may be claimed. Of a destination that is used in turns, it is found out that something waits. */
   hasRoom(destinationId: string): boolean {
-    return (this.#entries.get(destinationId)?.taken ?? 0) < this.limitOf(destinationId);
+    const entry = this.#entries.get(destinationId);
+    if (entry === undefined) return true;
+    return entry.taken < this.#limitOf(entry) || (entry.taken === 0 && this.#isShort(entry) && !entry.turn.isWanted);
   }
 
   /** Destinations without room. */
@@ -72,14 +82,20 @@ export class DestinationPlaces {
 
   /** Takes a place, whatever the limit: for work that asked before, or is limited elsewhere. */
   enter(destinationId: string): void {
-    this.#usedEntryOf(destinationId).taken += 1;
+    const entry = this.#usedEntryOf(destinationId);
+    entry.taken += 1;
+    if (this.#isShort(entry)) entry.turn.tried(entry.taken <= this.#limitOf(entry), this.#now());
   }
 
   /** Takes a place if there is one. */
   take(destinationId: string): boolean {
-    const hasRoom = this.hasRoom(destinationId);
-    if (hasRoom) this.enter(destinationId);
-    return hasRoom;
+    const entry = this.#usedEntryOf(destinationId);
+    if (entry.taken < this.#limitOf(entry)) {
+      this.enter(destinationId);
+      return true;
+    }
+    if (this.#isShort(entry)) entry.turn.tried(false, this.#now());
+    return false;
   }
 
   /** Gives a place back. To be called once for each. */
@@ -101,7 +117,8 @@ export class DestinationPlaces {
 
   /** Who the limits are shared with, as it is now. */
   setShare(share: WorkerShare): void {
-    if (share.workers === this.#share.workers && share.rank === this.#share.rank) return;
+    const { workers, rank, alive } = this.#share;
+    if (share.workers === workers && share.rank === rank && share.alive === alive) return;
     this.#share = share;
     for (const { limit, maximum } of this.#entries.values()) limit.range = this.#rangeOf(maximum);
   }
@@ -129,7 +146,7 @@ export class DestinationPlaces {
 
   /** The limits of the destinations in use, in ascending order. */
   limits(): number[] {
-    return [...this.#entries.values()].map(({ limit }) => limit.value).toSorted((a, b) => a - b);
+    return [...this.#entries.values()].map((entry) => this.#limitOf(entry)).toSorted((a, b) => a - b);
   }
 
   /** The destinations that had something under way since this moment (ms of the clock), with their limits. Old ones are forgotten. */
@@ -137,11 +154,42 @@ export class DestinationPlaces {
     const now = this.#now();
     const used: { destinationId: string; limit: number }[] = [];
     for (const [destinationId, entry] of this.#entries) {
-      if (entry.taken > 0 || entry.sent.size > 0) entry.usedAt = now;
-      if (entry.usedAt >= since) used.push({ destinationId, limit: entry.limit.value });
+      if (entry.taken > 0 || entry.sent.size > 0 || entry.turn.wants) entry.usedAt = now;
+      if (entry.usedAt >= since) used.push({ destinationId, limit: this.#limitOf(entry) });
       else if (now - entry.usedAt > FORGOTTEN_MS) this.#entries.delete(destinationId);
     }
     return used;
+  }
+
+  /** What this process wants of the destinations that are used in turns, and whether it is to be asked for at once. */
+  turnRequests(): { requests: TurnRequest[]; isUrgent: boolean } {
+    const now = this.#now();
+    const wanted = [...this.#entries].filter(([, entry]) => this.#isShort(entry) && entry.turn.isWanted);
+    return {
+      isUrgent: wanted.some(([, { turn, taken }]) => turn.isUrgent(taken)),
+      requests: wanted.map(([destinationId, { turn, taken, maximum }]) => ({
+        destinationId,
+        ...turn.request(taken, maximum ?? 0, now),
+      })),
+    };
+  }
+
+  /** @param askedAt when they were asked for, ms of the clock */
+  turnsTold(answers: TurnAnswer[], askedAt: number): void {
+    for (const { destinationId, ...answer } of answers) {
+      const entry = this.#entries.get(destinationId);
+      entry?.turn.told(answer, askedAt, entry.taken, this.#now());
+    }
+  }
+
+  #limitOf(entry: Entry): number {
+    const limit = entry.limit.value;
+    return this.#isShort(entry) ? Math.min(limit, entry.turn.limit(this.#now())) : limit;
+  }
+
+  /** Whether there are fewer places than workers. */
+  #isShort({ maximum }: Pick<Entry, 'maximum'>): boolean {
+    return maximum !== null && maximum < (this.#share.alive ?? Number.POSITIVE_INFINITY);
   }
 
   #usedEntryOf(destinationId: string): Entry {
@@ -154,16 +202,17 @@ export class DestinationPlaces {
     const known = this.#entries.get(destinationId);
     if (known) return known;
     const limit = new ConcurrencyLimit(this.#rangeOf(null));
-    const entry: Entry = { limit, maximum: null, taken: 0, sent: new Map(), usedAt: this.#now() };
+    const turn = new DestinationTurn();
+    const entry: Entry = { limit, maximum: null, taken: 0, sent: new Map(), usedAt: this.#now(), turn };
     this.#entries.set(destinationId, entry);
     return entry;
   }
 
-  /** The shares of this process. Every worker has one place at least, or its deliveries would never be made. */
+  /** The shares of this process, one place at least: of fewer, workers take turns. */
   #rangeOf(maximum: number | null): LimitRange {
     const { workers, rank } = this.#share;
     const shareOf = (places: number) => Math.max(1, Math.floor(places / workers) + (rank < places % workers ? 1 : 0));
-    const ceiling = shareOf(maximum ?? this.#ceiling);
+    const ceiling = maximum !== null && this.#isShort({ maximum }) ? maximum : shareOf(maximum ?? this.#ceiling);
     return {
       floor: Math.min(ceiling, shareOf(FEWEST_PLACES)),
       initial: Math.min(ceiling, shareOf(INITIAL_PLACES)),

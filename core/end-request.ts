@@ -19,8 +19,29 @@ export function onEndRequest(end: (reason: string, count: number) => void): void
     end(reason, count);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => request(signal));
-  if (process.connected) {
-    process.once('disconnect', () => request('the process that started this one is gone'));
-    process.channel?.unref(); // listening for the parent's end must not keep us alive
-  }
+  onLostParent(() => request('the process that started this one is gone'));
+}
+
+/**
+ * Ends the process at once when the one that started it is gone: for the time in which it starts and cannot end in order yet. Signals
+ * end it by themselves then.
+ * @returns to be called when it can end in order
+ */
+export function endWithParent(): () => void {
+  let isStarting = true;
+  onLostParent(() => {
+    if (isStarting) process.exit(1);
+  });
+  return () => {
+    isStarting = false;
+  };
+}
+
+function onLostParent(then: () => void): void {
+  // The channel to it may be closed already: there was one, so there is a way to send.
+  if (process.send !== undefined && !process.connected) return void setImmediate(then);
+  if (!process.connected) return;
+  process.once('disconnect', then);
+  // Listening for the parent's end must not keep this process alive.
+  process.channel?.unref();
 }

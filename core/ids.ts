@@ -20,7 +20,10 @@ export type IdPrefix =
   | 'req'
   | 'rpl'
   | 'aud'
-  | 'ref';
+  | 'ref'
+  | 'alc'
+  | 'alm'
+  | 'iss';
 
 /** The digits of ids, in their order. */
 export const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

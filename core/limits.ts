@@ -19,6 +19,7 @@ export const LIMITS = {
   routesPerSource: { unit: 'routes of one source', free: 20, pro: 200, business: 1000 },
   destinations: { unit: 'destinations', free: 50, pro: 1000, business: 100_000 },
   sources: { unit: 'sources', free: 20, pro: 500, business: 50_000 },
+  alertChannels: { unit: 'channels of alerts', free: 5, pro: 20, business: 100 },
   apiKeys: { unit: 'API keys that are not expired', free: 10, pro: 100, business: 1000 },
   waitingDeliveries: { unit: 'deliveries that are not finished', free: 50_000, pro: 500_000, business: null },
   storedBytes: { unit: 'bytes of stored payloads', free: 5 * GIB, pro: 100 * GIB, business: null },

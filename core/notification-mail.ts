@@ -42,11 +42,21 @@ export function renderMail(facts: MailFacts): MailText {
   const intro = introduction(facts);
   const links: [string, string][] = [['Delivery', facts.apiUrl]];
   if (facts.temporalUrl !== null) links.unshift(['Temporal UI', facts.temporalUrl]);
-  return {
-    subject: `[Hookyard] ${oneLine(facts.routeName)}: ${what}`,
-    text: plainText(intro, rows, links),
-    html: html(intro, rows, links),
-  };
+  return writeMail(`[Hookyard] ${oneLine(facts.routeName)}: ${what}`, intro, rows, links);
+}
+
+/**
+ * A mail of a sentence, a table and links, in both forms.
+ * @param subject, intro, rows hold foreign text only as `oneLine` has made it
+ * @param links by their names
+ */
+export function writeMail(
+  subject: string,
+  intro: string,
+  rows: [string, string][],
+  links: [string, string][],
+): MailText {
+  return { subject, text: plainText(intro, rows, links), html: html(intro, rows, links) };
 }
 
 /** The addresses of a route's `notifyEmails`: comma-separated, checked when the route was stored. */
@@ -143,7 +153,7 @@ function escapeHtml(text: string): string {
  * One line without control, format and line-separating characters, so that no name can add a header or hide text; and nothing that
  * a mail program makes a link of, so that a name cannot send the reader anywhere.
  */
-function oneLine(text: string, length = MAX_NAME): string {
+export function oneLine(text: string, length = MAX_NAME): string {
   return shorten(withoutLinks(text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()), length);
 }
 

@@ -2,10 +2,17 @@
 
 export type InTurn = <T>(run: () => Promise<T>) => Promise<T>;
 
-export function createTurns(max: number): InTurn {
+/** Too many are waiting for their turn. */
+export class TurnsFullError extends Error {
+  override name = 'TurnsFullError';
+}
+
+/** @param maxWaiting how many may wait; what is asked for then rejects with TurnsFullError */
+export function createTurns(max: number, maxWaiting: number = Number.POSITIVE_INFINITY): InTurn {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async (run) => {
+    if (running >= max && waiting.length >= maxWaiting) throw new TurnsFullError();
     if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     try {

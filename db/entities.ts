@@ -1,12 +1,14 @@
 // The configuration records. Events, deliveries and attempts are no entities: they are written and read in sets (hot-path/, history/).
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Plan, Scope } from '../core/access.ts';
+import type { ChannelType, QuietHours } from '../core/alerts/channel.ts';
 import type { AuthType } from '../core/auth-config.ts';
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { EventReplayStatus } from '../core/event-replay.ts';
 import type { ForwardHeaders } from '../core/forwarded-headers.ts';
 import type { FilterCondition } from '../core/filters/conditions.ts';
 import type { FilterLogic } from '../core/filters/filter.ts';
+import type { IssueKind } from '../core/issues.ts';
 import type { LaneSetting } from '../core/lane.ts';
 import type { LimitOverrides } from '../core/limits.ts';
 import type { DeliveryMethod } from '../core/methods.ts';
@@ -14,6 +16,7 @@ import type { ExpectedResponse } from '../core/response-check.ts';
 import type { JsonSchema } from '../core/schemas/schema.ts';
 import type { IngestTokenRule } from '../core/ingest-token.ts';
 import type { PublicVerificationConfig } from '../core/signatures/index.ts';
+import type { SourceAnswer } from '../core/source-answer.ts';
 import type { TransformType } from '../core/transform-types.ts';
 import type { DestinationType } from '../core/warehouse/config.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
@@ -97,6 +100,7 @@ export const Source = defineEntity({
   filters: tenant,
   properties: {
     ...named,
+    provider: p.string().nullable(),
     verification: p.json<PublicVerificationConfig>(),
     verificationSecret: p.string().nullable(),
     previousVerificationSecret: p.string().nullable(),
@@ -108,6 +112,7 @@ export const Source = defineEntity({
     previousTokenValue: p.string().nullable(),
     previousTokenUntil: p.datetime(3).nullable(),
     concealed: p.boolean(),
+    answer: p.json<SourceAnswer>().nullable(),
     enabled: p.boolean(),
     version: p.integer().version(),
     ...stamps,
@@ -261,4 +266,53 @@ export const EventReplay = defineEntity({
 });
 export type EventReplay = InferEntity<typeof EventReplay>;
 
-export const entities = [Organization, ApiKey, Source, Destination, Route, Filter, Schema, Transform, EventReplay];
+/**
+ * A channel of alerts. `config` is the checked config as JSON text that is encrypted as a whole; that of mail is null, its addresses
+ * are `notifyEmails`. What became of its messages is written by db/alerts/messages.ts.
+ */
+export const AlertChannel = defineEntity({
+  name: 'AlertChannel',
+  tableName: 'alert_channels',
+  filters: tenant,
+  properties: {
+    id: p.string().primary(),
+    organizationId: p.string(),
+    name: p.string(),
+    type: p.string().$type<ChannelType>(),
+    config: p.string().nullable(),
+    previousSecret: p.string().nullable(),
+    previousSecretUntil: p.datetime(3).nullable(),
+    notifyEmails: p.string().nullable(),
+    kinds: p.array().$type<IssueKind[]>().nullable(),
+    sourceIds: p.array().nullable(),
+    routeIds: p.array().nullable(),
+    destinationIds: p.array().nullable(),
+    afterCount: p.integer(),
+    onAcknowledged: p.boolean(),
+    onResolved: p.boolean(),
+    throttleMinutes: p.integer(),
+    quietHours: p.json<QuietHours>().nullable(),
+    digestMinutes: p.integer().nullable(),
+    enabled: p.boolean(),
+    failingSince: p.datetime(3).nullable(),
+    failedAt: p.datetime(3).nullable(),
+    lastError: p.string().nullable(),
+    lastSentAt: p.datetime(3).nullable(),
+    version: p.integer().version(),
+    ...stamps,
+  },
+});
+export type AlertChannel = InferEntity<typeof AlertChannel>;
+
+export const entities = [
+  Organization,
+  ApiKey,
+  Source,
+  Destination,
+  Route,
+  Filter,
+  Schema,
+  Transform,
+  EventReplay,
+  AlertChannel,
+];

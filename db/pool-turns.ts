@@ -1,5 +1,6 @@
 // The connections of a pool are shared by organizations: whatever the statements of one wait for (a lock, a slow search), it holds
-// its share of them at most, and its other requests wait without one.
+// its share of them at most, and its other requests wait without one. In the same way quick statements of the service are kept from
+// waiting for slow ones.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import { FairQueue } from '../core/fair-queue.ts';
@@ -49,6 +50,32 @@ export function shareConnections(
   }
 
   pool.connect = eitherWay(connectInTurn);
+}
+
+// As long as the slow statements before it may take, each for the statement timeout.
+const SLOW_WAIT_MS = 60_000;
+const onSlowTimeout = () => new Error('timeout exceeded when waiting for a connection: slow statements hold them');
+
+/**
+ * The same pool for statements that may be slow, such as counts of all that waits: together they hold half of its connections at
+ * most, and wait for each other. So quick ones on the pool itself, such as look-ups of keys, find one, however few there are (two).
+ * @param max connections of the pool, at least 2
+ */
+export function slowSide(pool: pg.Pool, max: number): pg.Pool {
+  const queue = new FairQueue(Math.floor(max / 2), () => true);
+
+  async function connectInTurn(): Promise<pg.PoolClient> {
+    const leave = await queue.take('', { waitMs: SLOW_WAIT_MS, onTimeout: onSlowTimeout });
+    try {
+      return leaving(await pool.connect(), leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  // Its statements take their connections by `connect`.
+  return Object.assign(Object.create(pool) as pg.Pool, { connect: eitherWay(connectInTurn) });
 }
 
 /** A `connect` as pools have it, which takes a callback or returns a promise; `pool.query` uses the callback. */

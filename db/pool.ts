@@ -1,5 +1,6 @@
 // The connection pool of the hand-written statements (hot-path/, history/).
 import pg from 'pg';
+import { transactionOf } from './after-commit.ts';
 import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
 import { lastStep } from './last-step.ts';
@@ -131,10 +132,12 @@ async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) 
     broken = error;
   };
   client.on('error', onError);
+  const transaction = transactionOf(client);
   try {
     await client.query(begin);
     const result = await work(client);
     await client.query('commit');
+    transaction.committed();
     return result;
   } catch (error) {
     await client.query('rollback').catch((rollbackError: Error) => {
@@ -142,6 +145,7 @@ async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) 
     });
     throw error;
   } finally {
+    transaction.ended();
     client.off('error', onError);
     client.release(broken);
   }

@@ -1,6 +1,7 @@
 // What the role of the services may do in the database: read and write rows, and make and drop partitions by the functions for that
 // (migration 0032). It cannot change the schema.
 import type { Queryable } from './pool.ts';
+import { changeSchema } from './schema-changes.ts';
 
 /** Whether the role of this connection may migrate: it owns the tables, or may create them. */
 export async function mayMigrate(db: Queryable): Promise<boolean> {
@@ -12,13 +13,14 @@ export async function mayMigrate(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Gives a role the rights of the services, on what there is and on what this role makes later. Safe to repeat.
+ * Gives a role the rights of the services, on what there is and on what this role makes later. Safe to repeat, and by several
+ * processes at once.
  * @param role must exist
  */
 export async function grantRuntime(db: Queryable, role: string): Promise<void> {
   const name = quoted(role);
   const { rows } = await db.query<{ name: string }>('select current_database() as name');
-  for (const statement of [
+  await changeSchema(db, [
     // Names of temporary objects come before others. The owner of the database keeps the right.
     `revoke temporary on database ${quoted(rows[0]?.name ?? '')} from public`,
     `grant usage on schema public to ${name}`,
@@ -33,8 +35,7 @@ export async function grantRuntime(db: Queryable, role: string): Promise<void> {
     `grant maintain on outbox to ${name}`,
     `alter default privileges in schema public grant select, insert, update, delete on tables to ${name}`,
     `alter default privileges in schema public grant usage on sequences to ${name}`,
-  ])
-    await db.query(statement);
+  ]);
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -192,6 +192,8 @@ export const LOCKS = {
   settling: 4_865_796_3,
   /** Partitions are created by one process at a time (migration 0032). */
   partitions: 4_865_796_4,
+  /** One process compares issues with what was told of them at a time. */
+  alerts: 4_865_796_8,
   /** One relay takes positions at a time. */
   positions: 4_865_796_7,
 };

@@ -1,9 +1,9 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
-// Without files it runs everything, in parts, some of them side by side, each on a stack of its own: all tests in the workflow
-// lane, and in the express lane those whose title says `@lanes`, which are those that a lane changes. `--all` runs everything
-// with deliveries in both lanes. With files, HOOKYARD_LANE=express chooses the other lane, and `--all` both. `--times` shows at
-// the end of each part how long each of its files took.
+// Without files it runs everything, in parts, some of them side by side, each that needs a stack on one of its own: all tests in
+// the workflow lane, and in the express lane those whose title says `@lanes`, which are those that a lane changes. `--all` runs
+// everything with deliveries in both lanes. With files, HOOKYARD_LANE=express chooses the other lane, and `--all` both. `--times`
+// shows at the end of each part how long each of its files took.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -20,8 +20,9 @@ import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
 import { TENANT_ROLE } from '../local/role-passwords.ts';
-import { type Stack, startStack } from '../local/stack.ts';
+import { type Stack, type StackOptions, startStack } from '../local/stack.ts';
 import { chooseParts, type Part } from './support/parts.ts';
+import { SMALL_LOG, type StackTemplate, templateOf } from './support/stack-copies.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
 
 const project = join(import.meta.dirname, '..');
@@ -32,17 +33,21 @@ const END_GRACE_MS = 5000;
 // More than there are cores: each part waits most of its time.
 const SIDE_BY_SIDE = availableParallelism() + 2;
 
+// Of so many each is started by itself: it costs no more than a template and a copy.
+const FEW_STACKS = 2;
+
 const parts = chooseParts(process.argv.slice(2), chosenLane(), Date.now());
 
 const running = new Set<ChildProcess>();
 const ending = new AbortController();
+let template: Promise<StackTemplate> | undefined;
 onEndRequest((_reason, count) => endAll(count === 1 ? 'SIGTERM' : 'SIGKILL'));
 
 try {
   makeTestData();
   await removeEarlierRuns();
   // Once for all stacks, which start side by side: on a machine that is new it takes minutes, and shows how far it is.
-  await ensureBinaries({ ui: false, signal: ending.signal, log });
+  await ensureBinaries({ ui: parts.some(startsUi), signal: ending.signal, log });
   const codes = await runAll();
   process.exitCode = ending.signal.aborted ? 1 : Math.max(...codes);
 } catch (error) {
@@ -59,6 +64,11 @@ function makeTestData(): void {
       `The tests write below ${testData}, which cannot be made (${oneLine(error)}); run them in a copy.`,
     );
   }
+}
+
+/** Built during a test, it would take more time than the test has. */
+function startsUi({ args }: Part): boolean {
+  return args.some((arg) => arg.includes('test/local'));
 }
 
 function chosenLane(): LaneSetting {
@@ -97,6 +107,10 @@ async function runAll(): Promise<number[]> {
   };
   const began = performance.now();
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, runInTurn));
+  await template?.then(
+    (made) => made.remove(),
+    () => rmSync(folderOf('template'), { recursive: true, force: true }),
+  );
   if (failures.length > 0) throw failures[0];
   log(`took ${duration(performance.now() - began)}, side by side: ${times.join('; ')}`);
   return codes;
@@ -108,25 +122,39 @@ function duration(ms: number): string {
 }
 
 async function runPart(part: Part): Promise<number> {
-  const folder = join(testData, `run-${process.pid}-${part.name.replaceAll(/\W+/g, '-')}`);
+  if (!part.hasStack) return runMocha(part);
+  const folder = folderOf(part.name);
   let stack: Stack | undefined;
   try {
-    stack = await phase(log, `the stack for ${part.name} is ready`, () =>
-      startStack({
-        dataDir: folder,
-        postgresPort: 0,
-        temporalPort: 0,
-        uiPort: null,
-        onDatabase: makeTables,
-        log: () => {},
-        signal: ending.signal,
-      }),
-    );
-    return await runMocha(stack, part);
+    stack = await phase(log, `the stack for ${part.name} is ready`, () => stackIn(folder));
+    return await runMocha(part, stack);
   } finally {
     await stack?.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function stackIn(folder: string): Promise<Stack> {
+  if (parts.filter(({ hasStack }) => hasStack).length <= FEW_STACKS) return start(folder, { onDatabase: makeTables });
+  template ??= makeTemplate();
+  await (await template).copyTo(folder);
+  return start(folder);
+}
+
+function makeTemplate(): Promise<StackTemplate> {
+  return phase(log, 'the template of the stacks is ready', async () => {
+    const stack = await start(folderOf('template'), { onDatabase: makeTables, postgresSettings: SMALL_LOG });
+    return templateOf(stack).finally(() => stack.stop());
+  });
+}
+
+function start(dataDir: string, options: Partial<StackOptions> = {}): Promise<Stack> {
+  const ports = { postgresPort: 0, temporalPort: 0, uiPort: null };
+  return startStack({ dataDir, ...ports, ...options, log: () => {}, signal: ending.signal });
+}
+
+function folderOf(name: string): string {
+  return join(testData, `run-${process.pid}-${name.replaceAll(/\W+/g, '-')}`);
 }
 
 /** As `npm start` makes them: the processes of the tests run with a role that cannot. */
@@ -155,13 +183,13 @@ async function removeEarlierRuns(): Promise<void> {
 }
 
 /** Runs mocha; returns its exit code. */
-async function runMocha(stack: Stack, { name, args, lane, environment, collected }: Part): Promise<number> {
+async function runMocha({ name, args, lane, environment, collected }: Part, stack?: Stack): Promise<number> {
   const bin = join(project, 'node_modules', 'mocha', 'bin', 'mocha.js');
   // Beside other parts whole lines only, so that none is written into another.
   const output = parts.length === 1 ? 'inherit' : 'pipe';
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: project,
-    env: { ...testEnvironment(stack, lane), ...environment },
+    env: { ...testEnvironment(lane, stack), ...environment },
     stdio: ['ignore', output, output, 'ipc'],
   });
   const lines: string[] = [];
@@ -170,7 +198,7 @@ async function runMocha(stack: Stack, { name, args, lane, environment, collected
   }
   if (collected) log(`${name} runs beside; its results follow at its end`);
   running.add(child);
-  answerStackRequests(child, stack);
+  if (stack) answerStackRequests(child, stack);
   const code = await new Promise<number>((resolve) => {
     child.once('error', () => resolve(1));
     child.once('close', (exitCode) => resolve(ending.signal.aborted ? 1 : (exitCode ?? 1)));
@@ -180,18 +208,20 @@ async function runMocha(stack: Stack, { name, args, lane, environment, collected
   return code;
 }
 
-/** The caller's environment without Hookyard's settings, pointing at the stack. */
-function testEnvironment(stack: Stack, lane: LaneSetting): NodeJS.ProcessEnv {
+/** The caller's environment without Hookyard's settings, pointing at the stack when there is one. */
+function testEnvironment(lane: LaneSetting, stack?: Stack): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(HOOKYARD_|TEMPORAL_|SMTP_|LOG_LEVEL$)/.test(name),
+    ([name]) => !/^(HOOKYARD_|TEMPORAL_|SMTP_|DATABASE_URL$|LOG_LEVEL$)/.test(name),
   );
   return {
     ...Object.fromEntries(inherited),
-    DATABASE_URL: stack.databaseUrl,
-    RUNTIME_DATABASE_URL: stack.runtimeUrl,
-    TEMPORAL_ADDRESS: stack.temporalAddress,
-    TEMPORAL_NAMESPACE: stack.namespace,
-    HOOKYARD_DATA_DIR: join(stack.dataDir, 'app'),
+    ...(stack && {
+      DATABASE_URL: stack.databaseUrl,
+      RUNTIME_DATABASE_URL: stack.runtimeUrl,
+      TEMPORAL_ADDRESS: stack.temporalAddress,
+      TEMPORAL_NAMESPACE: stack.namespace,
+      HOOKYARD_DATA_DIR: join(stack.dataDir, 'app'),
+    }),
     HOOKYARD_LANE: lane,
     // Processes are started some two hundred times; what the first has compiled, the others read (nodejs.org/api/module.html).
     NODE_COMPILE_CACHE: compileCache,

@@ -1,11 +1,13 @@
 // What this worker and the others tell each other of destinations: how many workers share a limit, which maximum a destination
 // has now, and what this one may have under way, for operators (health of a destination). One or two small statements every two
-// seconds, whatever is delivered.
+// seconds, whatever is delivered. Destinations that are used in turns (core/destination-turn.ts) take one more, four times a second
+// while this worker waits for its turn.
 import type { DestinationPlaces } from '../core/destination-places.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { forgetConcurrency, noteConcurrency, workerShare } from '../db/delivery/concurrency.ts';
+import { forgetTurns, takeTurns } from '../db/delivery/destination-turns.ts';
 import type { Pool } from '../db/pool.ts';
 import { type Watch, watch } from './watch.ts';
 
@@ -13,6 +15,11 @@ const EXCHANGE_MS = 2000;
 // An unchanged limit is noted again after this time: others take it for as long as 30 s (db/delivery/concurrency.ts).
 const NOTE_AGAIN_MS = 15_000;
 const FORGET_EVERY_MS = 60_000;
+const TURNS_MS = 250;
+// Places are renewed so often, and it is seen that others wait.
+const TURNS_AT_LEAST_MS = 1000;
+// A worker that is new takes no place before the others have seen it: until then, one of them may use all.
+const SEEN_AFTER_MS = 3 * EXCHANGE_MS;
 
 /**
  * Failure policy: while the database is away, the last share and the last maxima stay valid.
@@ -43,23 +50,57 @@ export function exchangeConcurrency(
     for (const { destinationId, maximum } of maxima) places.setMaximum(destinationId, maximum);
   }
 
-  return watch(
+  // Since when it is known that the others can see this worker.
+  let visibleAt: number | null = null;
+  let turnsAt = Number.NEGATIVE_INFINITY;
+  let hasTurns = false;
+
+  async function lookAtOthers(): Promise<void> {
+    const now = performance.now();
+    const share = await workerShare(pool, owner);
+    if (share.alive !== null) visibleAt ??= now;
+    places.setShare(share);
+  }
+
+  async function takeMyTurns(): Promise<void> {
+    // Until then it has no place at destinations with a maximum.
+    if (visibleAt === null) await lookAtOthers();
+    const now = performance.now();
+    const { requests, isUrgent } = places.turnRequests();
+    if (requests.length === 0 && !hasTurns) return;
+    if (!isUrgent && now - turnsAt < TURNS_AT_LEAST_MS) return;
+    const mayTake = visibleAt !== null && now - visibleAt >= SEEN_AFTER_MS;
+    // It may have been done although it fails.
+    hasTurns = true;
+    places.turnsTold(await takeTurns(pool, owner, requests, mayTake), now);
+    turnsAt = now;
+    hasTurns = requests.length > 0;
+  }
+
+  const onError = (error: unknown) =>
+    throttled(log).warn({ cause: causeOf(error) }, 'limits of destinations are not exchanged: as they were');
+  const turns = watch(() => takeMyTurns().then(() => false), { everyMs: TURNS_MS, onError });
+  const exchange = watch(
     async () => {
       const now = performance.now();
-      places.setShare(await workerShare(pool, owner));
+      await lookAtOthers();
       await note(lastAt, now);
       lastAt = now;
       if (now - forgotAt > FORGET_EVERY_MS) {
         forgotAt = now;
         for (const [id, { at }] of noted) if (now - at > NOTE_AGAIN_MS) noted.delete(id);
         await forgetConcurrency(pool);
+        await forgetTurns(pool);
       }
       return false;
     },
-    {
-      everyMs: EXCHANGE_MS,
-      onError: (error) =>
-        throttled(log).warn({ cause: causeOf(error) }, 'limits of destinations are not exchanged: as they were'),
-    },
+    { everyMs: EXCHANGE_MS, onError },
   );
+  return {
+    async stop() {
+      await Promise.all([exchange.stop(), turns.stop()]);
+      // Nothing is under way any more; others need not wait until the places are free by themselves.
+      await takeTurns(pool, owner, [], false).catch(onError);
+    },
+  };
 }

@@ -1,7 +1,7 @@
 // The worker process: settings, waiting for PostgreSQL and Temporal, and a graceful shutdown.
 import { NativeConnection } from '@temporalio/worker';
 import { ConfigError, describeSettings, readLogSettings, readSettings, type Settings } from '../core/config.ts';
-import { onEndRequest } from '../core/end-request.ts';
+import { endWithParent, onEndRequest } from '../core/end-request.ts';
 import { createLog, exitWith, type Log, logForNode } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
@@ -14,6 +14,9 @@ import { runWorker } from './worker.ts';
 
 const WAIT_FOR_SERVERS_MS = 120_000;
 const RETRY_MS = 2000;
+// After the attempts of the relay and then those of workflows, which have the grace period each: what is left waits for servers that
+// may be gone.
+const LAST_STEPS_MS = 30_000;
 
 async function main(log: Log): Promise<void> {
   const settings = readSettings(process.env);
@@ -39,6 +42,7 @@ async function main(log: Log): Promise<void> {
   log.info('the worker is ready');
   process.send?.({ type: 'ready' });
   endWith(worker.stop, settings, log);
+  canEndInOrder();
   await worker.ended;
 }
 
@@ -61,6 +65,13 @@ function endWith(stop: () => Promise<void>, settings: Settings, log: Log): void 
     if (count > 1) return;
     throttled(log).flush();
     log.info({ reason, seconds: settings.HOOKYARD_SHUTDOWN_SECONDS }, 'the worker ends; running attempts may finish');
+    setTimeout(
+      () => {
+        log.error('the worker was ended: something did not end in time');
+        process.exit(1);
+      },
+      2 * settings.HOOKYARD_SHUTDOWN_SECONDS * 1000 + LAST_STEPS_MS,
+    ).unref();
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -71,6 +82,7 @@ function endWith(stop: () => Promise<void>, settings: Settings, log: Log): void 
   });
 }
 
+const canEndInOrder = endWithParent();
 const log = createLog(readLogSettings(process.env), 'worker');
 logForNode(log);
 await main(log).catch((error: unknown) => exitWith(log, error));

@@ -60,7 +60,7 @@ function confirm(deps: NotificationDeps, smtp: { mailer: Mailer; from: string })
 }
 
 /** A port that the API chooses at its start is not known here. */
-function apiBase(settings: Settings): string {
+export function apiBase(settings: Settings): string {
   return settings.HOOKYARD_PUBLIC_URL === undefined && settings.HOOKYARD_PORT === 0 ? '' : publicUrl(settings);
 }
 

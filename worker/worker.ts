@@ -32,6 +32,7 @@ import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { recipientRule } from '../core/notify-recipients.ts';
 import { ownServices } from '../core/own-services.ts';
+import { CountedIssues } from '../db/issues/counted.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { shareConnections } from '../db/pool-turns.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
@@ -44,8 +45,10 @@ import { createLaneChoice } from './lane-choice.ts';
 import { createLaneReport } from './lane-report.ts';
 import { createLatencies } from './latencies.ts';
 import { withLeanSandbox } from './lean-sandbox.ts';
+import { startTracing } from '../telemetry/tracing.ts';
 import { startWorkerMetrics } from './metrics.ts';
-import { startNotifications } from './notifications.ts';
+import { startAlerts } from './alerts.ts';
+import { apiBase, startNotifications } from './notifications.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { closeAll, openPools } from './pools.ts';
 import { type Relay, startRelay } from './relay.ts';
@@ -109,12 +112,16 @@ export async function runWorker(
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
   const latencies = createLatencies();
   const places = new DestinationPlaces(settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION);
+  // Until it has seen the others.
+  places.setShare({ workers: 1, rank: 0, alive: null });
   const mostInFlight = settings.HOOKYARD_MAX_IN_FLIGHT ?? MOST_IN_FLIGHT[settings.HOOKYARD_LANE];
   let relay: Relay | undefined;
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
   const laneReport = createLaneReport(pool, owner);
   const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, report: laneReport.write, log });
-  const results = createResultRecorder(hotPool, log, (deliveryId) => relay?.isAwaited(deliveryId) ?? false);
+  const recoverySeconds = settings.HOOKYARD_ISSUE_RECOVERY_SECONDS;
+  const issues = new CountedIssues({ pool, recoverySeconds, log });
+  const results = createResultRecorder(hotPool, log, issues, (deliveryId) => relay?.isAwaited(deliveryId) ?? false);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
   const alone = () => !organizations.areSeveral();
   shareConnections(pool, { max: workerConnections(settings).commands, reserved: 1, alone });
@@ -124,6 +131,7 @@ export async function runWorker(
     { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
   );
   const suspensions = await watchSuspensions({ pool, log }, () => relay?.nudge());
+  const traces = await startTracing({ role: 'worker', version, env: process.env, log });
   const activityDeps: ActivityDeps = {
     pool,
     secretBox,
@@ -133,6 +141,7 @@ export async function runWorker(
     transforms,
     compute,
     results,
+    issues,
     parking,
     turns,
     releases: new Places(CIRCUIT_RELEASES, alone),
@@ -147,6 +156,7 @@ export async function runWorker(
     onRoom: () => relay?.onRoom(),
     observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
     onSlot: (destinationId, deliveryId) => relay?.slotTaken(destinationId, deliveryId),
+    tracing: traces.tracing,
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
     version,
     countsDestinations: settings.HOOKYARD_METRICS_PER_DESTINATION,
@@ -191,9 +201,13 @@ export async function runWorker(
   const workflowLink = workflowLinks(settings, temporal);
   const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
   const flushPools = { hotPool, pool: warehousePool, commandPool: pool };
-  const warehouseDeps = { alone, client, ...flushPools, secretBox, configs, transforms, compute };
+  const warehouseDeps = { alone, client, ...flushPools, secretBox, configs, transforms, compute, issues };
   const others = [
     await startNotifications({ ...common, client, pool, secretBox, settings, workflowLink, recipientRule: rule }),
+    await startAlerts({
+      ...{ ...common, client, pool, secretBox, settings, recipientRule: rule, sender, version },
+      apiBase: apiBase(settings),
+    }),
     await startEventReplays({ ...common, client, pool, compute }),
     await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings }),
   ];
@@ -217,7 +231,7 @@ export async function runWorker(
     stop() {
       metrics.ending();
       return stopInOrder(running, shards, workers, [
-        () => metrics.stop(),
+        () => Promise.all([metrics.stop(), traces.stop()]).then(() => undefined),
         async () => lanes.stop(),
         () => laneReport.stop(),
         () => listener.close(),
@@ -228,6 +242,7 @@ export async function runWorker(
         () => schedules.stop(),
         () => parking.stop(),
         () => results.idle(),
+        () => issues.close(),
         () => transforms.close(),
         () => compute.close(),
         async () => stopWatching(),

@@ -1,4 +1,5 @@
 // What the worker's bundle holds.
+export { alert } from './alert.ts';
 export { circuit } from './circuit.ts';
 export { delivery } from './delivery.ts';
 export { maintenance } from './maintenance.ts';

@@ -1,4 +1,4 @@
-// One notification of a route: sent as soon as the mail server accepts it. Only ids and counts pass through here.
+// One notification of a route, sent as soon as the mail server accepts it. Only ids and counts pass through here.
 import {
   ActivityFailure,
   ApplicationFailure,

@@ -1,6 +1,8 @@
 // Dependencies of attempts.
 import type { DestinationPlaces } from '../../core/destination-places.ts';
+import type { IssueSink } from '../../core/issues.ts';
 import type { Log } from '../../core/log.ts';
+import type { Tracing } from '../../core/tracing.ts';
 import type { Pool } from '../../db/pool.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';
@@ -19,6 +21,7 @@ export interface AttemptDeps {
   transforms: Transforms;
   sender: Sender;
   results: ResultRecorder;
+  issues: IssueSink;
   /** How long an activity waits for its result to be recorded; then its workflow takes care of it. ms */
   awaitRecordMs: number;
   /** Ends that wait early: the worker is shutting down and will cut the activity off. */
@@ -40,6 +43,8 @@ export interface AttemptDeps {
   onAnswered: (deliveryId: string) => void;
   /** Whether the metrics tell destinations apart. */
   countsDestinations?: boolean;
+  /** Undefined: traces are not sent. */
+  tracing?: Tracing | undefined;
   headerPrefix: string;
   version: string;
   log: Log;

@@ -10,6 +10,7 @@ import { awaitEarlier, record } from './record.ts';
 import { renderContent, renderRequest } from './render.ts';
 import { ResultsFullError } from './results.ts';
 import { now, send } from './send.ts';
+import { startSpan } from './trace.ts';
 
 export type { AttemptDeps } from './deps.ts';
 
@@ -50,11 +51,13 @@ async function attempt(deps: AttemptDeps, request: AttemptRequest, lane: Lane, h
     // From here on there is an attempt whose result must not be lost, so the database is not read any more.
     if (deps.results.isFull()) throw new ResultsFullError();
     const startedAt = now();
-    const outbound = await renderRequest(deps, request, { ...admitted, ...content }, startedAt.date);
-    if ('status' in outbound) return outbound;
     const { context, destination } = admitted;
+    const span = startSpan(deps, request, admitted, lane, startedAt.date);
+    const traceparent = span?.traceparent ?? context.traceparent;
+    const outbound = await renderRequest(deps, request, { ...admitted, ...content, traceparent }, startedAt.date);
+    if ('status' in outbound) return outbound;
     const sent = await send(deps, destination, outbound, startedAt);
     held.place.leave();
-    return record(deps, request, lane, { context, destination, route, outbound, ...sent });
+    return record(deps, request, lane, { context, destination, route, outbound, span, ...sent });
   }
 }

@@ -2,6 +2,7 @@
 import { latencyClass } from '../../core/latency-classes.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { Log } from '../../core/log.ts';
+import type { AttemptSpan } from '../../core/tracing.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { throttled } from '../../core/throttled-log.ts';
 import { judge, type Verdict } from '../../core/verdict.ts';
@@ -20,6 +21,7 @@ import type { AttemptDeps } from './deps.ts';
 import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './record-later.ts';
 import type { RecordedResult, Recording } from './results.ts';
 import type { SentAttempt } from './send.ts';
+import { endedAttempt } from './trace.ts';
 
 /** An attempt that was made, with its inputs. */
 interface MadeAttempt extends SentAttempt {
@@ -27,6 +29,8 @@ interface MadeAttempt extends SentAttempt {
   destination: Pick<DestinationConfig, 'version'>;
   route: RouteConfig | null;
   outbound: OutboundRequest;
+  /** Null: it is not recorded as a span. */
+  span: AttemptSpan | null;
 }
 
 interface Judged extends MadeAttempt {
@@ -56,6 +60,7 @@ export async function record(
 ): Promise<AttemptOutcome> {
   const judged = judgeAttempt(made, request);
   const { context, sent, verdict } = judged;
+  judged.span?.end(endedAttempt(sent, verdict, judged.tookMs));
   countAttempt(sent, verdict.status, request.attempt, deps.countsDestinations ? context.destinationId : null);
   const recording = submit(deps, request, lane, judged);
   // Only now, when this process knows whether the circuit opens: it lets the next delivery to this destination start.
@@ -158,7 +163,8 @@ function exchangeOf({ context, destination, route, sent }: MadeAttempt): Attempt
 
 function answerFacts(sent: SendResult) {
   if (sent.kind === 'error') {
-    return { statusCode: null, latency: sent.latency, latencyClass: null, responseHeaders: null, responseBody: null };
+    const { latency, code: errorCode } = sent;
+    return { statusCode: null, errorCode, latency, latencyClass: null, responseHeaders: null, responseBody: null };
   }
   return {
     statusCode: sent.statusCode,

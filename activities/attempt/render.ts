@@ -1,5 +1,6 @@
 // Renders the request of an attempt: the content of the event, transformed if the route has a transform.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
+import { issueSubjects } from '../../core/issues.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
@@ -48,7 +49,7 @@ async function awaitTurn(
 export async function renderRequest(
   deps: AttemptDeps,
   { attempt }: AttemptRequest,
-  { context, destination, sourceSlug, headers, body }: Admitted,
+  { context, destination, sourceSlug, headers, body, traceparent }: Admitted & { traceparent: string | null },
   startedAt: Date,
 ): Promise<OutboundRequest | AttemptOutcome> {
   try {
@@ -60,10 +61,14 @@ export async function renderRequest(
       source: { slug: sourceSlug },
       headerPrefix: deps.headerPrefix,
       version: deps.version,
+      traceparent,
       nowMs: startedAt.getTime(),
       failover: failoverFacts(context),
     });
   } catch (error) {
+    const { organizationId, routeId, eventId, deliveryId } = context;
+    const failure = { cause: 'NO_REQUEST', at: startedAt.getTime(), isFinal: true, eventId, deliveryId };
+    deps.issues.failed(issueSubjects.delivery(organizationId, routeId, destination.id), failure);
     return endWithoutAttempt(deps, context, { ending: 'failed', reason: describe(error) });
   }
 }

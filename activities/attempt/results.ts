@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type Batcher, createBatcher } from '../../core/batcher.ts';
+import type { IssueSink } from '../../core/issues.ts';
 import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { throttled } from '../../core/throttled-log.ts';
@@ -18,6 +19,7 @@ import { type AttemptResult, type ChangedDelivery, recordResults } from '../../d
 import { loadPayload } from '../../db/history/events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { countRecorded } from '../count-attempts.ts';
+import { countInIssues } from '../count-issues.ts';
 import type { AttemptRequest } from '../types.ts';
 
 const MAX_GROUP = 128;
@@ -126,11 +128,13 @@ export interface ResultRecorder {
 export function createResultRecorder(
   pool: Pool,
   log: Log,
+  issues: IssueSink,
   isAwaited: (deliveryId: string) => boolean = () => false,
 ): ResultRecorder {
+  const deps = { pool, log, issues };
   const common = { spacingMs: RECORD_SPACING_MS, concurrency: 2, maxQueued: Number.POSITIVE_INFINITY };
   const together = createBatcher({
-    run: (results: OwnedResult[]) => recordGroup(pool, resultsOf(results), log),
+    run: (results: OwnedResult[]) => recordGroup(deps, results),
     maxItems: MAX_GROUP,
     ...common,
     // A failure decides what happens to its delivery and its route next, and a workflow waits for its results.
@@ -149,14 +153,14 @@ export function createResultRecorder(
   function separated(organizationId: string): typeof together {
     const known = separate.get(organizationId);
     if (known) return known;
-    const run = (results: OwnedResult[]) => recordGroup(pool, resultsOf(results), log);
+    const run = (results: OwnedResult[]) => recordGroup(deps, results);
     const made = createBatcher({ run, maxItems: MAX_GROUP, ...common, concurrency: 1 });
     separate.set(organizationId, made);
     return made;
   }
   // Isolates a failed group: neither an unusual response nor a slow row may block the recording of others.
   const alone = createBatcher({
-    run: (results: OwnedResult[]) => recordSomehow(pool, resultsOf(results), log),
+    run: (results: OwnedResult[]) => recordSomehow(deps, results),
     maxItems: 1,
     ...common,
     spacingMs: 0,
@@ -219,17 +223,22 @@ interface OwnedResult {
   result: AttemptResult;
 }
 
-const resultsOf = (owned: OwnedResult[]): AttemptResult[] => owned.map(({ result }) => result);
+interface RecordDeps {
+  pool: Pool;
+  log: Log;
+  issues: IssueSink;
+}
 
-async function recordGroup(pool: Pool, results: AttemptResult[], log: Log): Promise<RecordedResult[]> {
-  const distinct = new Map(results.map((result) => [result.deliveryId, result]));
+async function recordGroup({ pool, log, issues }: RecordDeps, owned: OwnedResult[]): Promise<RecordedResult[]> {
+  const distinct = new Map(owned.map(({ result }) => [result.deliveryId, result]));
   const changed = await recordResults(pool, [...distinct.values()]).catch((error: unknown) => {
-    throttled(log).warn({ results: results.length, cause: causeOf(error) }, 'results wait for the database');
+    throttled(log).warn({ results: owned.length, cause: causeOf(error) }, 'results wait for the database');
     throw error;
   });
   countRecorded(distinct.values(), changed);
+  countInIssues(issues, owned, changed);
   const blocked = await countInCircuits(pool, distinct, changed, log);
-  return results.map(({ deliveryId }) => {
+  return owned.map(({ result: { deliveryId } }) => {
     const delivery = changed.get(deliveryId);
     const isBlocked = delivery?.routeId != null && blocked.has(delivery.routeId);
     return { changed: delivery !== undefined, failedOver: delivery?.failedOver ?? false, blocked: isBlocked };
@@ -237,18 +246,17 @@ async function recordGroup(pool: Pool, results: AttemptResult[], log: Log): Prom
 }
 
 /** A result that PostgreSQL refuses is recorded without its captured data. */
-async function recordSomehow(pool: Pool, results: AttemptResult[], log: Log): Promise<RecordedResult[]> {
+async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<RecordedResult[]> {
   try {
-    return await recordGroup(pool, results, log);
+    return await recordGroup(deps, owned);
   } catch (error) {
     if (isTransientDatabaseError(error)) throw error;
-    const deliveryIds = results.map(({ deliveryId }) => deliveryId);
-    log.error({ deliveryIds, error: String(error) }, 'recording an attempt without its capture');
+    const deliveryIds = owned.map(({ result }) => result.deliveryId);
+    deps.log.error({ deliveryIds, error: String(error) }, 'recording an attempt without its capture');
     const bare = { requestHeaders: {}, responseHeaders: null, responseBody: null };
     return recordGroup(
-      pool,
-      results.map((result) => ({ ...result, ...bare })),
-      log,
+      deps,
+      owned.map(({ organizationId, result }) => ({ organizationId, result: { ...result, ...bare } })),
     );
   }
 }

@@ -23,6 +23,8 @@ export interface SentAttempt {
   sent: SendResult;
   startedAt: Date;
   completedAt: Date;
+  /** From its start to its end, ms with fractions. */
+  tookMs: number;
 }
 
 /** @throws when the worker is shutting down: nothing was sent */
@@ -38,8 +40,9 @@ export async function send(
   if (sent.kind === 'error' && sent.code === 'CLOSED') throw new Error('The worker is shutting down');
   observeLatency(id, sent.latency);
   // So a wall clock that is set back during the attempt cannot put its end before its start.
-  const completedAt = new Date(startedAt.getTime() + Math.round(performance.now() - clockMs));
-  return { sent, startedAt, completedAt };
+  const tookMs = performance.now() - clockMs;
+  const completedAt = new Date(startedAt.getTime() + Math.round(tookMs));
+  return { sent, startedAt, completedAt, tookMs };
 }
 
 function kindOf(sent: SendResult): AnswerKind {

@@ -1,6 +1,7 @@
 // Dependencies of the warehouse activities, and the loading of a destination.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import type { IssueSink } from '../../core/issues.ts';
 import type { Log } from '../../core/log.ts';
 import type { Places } from '../../core/places.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -24,6 +25,7 @@ export interface FlushDeps {
   warehouses: Pick<Warehouses, 'put'>;
   /** Of batches in memory. */
   places: Places;
+  issues: IssueSink;
   log: Log;
 }
 

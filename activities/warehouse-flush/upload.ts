@@ -3,6 +3,7 @@
 // whose transforms have to wait for too long, is halved.
 // Rules: WH-21, WH-24, WH-26.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
+import { issueSubjects } from '../../core/issues.ts';
 import { warehouseUploads } from '../../core/metrics/services.ts';
 import { MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
@@ -16,6 +17,7 @@ import {
   openMembers,
 } from '../../db/warehouse/batches.ts';
 import { noteSeen } from '../../db/warehouse/flushes.ts';
+import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import type { BatchReference, UploadOutcome } from '../types.ts';
 import { makeContent } from './content.ts';
 import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './deps.ts';
@@ -53,7 +55,7 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   if (content.kind === 'too large') {
     // The rest of the batch is checked again, then its other half.
     if (await halve(deps, batch)) return { status: 'ended' };
-    return fail(deps, batch, TOO_LARGE, 'never', 0);
+    return fail(deps, batch, { error: TOO_LARGE, cause: 'TOO_LARGE', retry: 'never', latency: 0 });
   }
   const { body, contentType, count, misfits, sha256 } = content.file;
   const began = performance.now();
@@ -66,7 +68,11 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   if (!written.ok && written.kind === 'closed') throw new Error('The worker is shutting down');
   const result = written.ok ? 'written' : written.retryable ? 'failed' : 'refused';
   warehouseUploads.add({ provider: target.type, result });
-  if (!written.ok) return fail(deps, batch, written, written.retryable ? 'soon' : 'slowly', latency);
+  if (!written.ok) {
+    const retry = written.retryable ? 'soon' : 'slowly';
+    return fail(deps, batch, { error: written, cause: causeOf(written), retry, latency });
+  }
+  deps.issues.worked(issueSubjects.warehouse(batch.organizationId, batch.destinationId));
   const noted = await noteUploaded(deps.pool, batch, { events: count, bytes: body.length, misfits, sha256, latency });
   deps.log.info(
     {
@@ -87,15 +93,27 @@ const TOO_LARGE = openError(
   ownWords`The row of this one event would be larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: lower the number of columns that hold whole payloads`,
 );
 
+/** The cause of an issue (docs/issues.md). */
+const causeOf = ({ kind }: Pick<StoreProblem, 'kind'>): string =>
+  kind === 'other' ? 'STORE_ERROR' : kind.toUpperCase();
+
+interface UploadFailure {
+  error: DescribedError;
+  cause: string;
+  retry: 'soon' | 'slowly' | 'never';
+  /** ms */
+  latency: number;
+}
+
 async function fail(
   deps: FlushDeps,
   batch: BatchUnderWay,
-  error: DescribedError,
-  retry: 'soon' | 'slowly' | 'never',
-  latency: number,
+  { error, cause, retry, latency }: UploadFailure,
 ): Promise<UploadOutcome> {
   await noteUploadFailed(deps.pool, batch, { error, latency });
-  const { id: batchId, destinationId, attempts } = batch;
+  const { id: batchId, organizationId, destinationId, attempts } = batch;
+  const subject = issueSubjects.warehouse(organizationId, destinationId);
+  deps.issues.failed(subject, { cause, at: Date.now(), isFinal: retry !== 'soon' });
   deps.log.warn({ batchId, destinationId, attempts, error: error.summary, retry }, 'warehouse batch not uploaded');
   return { status: 'failed', error: error.summary, retry };
 }

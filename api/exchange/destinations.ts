@@ -31,6 +31,7 @@ import {
   checkItems,
   envelope,
   exampleOptions,
+  GROUP,
   type ImportRequest,
   idsParam,
   importOf,
@@ -40,6 +41,7 @@ import {
   noteImported,
   problemsOf,
   readImport,
+  restsBetween,
 } from './exchange.ts';
 import { changedByItem, newFromItem, type WarehouseItem } from './warehouse-item.ts';
 
@@ -140,10 +142,18 @@ async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportReque
   return inImport(ctx, deps, slugRules.constraint, async (em) => {
     const importer = new Importer(deps, em, organizationId(ctx), conflictStrategy);
     await importer.load(checked);
-    await inSlices(checked, (entry) => importer.add(entry));
-    await requireRecordRoom(em, ctx, 'destinations', importer.created);
-    // A dry run: nothing is flushed at the end of the transaction.
-    if (validateOnly) em.clear();
+    let written = 0;
+    const rest = restsBetween();
+    for (let from = 0; from < checked.length; from += GROUP) {
+      await importer.add(checked.slice(from, from + GROUP));
+      await requireRecordRoom(em, ctx, 'destinations', importer.created - written);
+      if (!validateOnly) {
+        await em.flush();
+        written = importer.created;
+      }
+      em.clear();
+      await rest();
+    }
     const result = importer.result(validateOnly);
     noteImported(ctx, result.destinations);
     return result;
@@ -159,7 +169,7 @@ interface Outcome {
   status: Status;
 }
 
-/** Decides for each item of a file whether to create, overwrite or skip, and builds the records; the commit writes them. */
+/** Decides for each item of a file whether to create, overwrite or skip, and builds the records; a flush writes them. */
 class Importer {
   readonly #deps: ApiDeps;
   readonly #em: EntityManager;
@@ -167,7 +177,8 @@ class Importer {
   readonly #strategy: ConflictStrategy;
   /** Slugs in use: those from before the import, and those of the records built so far. */
   readonly #taken = new Set<string>();
-  readonly #stored = new Map<string, Destination>();
+  /** Ids of the records that items may conflict with, by slug. */
+  readonly #storedIds = new Map<string, string>();
   /** Which item of the file took a slug. */
   readonly #takenBy = new Map<string, string>();
   readonly #outcomes: Outcome[] = [];
@@ -181,7 +192,7 @@ class Importer {
     this.#strategy = strategy;
   }
 
-  /** Reads the records that items may conflict with; those that may be overwritten are locked in the order of ids. */
+  /** Finds the records that items may conflict with; those that may be overwritten are locked in the order of ids. */
   async load(checked: CheckedItem<DestinationItem>[]): Promise<void> {
     if (this.#strategy === 'rename') {
       // A new slug must be free, given or generated.
@@ -190,28 +201,38 @@ class Importer {
       }
       return;
     }
-    const slugs = checked.flatMap((entry) => ('item' in entry ? slugOf(entry.item) : []));
     const lock = this.#strategy === 'overwrite' ? ({ lockMode: LockMode.PESSIMISTIC_WRITE } as const) : {};
-    const found = await this.#em.find(Destination, { slug: { $in: slugs } }, { orderBy: { id: 'asc' }, ...lock });
-    for (const destination of found) {
-      this.#taken.add(destination.slug);
-      this.#stored.set(destination.slug, destination);
+    const found = await this.#em.find(
+      Destination,
+      { slug: { $in: slugsOf(checked) } },
+      { fields: ['slug'], orderBy: { id: 'asc' }, disableIdentityMap: true, ...lock },
+    );
+    for (const { id, slug } of found) {
+      this.#taken.add(slug);
+      this.#storedIds.set(slug, id);
     }
   }
 
-  add(entry: CheckedItem<DestinationItem>): void {
-    if ('problems' in entry) {
-      this.#fail(entry, entry.problems);
-      return;
-    }
-    try {
-      this.#addItem(entry.label, entry.item);
-    } catch (error) {
-      this.#fail(entry, problemsOf(error, entry.label));
-    }
+  /** Builds the records of some items. */
+  async add(group: CheckedItem<DestinationItem>[]): Promise<void> {
+    const overwritten =
+      this.#strategy === 'overwrite' ? slugsOf(group).filter((slug) => this.#storedIds.has(slug)) : [];
+    const found = overwritten.length > 0 ? await this.#em.find(Destination, { slug: { $in: overwritten } }) : [];
+    const stored = new Map(found.map((destination) => [destination.slug, destination]));
+    await inSlices(group, (entry) => {
+      if ('problems' in entry) {
+        this.#fail(entry, entry.problems);
+        return;
+      }
+      try {
+        this.#addItem(entry.label, entry.item, stored);
+      } catch (error) {
+        this.#fail(entry, problemsOf(error, entry.label));
+      }
+    });
   }
 
-  #addItem(label: string, item: DestinationItem): void {
+  #addItem(label: string, item: DestinationItem, stored: Map<string, Destination>): void {
     const { name } = item.input;
     const slug = slugOf(item);
     if (!this.#taken.has(slug)) {
@@ -221,9 +242,9 @@ class Importer {
     } else if (this.#strategy === 'skip') {
       const twin = this.#takenBy.get(slug);
       if (twin !== undefined) this.#warnings.push(`${label}: was skipped, because its slug is also that of ${twin}`);
-      this.#outcomes.push({ id: this.#stored.get(slug)?.id ?? null, name, slug, status: 'skipped' });
+      this.#outcomes.push({ id: this.#storedIds.get(slug) ?? null, name, slug, status: 'skipped' });
     } else {
-      this.#overwrite(label, item, slug);
+      this.#overwrite(label, item, slug, stored.get(slug));
     }
   }
 
@@ -243,9 +264,8 @@ class Importer {
     this.#outcomes.push({ id: record.id, name: record.name, slug, status: 'created' });
   }
 
-  #overwrite(label: string, item: DestinationItem, slug: string): void {
+  #overwrite(label: string, item: DestinationItem, slug: string, stored: Destination | undefined): void {
     const twin = this.#takenBy.get(slug);
-    const stored = this.#stored.get(slug);
     if (twin !== undefined || !stored) throw invalid('slug', `must not be that of ${twin}, which is in the same file`);
     if (item.type !== stored.type) throw invalid('type', `must be ${stored.type}, the type of what it overwrites`);
     const { changed, incomplete } = isWarehouse(stored)
@@ -296,6 +316,10 @@ class Importer {
       ),
     };
   }
+}
+
+function slugsOf(checked: CheckedItem<DestinationItem>[]): string[] {
+  return checked.flatMap((entry) => ('item' in entry ? slugOf(entry.item) : []));
 }
 
 // A hand-written file may omit the slug. The slug derived from the name lets a second import find the first one's record.

@@ -1,6 +1,6 @@
 // What exports and imports have in common: the envelope of a file, how an import is read and checked, and its transaction.
 // Rules: ERR-07, EXP-06 to EXP-09.
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DeadlockException } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type EntityManager, lockImports } from '../../db/orm.ts';
@@ -17,7 +17,10 @@ const VERSION = '1.0';
 const MAJOR_VERSION = 1;
 /** Most items of one import, and most ids that an export is asked for. */
 const MAX_ITEMS = 1000;
-const SLICE_MS = 20;
+/** Work between two rests, ms. */
+const SLICE_MS = 5;
+/** Records that an import reads, builds and writes together: those of a whole file would hold the event loop too long. */
+export const GROUP = 25;
 const MAX_TRIES = 8;
 // Wait before the second try, ms; grows by the same amount for each later one, so that a burst of other requests passes.
 const PAUSE_MS = 50;
@@ -136,17 +139,27 @@ export async function checkItems<T>(
 }
 
 /**
- * Processes items one after the other. 1,000 of them take long enough to delay webhooks, which the same process receives, so it
- * yields to the event loop in between.
+ * Processes items one after the other. 1,000 of them take long enough to delay webhooks, which the same process receives, so half
+ * of the time is theirs.
  */
 export async function inSlices<T>(items: T[], each: (item: T) => void): Promise<void> {
-  let pauseAt = performance.now() + SLICE_MS;
+  const rest = restsBetween();
   for (const item of items) {
     each(item);
-    if (performance.now() < pauseAt) continue;
-    await setImmediate();
-    pauseAt = performance.now() + SLICE_MS;
+    await rest();
   }
+}
+
+/** @returns what to call after each piece of work: it waits as long as the work took, once that was long enough to matter */
+export function restsBetween(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    const tookMs = performance.now() - since;
+    if (tookMs < SLICE_MS) return undefined;
+    return delay(tookMs).then(() => {
+      since = performance.now();
+    });
+  };
 }
 
 /** The messages of an ApiError about an item, prefixed with its label. Other errors are rethrown. */

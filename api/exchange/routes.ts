@@ -20,6 +20,7 @@ import {
   checkItems,
   envelope,
   exampleOptions,
+  GROUP,
   type ImportRequest,
   idsParam,
   importOf,
@@ -27,6 +28,7 @@ import {
   messages,
   noteImported,
   readImport,
+  restsBetween,
 } from './exchange.ts';
 import { exportRoute, itemSchema, type RouteItem, readRouteItem } from './route-item.ts';
 import { type KnownRoute, planRoutes, type Step } from './route-plan.ts';
@@ -191,19 +193,41 @@ async function knownRoutes(em: EntityManager): Promise<KnownRoute[]> {
   return routes.map(({ id, name, sourceId, destinationIds }) => ({ id, name, sourceId, destinationIds }));
 }
 
-/** Builds the routes; the commit writes them. @returns the id of each, in the order of the file */
+/** Writes the routes. @returns the id of each, in the order of the file */
 async function follow(
   em: EntityManager,
   organization: string,
   steps: Step[],
   routes: ReturnType<typeof valuesOf>[],
 ): Promise<(string | null)[]> {
-  const overwritten = steps.flatMap((step) => (step.status === 'overwritten' ? step.id : []));
-  const stored = await em.find(
+  await em.find(
     Route,
-    { id: { $in: overwritten } },
-    { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE },
+    { id: { $in: overwrittenBy(steps) } },
+    { fields: ['id'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true },
   );
+  const ids: (string | null)[] = [];
+  const rest = restsBetween();
+  for (let from = 0; from < steps.length; from += GROUP) {
+    const group = steps.slice(from, from + GROUP);
+    ids.push(...(await followSome(em, organization, group, routes.slice(from, from + GROUP))));
+    await em.flush();
+    em.clear();
+    await rest();
+  }
+  return ids;
+}
+
+const overwrittenBy = (steps: Step[]) => steps.flatMap((step) => (step.status === 'overwritten' ? step.id : []));
+
+/** Builds the routes of some steps; the flush writes them. @returns their ids */
+async function followSome(
+  em: EntityManager,
+  organization: string,
+  steps: Step[],
+  routes: ReturnType<typeof valuesOf>[],
+): Promise<(string | null)[]> {
+  const overwritten = overwrittenBy(steps);
+  const stored = overwritten.length > 0 ? await em.find(Route, { id: { $in: overwritten } }) : [];
   const byId = new Map(stored.map((route) => [route.id, route]));
   return steps.map((step, index) => {
     const values = routes[index];

@@ -29,6 +29,7 @@ export function arrivalOf(
     method: ctx.method,
     queryText: ctx.querystring,
     headers,
+    rawHeaders: ctx.req.rawHeaders,
     clientAddress: client.address,
     receivedAt,
     source: null,

@@ -2,6 +2,7 @@
 import type Koa from 'koa';
 import { ingestAck, ingestRequests, type IngestResult } from '../../core/metrics/ingest.ts';
 import { isTransientDatabaseError } from '../../db/database-errors.ts';
+import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
 
 const OF_STATUS: Readonly<Record<number, IngestResult>> = {
@@ -31,14 +32,14 @@ export function counted(ingest: Koa.Middleware): Koa.Middleware {
       throw error;
     }
     if (isOther) return;
-    ingestRequests.add({ result: answered(ctx.body) });
+    ingestRequests.add({ result: answered(ctx.state) });
     ingestAck.observe({}, (performance.now() - began) / 1000);
   };
 }
 
-function answered(body: unknown): IngestResult {
-  if (typeof body !== 'object' || body === null || 'challenge' in body) return 'challenge';
-  return 'duplicate' in body ? 'duplicate' : 'stored';
+/** The ingest has noted it (answer.ts). */
+function answered({ ingestResult = 'stored' }: Pick<ApiState, 'ingestResult'>): IngestResult {
+  return ingestResult;
 }
 
 function resultOf(error: unknown): IngestResult {

@@ -8,8 +8,11 @@ import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
 import type { LimitName } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
 import { eventsUnrouted } from '../../core/metrics/ingest.ts';
+import type { Tracing } from '../../core/tracing.ts';
 import { slackChallenge } from '../../core/signatures/index.ts';
 import { isSlug } from '../../core/slugs.ts';
+import { TurnsFullError } from '../../core/turns.ts';
+import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
@@ -19,17 +22,22 @@ import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
+import { acceptedAnswer, challengeAnswer, handshakeAnswer, type IngestAnswer, writeAnswer } from './answer.ts';
 import { type Arrival, arrivalOf } from './arrival.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { createGatekeeper, type Decision, type Gatekeeper } from './gatekeeper.ts';
+import type { Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
+import type { IngestIssues } from './issues.ts';
 import type { OrganizationUse, Place } from './organization-use.ts';
-import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
+import { asksForProof, closedBy, judge, unknownSource, type Verdict } from './proof.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import type { Refusals } from './refusals.ts';
+import { isRemembered } from './remembered.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
+import { endingSpan, tracedWebhook } from './traced.ts';
 import type { WriteOutcome } from './write-group.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
@@ -47,6 +55,12 @@ export interface IngestDeps {
   compute: Pick<Compute, 'gates'>;
   quotas: Quotas;
   refusals: Refusals;
+  /** Undefined: traces are not sent. */
+  tracing?: Tracing | undefined;
+  handshakes: Handshakes;
+  /** Under which providers know this service. */
+  baseUrl: () => string;
+  issues: Pick<IngestIssues, 'accepted'>;
 }
 
 export interface Ingest {
@@ -57,7 +71,7 @@ export interface Ingest {
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
 export function createIngest(deps: IngestDeps): Ingest {
-  const { pool, settings, secretBox, backlog, quotas, compute, refusals } = deps;
+  const { pool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, baseUrl, tracing } = deps;
   const routing = createRoutingCache(pool, secretBox);
   const writer = createEventWriter(pool, () => backlog.alone);
   const gatekeeper = createGatekeeper(compute);
@@ -65,6 +79,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
     const match = PATH.exec(ctx.path);
     if (!match) return next();
+    if (HANDSHAKE_METHODS.includes(ctx.method) && (await shakeHands(ctx, match))) return;
     if (!INGEST_METHODS.includes(ctx.method)) {
       const allowed = INGEST_METHODS.join(', ');
       throw new ApiError(405, 'METHOD_NOT_ALLOWED', `Webhooks are received with ${allowed}`, undefined, {
@@ -76,14 +91,32 @@ export function createIngest(deps: IngestDeps): Ingest {
     refuseLoop(headers);
     const arrival = arrivalOf(ctx, match, headers, receivedAt);
     try {
-      ctx.body = await receive(ctx, arrival);
+      writeAnswer(ctx, await receive(ctx, arrival));
     } catch (error) {
       refusals.note(arrival, error);
       throw error;
     }
   }
 
-  async function receive(ctx: Koa.Context, arrival: Arrival): Promise<object> {
+  /**
+   * Answers a provider that asks with a method that no webhook has.
+   * @returns whether it was one; to everyone else this address has no such method, whatever there is behind it
+   */
+  async function shakeHands(ctx: Koa.Context, match: RegExpExecArray): Promise<boolean> {
+    const arrival = arrivalOf(ctx, match, flatHeaders(ctx.req.headers), new Date());
+    const { organizationSlug, sourceSlug } = arrival;
+    if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) return false;
+    enterRoom(ctx, `${organizationSlug}/${sourceSlug}`, NO_ORGANIZATION);
+    const received = new Received({ ...arrival, body: Buffer.alloc(0) });
+    const source = await routing.getForStranger(organizationSlug, sourceSlug).catch(refuseWhenFull);
+    const verdict = judge(source, received, baseUrl());
+    if (verdict.kind !== 'handshake') return false;
+    handshakes.note(verdict.source.sourceId, verdict.reply.handshake, arrival.receivedAt);
+    writeAnswer(ctx, handshakeAnswer(verdict.reply));
+    return true;
+  }
+
+  async function receive(ctx: Koa.Context, arrival: Arrival): Promise<IngestAnswer> {
     const { organizationSlug, sourceSlug } = arrival;
     await requireOpenSource(routing, arrival);
     const { source: known } = arrival;
@@ -91,16 +124,13 @@ export function createIngest(deps: IngestDeps): Ingest {
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
     const payloadBytes = await requireQuota(ctx.req, known);
-    const { room, client, minBodyRate }: ApiState = ctx.state;
-    const source = `${organizationSlug}/${sourceSlug}`;
-    const organization = known ? organizationSlug : NO_ORGANIZATION;
-    if (!room.enter({ client: client.client, source, organization })) {
-      throw unavailable('Too many webhooks of this source are under way');
-    }
+    const { room, minBodyRate }: ApiState = ctx.state;
+    enterRoom(ctx, `${organizationSlug}/${sourceSlug}`, known ? organizationSlug : NO_ORGANIZATION);
     const limits = { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, minBodyRate };
     const body = await readBody(ctx.req, limits, room);
     const received = new Received(Object.assign(arrival, { body }));
-    return accept({ routing, writer, backlog, quotas, gatekeeper }, arrival, received);
+    const accepting = () => accept({ ...deps, routing, writer, gatekeeper }, arrival, received);
+    return tracing ? endingSpan(received, accepting) : accepting();
   }
 
   /**
@@ -125,29 +155,45 @@ interface Stores {
 }
 
 /** Verifies and stores one webhook; the answer's body. */
-async function accept(
-  { routing, writer, backlog, quotas, gatekeeper }: Pick<IngestDeps, 'backlog' | 'quotas'> & Stores,
-  arrival: Arrival,
-  received: Received,
-): Promise<object> {
+async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: Received): Promise<IngestAnswer> {
+  const { routing, writer, backlog, quotas, gatekeeper, tracing, issues } = stores;
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
-    const { source, mac } = await verifiedSource(routing, arrival, received);
+    const verdict = await verifiedSource(routing, arrival, received, stores.baseUrl());
+    const { source } = verdict;
+    if (verdict.kind === 'handshake') {
+      const { reply } = verdict;
+      if (await isRemembered(stores, source, received, reply.remember)) {
+        stores.handshakes.note(source.sourceId, reply.handshake, received.receivedAt);
+        return handshakeAnswer(reply);
+      }
+      // Another secret came first.
+      routing.forget(received.organizationSlug, received.sourceSlug);
+      continue;
+    }
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
-    if (challenge !== null) return { challenge };
+    if (challenge !== null) return challengeAnswer(challenge);
+    if (tracing && round === 0) received.span = tracing.webhook(tracedWebhook(source, received));
     const use = await quotas.of(source);
     requireSmallPayload(use, received.body.length);
     // Before schemas and filters run.
     use.requireRoom(received.body.length);
-    const verified = { at: new Date(), mac };
+    const verified = { at: new Date(), mac: verdict.mac };
     const event = newEvent(source, received, verified, await decisionOf(gatekeeper, source, received));
     await requireFewDeliveries(quotas, use, event.deliveries.length);
-    const outcome = await store(writer, use, backlog.takeRoomFor(source, event.deliveries), event);
-    if (outcome.kind === 'stored') {
-      if (event.deliveries.length === 0) eventsUnrouted.add({});
-      return { success: true, eventId: event.id };
+    const write = () => writer.write(event);
+    const storing = () => received.span?.storing(write) ?? write();
+    const outcome = await store(storing, use, backlog.takeRoomFor(source, event.deliveries), event);
+    if (outcome.kind === 'stale') {
+      routing.forget(received.organizationSlug, received.sourceSlug);
+      continue;
     }
-    if (outcome.kind === 'duplicate') return { success: true, eventId: outcome.eventId, duplicate: true };
-    routing.forget(received.organizationSlug, received.sourceSlug);
+    const isStored = outcome.kind === 'stored';
+    issues.accepted(source, isStored ? event : null);
+    if (isStored && event.deliveries.length === 0) eventsUnrouted.add({});
+    const accepted = isStored ? { eventId: event.id } : { eventId: outcome.eventId, duplicate: true as const };
+    const answer = acceptedAnswer(source, accepted);
+    received.span?.accepted(answer.status, { id: accepted.eventId, isDuplicate: !isStored });
+    return answer;
   }
   throw unavailable('The configuration of this source keeps changing');
 }
@@ -162,9 +208,9 @@ function refuseLoop(headers: Record<string, string>): void {
   );
 }
 
-/** Stores an event and counts it in the use of its organization. @throws ApiError 429, 503 */
+/** Stores an event once there is room for it, and counts it in the use of its organization. @throws ApiError 429, 503 */
 async function store(
-  writer: EventWriter,
+  write: () => Promise<WriteOutcome>,
   use: OrganizationUse,
   waiting: Place,
   event: NewEvent,
@@ -172,7 +218,7 @@ async function store(
   const places = [waiting];
   try {
     places.push(use.take(event.receivedAt, event.body.length));
-    const outcome = await writer.write(event);
+    const outcome = await write();
     for (const place of places) {
       if (outcome.kind === 'stored') place.keep();
       else place.release(outcome.kind === 'stale');
@@ -215,20 +261,24 @@ async function requireOpenSource(routing: RoutingCache, arrival: Arrival): Promi
   if (closed !== null) throw closed;
 }
 
-/** The source and the right signature, after the request was verified. A cached source accepts, and only a current one refuses. */
+/**
+ * The source and the right signature, after the request was verified. A cached source accepts; only a current one refuses, or answers
+ * a handshake, behind which no statement checks its version.
+ */
 async function verifiedSource(
   routing: RoutingCache,
   arrival: Arrival,
   received: Received,
-): Promise<{ source: SourceRouting; mac: Buffer | null }> {
+  baseUrl: string,
+): Promise<Exclude<Verdict, { kind: 'refused' }>> {
   const { organizationSlug, sourceSlug } = received;
   const known = await routing.get(organizationSlug, sourceSlug);
-  const verdict = judge(known, received);
+  const verdict = judge(known, received, baseUrl);
   if (verdict.kind === 'accepted') return verdict;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  const last = current === known ? verdict : judge(current, received);
+  const last = current === known ? verdict : judge(current, received, baseUrl);
   arrival.source = current;
-  if (last.kind === 'accepted') return last;
+  if (last.kind !== 'refused') return last;
   arrival.cause = last.cause;
   throw last.error;
 }
@@ -279,6 +329,18 @@ function decisionOf(gatekeeper: Gatekeeper, source: SourceRouting, received: Rec
 function refuseWhenBusy(error: unknown): never {
   if (error instanceof ComputeBusyError) throw unavailable(error.message);
   throw error;
+}
+
+function refuseWhenFull(error: unknown): never {
+  if (error instanceof TurnsFullError) throw unavailable('Too many ask for sources at the moment');
+  throw error;
+}
+
+/** It is left when the request is answered (body-memory-budget.ts). @throws ApiError 503 */
+function enterRoom(ctx: Koa.Context, source: string, organization: string): void {
+  const { room, client }: ApiState = ctx.state;
+  if (room.enter({ client: client.client, source, organization })) return;
+  throw unavailable('Too many webhooks of this source are under way');
 }
 
 function unavailable(reason: string): ApiError {

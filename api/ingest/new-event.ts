@@ -1,5 +1,5 @@
 // Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
-// Rules: ROUTE-48, DLV-01, EVT-14, INGEST-11, INGEST-12.
+// Rules: ROUTE-48, DLV-01, EVT-14, INGEST-11, INGEST-12, TRC-02.
 import { isUtf8 } from 'node:buffer';
 import type { Passage } from '../../core/gates/gate.ts';
 import { newId, shardOf } from '../../core/ids.ts';
@@ -7,6 +7,7 @@ import { hashPayload } from '../../core/payload.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
 import { type Decision, hashOfKey } from './gatekeeper.ts';
+import { storedParts } from './provided.ts';
 import type { Received } from './received.ts';
 import type { RoutedDestination, RoutedRoute, SourceRouting } from './routing.ts';
 
@@ -21,15 +22,17 @@ export function newEvent(
   decision: Decision,
 ): NewEvent {
   const { body } = received;
+  const { headers, queryText } = storedParts(source.provided, received);
   return {
     id: received.eventId,
     organizationId: source.organizationId,
     configVersion: source.configVersion,
     sourceId: source.sourceId,
     method: received.method,
-    query: received.queryText,
-    headers: received.headers,
+    query: queryText,
+    headers,
     clientAddress: received.clientAddress,
+    traceparent: received.span?.traceparent,
     body,
     // PostgreSQL text cannot hold NUL, so a body with NUL is stored as binary.
     isText: isUtf8(body) && !body.includes(0),

@@ -7,28 +7,49 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isIngestAddress } from '../../core/ingest-token.ts';
 import { type Verification, verifySignature } from '../../core/signatures/index.ts';
+import type { Reply } from '../../core/verification/handshakes.ts';
 import { ApiError, suspended } from '../errors.ts';
+import { judgeProvided } from './provided.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
 export type Verdict =
   | { kind: 'accepted'; source: SourceRouting; mac: Buffer | null }
+  /** It is no webhook: a provider asks whether this is an address of the owner. */
+  | { kind: 'handshake'; source: SourceRouting; reply: Reply }
   /** `cause`: what it lacks, which the answer may conceal; null where the answer says why. */
   | { kind: 'refused'; error: ApiError; cause: 'token' | 'signature' | null };
 
-/** @param source null when there is none by this name */
-export function judge(source: SourceRouting | null, received: Received): Verdict {
+/**
+ * @param source null when there is none by this name
+ * @param baseUrl under which providers know this service
+ */
+export function judge(source: SourceRouting | null, received: Received, baseUrl: string): Verdict {
   const nowMs = received.receivedAt.getTime();
   if (source === null || !isIngestAddress(source.tokens, received.token, nowMs)) return notFound(received);
-  const verification = verify(source, received, nowMs);
+  const { provided } = source;
+  const outcome =
+    provided && judgeProvided(provided, received, { baseUrl, answersStrangers: answersStrangers(source, received) });
+  if (outcome?.kind === 'handshake') {
+    const error = closedBy(source, received.sourceSlug);
+    return error === null ? { ...outcome, source } : { kind: 'refused', error, cause: null };
+  }
+  const verification = outcome === null ? verify(source, received, nowMs) : outcome.verification;
   if (!verification.valid) return source.concealed ? notFound(received, verification) : badSignature(verification);
   const closed = closedBy(source, received.sourceSlug);
   if (closed !== null) return { kind: 'refused', error: closed, cause: null };
   return { kind: 'accepted', source, mac: verification.mac };
 }
 
+/** Whether a handshake may tell someone who proves nothing that there is such a source, and that it takes webhooks. */
+function answersStrangers(source: SourceRouting, { sourceSlug }: Received): boolean {
+  const isHidden = source.concealed && source.tokens.rule !== 'required';
+  return !isHidden && closedBy(source, sourceSlug) === null;
+}
+
 /** Verifies with the source's secret and, during a rotation, with the one before. */
 function verify({ verification, previous }: SourceRouting, received: Received, nowMs: number): Verification {
+  if (verification.type === 'provider') return { valid: false, reason: 'The provider of the source is unknown' };
   const request = { headers: received.headers, body: received.body, nowMs };
   const outcome = verifySignature(verification, request);
   if (outcome.valid || previous === null || nowMs >= previous.untilMs) return outcome;

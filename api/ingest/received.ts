@@ -1,6 +1,7 @@
 // One webhook as received. Its payload and query are parsed at most once, and only when something asks for them.
 import type { GatedRequest } from '../../core/gates/gate.ts';
 import { newId } from '../../core/ids.ts';
+import type { WebhookSpan } from '../../core/tracing.ts';
 import { viewPayload } from '../../core/payload.ts';
 
 export interface ReceivedParts {
@@ -13,6 +14,8 @@ export interface ReceivedParts {
   queryText: string;
   /** Names in lower case. */
   headers: Record<string, string>;
+  /** Names and values in turn, as they came. */
+  rawHeaders: readonly string[];
   body: Buffer;
   /** Of the sender, behind the operator's proxies. */
   clientAddress: string;
@@ -31,11 +34,15 @@ export class Received implements GatedRequest {
   readonly method: string;
   readonly queryText: string;
   readonly headers: Record<string, string>;
+  readonly #rawHeaders: readonly string[];
   readonly body: Buffer;
   readonly clientAddress: string;
   readonly receivedAt: Date;
+  /** From when its sender is known; null: it is not recorded. */
+  span: WebhookSpan | null = null;
   #payload: { payload: unknown } | undefined;
   #query: URLSearchParams | undefined;
+  readonly #parsed = new Map<unknown, unknown>();
 
   constructor(parts: ReceivedParts) {
     this.organizationSlug = parts.organizationSlug;
@@ -44,6 +51,7 @@ export class Received implements GatedRequest {
     this.method = parts.method;
     this.queryText = parts.queryText;
     this.headers = parts.headers;
+    this.#rawHeaders = parts.rawHeaders;
     this.body = parts.body;
     this.clientAddress = parts.clientAddress;
     this.receivedAt = parts.receivedAt;
@@ -62,6 +70,17 @@ export class Received implements GatedRequest {
   payload(): unknown {
     this.#payload ??= viewPayload(this.body);
     return this.#payload.payload;
+  }
+
+  /** Whether a header came more than once. @param name in lower case */
+  isRepeated(name: string): boolean {
+    return this.#rawHeaders.filter((its, at) => at % 2 === 0 && its.toLowerCase() === name).length > 1;
+  }
+
+  /** What a function makes of the body; it is called once, however often the webhook is verified. */
+  parsed<T>(parse: (body: Buffer) => T): T {
+    if (!this.#parsed.has(parse)) this.#parsed.set(parse, parse(this.body));
+    return this.#parsed.get(parse) as T;
   }
 
   query(): URLSearchParams {

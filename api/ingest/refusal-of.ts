@@ -8,6 +8,7 @@ import {
   type RefusedWebhook,
 } from '../../core/refusals/refusal.ts';
 import { shownHeaders } from '../../core/refusals/shown-headers.ts';
+import { secretHeaders } from '../../core/verification/index.ts';
 import { isTransientDatabaseError } from '../../db/database-errors.ts';
 import { ApiError } from '../errors.ts';
 import type { Arrival } from './arrival.ts';
@@ -54,7 +55,9 @@ export function refusedWebhook(arrival: Arrival, source: SourceRouting, refusal:
 }
 
 /** The header of a signature may have any name. */
-function signatureHeaders({ verification, previous }: SourceRouting): string[] {
+function signatureHeaders({ verification, previous, provided }: SourceRouting): string[] {
+  const scheme = provided?.provider?.verification;
+  if (scheme !== undefined) return secretHeaders(scheme);
   return [verification, previous?.verification].flatMap((its) =>
     its !== undefined && 'header' in its ? [its.header.toLowerCase()] : [],
   );

@@ -9,6 +9,7 @@ import { isConnectionLost, isTransientDatabaseError } from '../../db/database-er
 import type { Queryable } from '../../db/pool.ts';
 import { recordRefusals } from '../../db/refusals/record.ts';
 import type { Arrival } from './arrival.ts';
+import type { IngestIssues } from './issues.ts';
 import { refusalOf, refusedWebhook } from './refusal-of.ts';
 import type { SourceRouting } from './routing.ts';
 
@@ -16,6 +17,7 @@ const EVERY_MS = 5000;
 
 export interface RefusalDeps {
   pool: Queryable;
+  issues: Pick<IngestIssues, 'refused'>;
   log: Log;
   /** How often they are stored; tests do it more often. */
   everyMs?: number;
@@ -60,6 +62,7 @@ export class Refusals {
       const refusal = refusalOf(error, arrival);
       const describe = () => refusedWebhook(arrival, source, refusal);
       this.#pending.add(source, refusal, arrival.receivedAt.getTime(), describe);
+      this.#deps.issues.refused(source, refusal, arrival.receivedAt.getTime());
     } catch (reason) {
       // Nobody waits for it, so the error would end the process.
       this.#deps.log.error({ err: reason }, 'a refused webhook could not be noted');

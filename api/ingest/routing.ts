@@ -4,13 +4,17 @@
 import { LRUCache } from 'lru-cache';
 import { Gate } from '../../core/gates/gate.ts';
 import type { IngestTokens } from '../../core/ingest-token.ts';
-import type { VerificationConfig } from '../../core/signatures/index.ts';
-import { createTurns } from '../../core/turns.ts';
+import { openCredentials, providerOf } from '../../core/provider-config.ts';
+import type { ProviderVerification, VerificationConfig } from '../../core/signatures/index.ts';
+import type { SourceAnswer } from '../../core/source-answer.ts';
+import { createTurns, type InTurn } from '../../core/turns.ts';
+import type { Credentials } from '../../core/verification/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/pool.ts';
+import { type Provider, providerNamed } from '../../providers/index.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
 
@@ -26,28 +30,45 @@ export interface SourceRouting {
   standing: Standing;
   sourceId: string;
   enabled: boolean;
-  verification: VerificationConfig;
-  /** The same with the secret before, and when that ends, ms since 1970; null when no secret is being rotated. */
+  verification: VerificationConfig | ProviderVerification;
+  /** Whose webhooks it receives, instead of a `verification` of its own; null without a provider. */
+  provided: Provided | null;
+  /** The verification with the secret before, and when that ends, ms since 1970; null when no secret is being rotated. */
   previous: { verification: VerificationConfig; untilMs: number } | null;
   idempotencyKey: IdempotencyKeyRule | null;
   tokens: IngestTokens;
   /** Whoever cannot prove who they are is answered as if there were no such source. */
   concealed: boolean;
+  /** What an accepted webhook is answered; null: the default. */
+  answer: SourceAnswer | null;
   routes: RoutedRoute[];
   /** Whether deciding about a webhook takes more than looking at its routes. */
   isGated: boolean;
+}
+
+export interface Provided {
+  /** Null: this release does not know it, and refuses everything. */
+  provider: Provider | null;
+  credentials: Credentials;
+  /** Those before, and when they end, ms since 1970; null when no secret is being rotated. */
+  previous: { credentials: Credentials; untilMs: number } | null;
 }
 
 const MAX_CACHED = 10_000;
 // Look-ups at a time: strangers who try addresses cause one each, and must leave connections to what stores webhooks: half of
 // them, where there are few.
 const MAX_LOOKUPS = 4;
+// Of those who ask with a method that no webhook has. They wait for each other only.
+const MAX_STRANGERS = 1;
+const MAX_STRANGERS_WAITING = 100;
 
 export interface RoutingCache {
   /** The source as last loaded, or loaded now; null when there was none. May be out of date. */
   get(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
   /** The source as of now: the cached copy when its version is still current, else loaded again. */
   getCurrent(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
+  /** As getCurrent, for someone who sends no webhook. @throws TurnsFullError when too many of them are waiting */
+  getForStranger(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
   /** Drops an outdated copy. */
   forget(organizationSlug: string, sourceSlug: string): void;
 }
@@ -61,10 +82,11 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
   // Names without a source, so that strangers who try names cost one query each time, like those who find a source.
   const missing = new LRUCache<string, true>({ max: maxSources });
   const inTurn = createTurns(Math.min(MAX_LOOKUPS, Math.max(1, Math.floor(pool.options.max / 2))));
+  const inStrangersTurn = createTurns(MAX_STRANGERS, MAX_STRANGERS_WAITING);
   const loading = new Map<string, Promise<SourceRouting | null>>();
 
-  async function load(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null> {
-    const row = await inTurn(() => loadRouting(pool, organizationSlug, sourceSlug));
+  async function load(organizationSlug: string, sourceSlug: string, turn = inTurn): Promise<SourceRouting | null> {
+    const row = await turn(() => loadRouting(pool, organizationSlug, sourceSlug));
     const key = `${organizationSlug}/${sourceSlug}`;
     cached.delete(key);
     if (!row) {
@@ -86,6 +108,13 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
     return started;
   }
 
+  async function current(organizationSlug: string, sourceSlug: string, turn: InTurn): Promise<SourceRouting | null> {
+    const known = cached.get(`${organizationSlug}/${sourceSlug}`);
+    if (!known) return load(organizationSlug, sourceSlug, turn);
+    const version = await turn(() => configVersion(pool, known.organizationId));
+    return version === known.configVersion ? known : load(organizationSlug, sourceSlug, turn);
+  }
+
   return {
     async get(organizationSlug, sourceSlug) {
       const key = `${organizationSlug}/${sourceSlug}`;
@@ -93,12 +122,8 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
       if (known !== undefined) return known;
       return missing.has(key) ? null : loadOnce(organizationSlug, sourceSlug);
     },
-    async getCurrent(organizationSlug, sourceSlug) {
-      const known = cached.get(`${organizationSlug}/${sourceSlug}`);
-      if (!known) return load(organizationSlug, sourceSlug);
-      const version = await inTurn(() => configVersion(pool, known.organizationId));
-      return version === known.configVersion ? known : load(organizationSlug, sourceSlug);
-    },
+    getCurrent: (organizationSlug, sourceSlug) => current(organizationSlug, sourceSlug, inTurn),
+    getForStranger: (organizationSlug, sourceSlug) => current(organizationSlug, sourceSlug, inStrangersTurn),
     forget(organizationSlug, sourceSlug) {
       cached.delete(`${organizationSlug}/${sourceSlug}`);
     },
@@ -112,20 +137,37 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     return { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig;
   };
   const { previousSecret, previousSecretUntil: untilMs } = row;
+  const provider = providerOf(row);
+  const provided = provider === null ? null : providedOf(row, provider, secretBox);
   return {
     organizationId: row.organizationId,
     configVersion: row.configVersion,
     standing: standingOf(row.standing),
     sourceId: row.sourceId,
     enabled: row.enabled,
-    verification: verificationWith(row.secret),
+    verification: provided === null ? verificationWith(row.secret) : { type: 'provider' },
+    provided,
     previous:
-      previousSecret !== null && untilMs !== null ? { verification: verificationWith(previousSecret), untilMs } : null,
+      provided === null && previousSecret !== null && untilMs !== null
+        ? { verification: verificationWith(previousSecret), untilMs }
+        : null,
     idempotencyKey: row.idempotencyKey,
     tokens: tokensOf(row, secretBox),
     concealed: row.concealed,
+    answer: row.answer ?? provided?.provider?.answer ?? null,
     routes,
     isGated: routes.some(({ gate }) => gate !== null) || row.idempotencyKey?.jsonPath !== undefined,
+  };
+}
+
+function providedOf(row: RoutingRow, name: string, secretBox: SecretBox): Provided {
+  const open = (sealed: string | null) =>
+    openCredentials(sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
+  const { previousSecret, previousSecretUntil: untilMs } = row;
+  return {
+    provider: providerNamed(name) ?? null,
+    credentials: open(row.secret),
+    previous: previousSecret !== null && untilMs !== null ? { credentials: open(previousSecret), untilMs } : null,
   };
 }
 

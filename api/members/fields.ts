@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { isNeverForwarded } from '../../core/forwarded-headers.ts';
 import { checkCustomHeaders, checkHeaderName } from '../../core/headers.ts';
+import { MAX_URL_LENGTH, urlProblem } from '../../core/http-url.ts';
 import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';
 import { refuse } from '../validation.ts';
 
@@ -19,20 +20,6 @@ export const description = z
   .meta({ examples: ['Orders of the shop'] });
 
 export const enabled = z.boolean().meta({ examples: [true] });
-
-const MAX_URL_LENGTH = 2048;
-
-/** Why the URL of a destination is invalid, or null. */
-function urlProblem(text: string): string | null {
-  const example = 'for example https://example.com/hooks';
-  if (text.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
-  // The URL parser would drop spaces and line breaks silently.
-  if (/[\s\p{Cc}]/u.test(text)) return 'must not contain spaces or control characters';
-  const url = URL.parse(text);
-  if (!url || !/^https?:\/\//i.test(text)) return `must be an absolute http:// or https:// address, ${example}`;
-  if (url.username !== '' || url.password !== '') return 'must not contain credentials; use authType and authConfig';
-  return null;
-}
 
 export const url = z
   .string()

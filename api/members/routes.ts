@@ -2,6 +2,7 @@
 // A new member is a row here, a column of the entity and a migration.
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../core/circuit.ts';
+import { emailList } from '../../core/email-list.ts';
 import { LANE_SETTINGS } from '../../core/lane.ts';
 import type { Route } from '../../db/entities.ts';
 import { refuse } from '../validation.ts';
@@ -24,23 +25,9 @@ import { count, flag, idOf, named, text, timestamp } from './values.ts';
 
 const MAX_DESTINATIONS = 50;
 const MAX_FAILOVERS = 3;
-const MAX_EMAILS = 50;
 const MAX_INTEGER = 2_147_483_647;
 
-const email = z.email();
-const notifyEmails = z
-  .string()
-  .max(5000)
-  .superRefine((given, context) => {
-    const addresses = given.split(',').map((address) => address.trim());
-    const wrong = addresses.find((address) => !email.safeParse(address).success);
-    if (wrong !== undefined && given.trim() !== '') {
-      refuse(context, undefined, `must be comma-separated e-mail addresses; "${wrong}" is none`);
-    } else if (addresses.length > MAX_EMAILS) {
-      refuse(context, undefined, `must be at most ${MAX_EMAILS} e-mail addresses`);
-    }
-  })
-  .transform((given) => (given.trim() === '' ? null : given));
+const notifyEmails = emailList.transform((given) => (given.trim() === '' ? null : given));
 const shownEmails = text('ops@example.com, team@example.com', 'Separated by commas.').max(5000).nullable();
 
 const expectedResponse = z

@@ -3,8 +3,11 @@ import { z } from 'zod';
 import { parsePath } from '../../core/dotted-path.ts';
 import { checkHeaderName } from '../../core/headers.ts';
 import { INGEST_TOKEN_RULES } from '../../core/ingest-token.ts';
+import { PROVIDER_TYPE } from '../../core/provider-config.ts';
 import { newVerificationConfigSchema, VERIFICATION_TYPES, verificationSchemas } from '../../core/signatures/index.ts';
+import { sourceAnswerSchema } from '../../core/source-answer.ts';
 import type { Source } from '../../db/entities.ts';
+import { PROVIDER_NAMES } from '../../providers/index.ts';
 import * as field from './fields.ts';
 import {
   answerShape,
@@ -61,7 +64,7 @@ const concealed = z.boolean().meta({
 });
 
 // Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
-const verificationConfig = z.looseObject({ type: z.string() }).nullable().optional();
+const verificationConfig = z.looseObject({ type: z.string().optional() }).nullable().optional();
 
 // The members of every scheme but its secret.
 const publicMembers = verificationSchemas.flatMap(({ shape }) =>
@@ -69,14 +72,37 @@ const publicMembers = verificationSchemas.flatMap(({ shape }) =>
 );
 const shownVerificationConfig = z
   .object({
-    type: z.enum(VERIFICATION_TYPES),
+    type: z.enum([...VERIFICATION_TYPES, PROVIDER_TYPE]),
     ...Object.fromEntries(publicMembers.map(([name, type]) => [name, withoutDefault(type).optional()])),
   })
   .meta({
     id: 'VerificationConfig',
-    description: 'How webhooks are verified; the secret is never shown. All but the type are of hmac.',
+    description:
+      'How webhooks are verified; the secret is never shown. All but the type are of hmac; `provider` means as the provider of the source does.',
     examples: [{ type: 'github' }],
   });
+
+const provider = z
+  .enum(PROVIDER_NAMES)
+  .nullable()
+  .meta({
+    description: 'Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it.',
+    examples: ['github'],
+  });
+
+/** In answers; a request may leave members out. */
+export const shownAnswer = z
+  .object({ status: z.int(), body: z.string(), contentType: z.string() })
+  .meta({ id: 'SourceAnswer', examples: [{ status: 200, body: '<Response/>', contentType: 'text/xml' }] });
+const answer = sourceAnswerSchema.nullable().meta({
+  description: 'What an accepted webhook is answered, instead of `success` and `eventId`.',
+  examples: [{ status: 200, body: '<Response/>', contentType: 'text/xml' }],
+});
+
+const lastHandshake = z
+  .object({ kind: text('challenge', 'Which one.'), at: timestamp })
+  .nullable()
+  .meta({ description: 'The last handshake of the provider that was answered.' });
 
 /** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
 type Hidden =
@@ -92,6 +118,7 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   slug: { ...required(field.slug), update: z.string().optional() },
   description: optional(field.description, null),
   webhookUrl: computed(text('http://localhost:3000/ingest/default/orders', 'Where the provider sends its webhooks.')),
+  provider: optional(provider, null),
   // In the columns verification and, encrypted, verificationSecret.
   verificationConfig: {
     create: verificationConfig,
@@ -110,6 +137,8 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
     timestamp.nullable().meta({ description: 'Until when the address before the last rotation is taken, too.' }),
   ),
   concealed: optional(concealed, false),
+  answer: optional(answer, null, { answer: shownAnswer.nullable() }),
+  lastHandshake: computed(lastHandshake),
   enabled: optional(field.enabled, true),
   eventsCount: computed(count),
   lastEventAt: computed(timestamp.nullable()),
@@ -124,7 +153,18 @@ export const createSourceSchema = z.object(createShape(sourceMembers));
 export const updateSourceSchema = z.object(updateShape(sourceMembers));
 export const sourceAnswer = z.object(answerShape(sourceMembers)).meta({ id: 'Source' });
 
+const providerConfig = z
+  .object({
+    type: z.literal(PROVIDER_TYPE).optional(),
+    secret: z.string().nullish().meta({
+      description:
+        'What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake.',
+    }),
+    verifyToken: z.string().optional().meta({ description: 'The second secret of providers that have one.' }),
+  })
+  .meta({ id: 'ProviderConfig', description: 'With a `provider`.' });
+
 /** The body of a create, its verification described in full. */
 export const createSourceBody = createSourceSchema.extend({
-  verificationConfig: newVerificationConfigSchema.nullable().optional(),
+  verificationConfig: z.union([newVerificationConfigSchema, providerConfig]).nullable().optional(),
 });

@@ -5,6 +5,7 @@ import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Described, TAGS } from '../operation.ts';
 import { managementOperations } from '../operations.ts';
+import { alertWebhooks } from './alert-webhooks.ts';
 import { withExamples } from './examples.ts';
 import { ingestOperations } from './ingest.ts';
 import { toOperationObject } from './operation-object.ts';
@@ -40,6 +41,7 @@ export function apiDocument(): ApiDocument {
       security: [{ apiKey: [] }],
       tags: Object.entries(TAGS).map(([name, { about }]) => ({ name, description: about })),
       paths: paths(),
+      webhooks: alertWebhooks,
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `whr_...`' },

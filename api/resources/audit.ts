@@ -24,15 +24,19 @@ const auditRecord = z
   .object({
     id: idOf('aud'),
     at: timestamp,
-    actor: z
-      .enum(['key', 'operator'])
-      .meta({ description: 'An operator works on the database itself.', examples: ['key'] }),
+    actor: z.enum(['key', 'operator', 'provider']).meta({
+      description: 'An operator works on the database itself; a provider has sent the secret of its source.',
+      examples: ['key'],
+    }),
     keyId: idOf('key').nullable(),
     keyName: text('Deployment', 'As it was then.').nullable(),
     address: text('203.0.113.7').nullable(),
     userAgent: text('curl/8.5.0').nullable(),
     requestId: text('req_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
-    action: text('updateSource', 'The id of the operation, or the command of an operator.'),
+    action: text(
+      'updateSource',
+      'The id of the operation, the command of an operator, or `rememberSecret` of a provider.',
+    ),
     resource: text('sources', 'The kind of records, as scopes name it.'),
     recordIds: z
       .array(z.string())

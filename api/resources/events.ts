@@ -1,10 +1,11 @@
 // Events: list, get, payload, timeline, delete. Replays are in replays.ts.
-// Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, ERR-30.
+// Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, EVT-26, ERR-30.
 import { z } from 'zod';
 import { OPEN_STATUSES } from '../../core/delivery-status.ts';
 import { idTime } from '../../core/ids.ts';
 import { METHODS } from '../../core/methods.ts';
 import { viewPayload } from '../../core/payload.ts';
+import { parseTraceparent, receivedTrace } from '../../core/trace-context.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
 import { type EventFilter, type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
@@ -54,6 +55,10 @@ const eventMembers = {
   clientAddress: text(
     '192.0.2.1',
     'Of the sender, behind proxies that the operator trusts. Null before it was kept.',
+  ).nullable(),
+  traceId: text(
+    '4bf92f3577b34da6a3ce929d0e0e4736',
+    'The trace that it belongs to. Null: it came with none, and is not recorded.',
   ).nullable(),
   payloadSize: count.meta({ description: 'bytes', examples: [27] }),
   payloadHash: z
@@ -283,6 +288,7 @@ function show(event: EventRecord) {
     query: event.query,
     headers: event.headers,
     clientAddress: event.clientAddress,
+    traceId: (parseTraceparent(event.traceparent) ?? receivedTrace(event.headers))?.traceId ?? null,
     payloadSize: event.payloadSize,
     payloadHash: event.payloadHash,
     deliveriesCount: event.deliveriesCount,

@@ -1,5 +1,5 @@
-// The figures of an organization over time: events, deliveries, attempts and latencies, by steps and groups.
-// Rules: METRIC-01 to METRIC-14.
+// The figures of an organization over time: events, refused webhooks, deliveries, attempts and latencies, by steps and groups.
+// Rules: METRIC-01 to METRIC-15.
 import { z } from 'zod';
 import { MAX_STEP, MIN_STEP, MOST_DAYS, type Steps, stepsOf } from '../../core/figure-steps.ts';
 import { GROUPINGS, type Grouping, METRICS, type Metric, type Narrowing } from '../../db/history/figure-series.ts';
@@ -18,11 +18,14 @@ const MOST_LATENCIES = 10;
 /** A day in steps of a day may be two. */
 const MOST_LATENCY_MS = 2 * 86_400_000;
 const DEFAULT_STEP = 3600;
+/** Refused webhooks are counted by the hour. */
+const REFUSED_STEP = 3600;
 
 /** By what each metric may be grouped and narrowed. */
 const KNOWN: Record<Metric, { groupBy: readonly Grouping[]; where: readonly Narrowing[] }> = {
   events: { groupBy: ['source', 'route'], where: ['sourceId', 'routeId'] },
   filtered: { groupBy: ['source', 'route'], where: ['sourceId', 'routeId'] },
+  refused: { groupBy: ['source'], where: ['sourceId'] },
   deliveries: { groupBy: ['source', 'route', 'destination'], where: ['sourceId', 'routeId', 'destinationId'] },
   attempts: { groupBy: GROUPINGS, where: ['sourceId', 'routeId', 'destinationId'] },
   latency: { groupBy: ['destination'], where: ['destinationId'] },
@@ -64,6 +67,11 @@ const optional = (description: string) => count.optional().meta({ description })
 const figures = {
   events: optional('`events`'),
   filtered: optional('`filtered`'),
+  refused: optional('`refused`'),
+  causes: counts.optional().meta({
+    description: '`refused`: by cause, as the refused webhooks of a source have it',
+    examples: [{ signature: 3 }],
+  }),
   delivered: optional('`deliveries`'),
   failed: optional('`deliveries`: after an attempt'),
   failedOver: optional('`deliveries`: another destination took over'),
@@ -121,7 +129,8 @@ export const metricOperation: Operation = {
   run: show,
   summary: "Get the organization's figures over time",
   description:
-    'Exact: each figure is committed with what it counts. Steps of less than an hour reach back a day, of less than a day a week.',
+    'Exact: each figure is committed with what it counts; refused webhooks are counted seconds later. ' +
+    'Steps of less than an hour reach back a day, of less than a day a week.',
   query: metricSchema,
   answer: { status: 200, description: 'The series, that with most first.', schema: answer },
 };
@@ -131,6 +140,8 @@ async function show(ctx: Context, deps: ApiDeps): Promise<void> {
   const { sourceId, routeId, destinationId } = query;
   const where = { ...(sourceId && { sourceId }), ...(routeId && { routeId }), ...(destinationId && { destinationId }) };
   requireKnown(metric, groupBy, where);
+  if (metric === 'refused' && wanted % REFUSED_STEP !== 0)
+    throw invalid('step', `must be a multiple of ${REFUSED_STEP} (an hour) with metric=refused`);
   const steps = stepsOf(query, wanted, Date.now());
   if ('member' in steps) throw invalid(steps.member, steps.message);
   if (metric === 'latency') requireFewLatencies(groupBy, destinationId, steps);

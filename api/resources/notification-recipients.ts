@@ -1,4 +1,4 @@
-// Addresses that routes notify: who has agreed, and asking once more.
+// Addresses that routes and alert channels notify: who has agreed, and asking once more.
 // Rules: NOTE-10, NOTE-11.
 import { z } from 'zod';
 import { isOfDomain, mayReceive } from '../../core/notify-recipients.ts';
@@ -42,7 +42,7 @@ export const notificationRecipientOperations: Operation[] = [
     path: '/api/notification-recipients',
     operationId: 'listNotificationRecipients',
     run: list,
-    summary: 'List the addresses that routes notify',
+    summary: 'List the addresses that routes and alert channels notify',
     description: 'Where the operator demands it, an address gets notifications only after its owner has agreed.',
     query: listSchema,
     answer: {
@@ -79,7 +79,7 @@ async function resend(ctx: Context, deps: ApiDeps): Promise<void> {
     throw new ApiError(
       404,
       'RESOURCE_NOT_FOUND',
-      `No route of this organization notifies ${asked}; set notifyEmails first`,
+      `No route and no alert channel of this organization notifies ${asked}; name it there first`,
     );
   }
   if (found.confirmedAt === null && found.waitSeconds > 0) {
@@ -104,19 +104,21 @@ function show({ address, confirmedAt, askedAt }: Recipient) {
 /**
  * Refuses addresses of domains that the operator does not accept, and where owners must agree, more than can be asked in a day or two.
  * @param notifyEmails of one route, or of several, separated by commas
+ * @param member that holds them
  * @throws ApiError 400
  */
 export async function requireRecipients(
   deps: Pick<ApiDeps, 'pool' | 'recipientRule'>,
   organization: string,
   notifyEmails: string | null | undefined,
+  member = 'notifyEmails',
 ): Promise<void> {
   if (!notifyEmails) return;
   const problem = domainProblem(deps, notifyEmails);
-  if (problem !== undefined) throw invalid('notifyEmails', problem);
+  if (problem !== undefined) throw invalid(member, problem);
   if (deps.recipientRule() !== 'confirmed') return;
   const addresses = recipients(notifyEmails).map((each) => each.toLowerCase());
-  await requireRoom(deps.pool, organization, [...new Set(addresses)]);
+  await requireRoom(deps.pool, organization, [...new Set(addresses)], member);
 }
 
 /** What is wrong with the routes of a file: one message for each whose addresses the operator does not accept. */
@@ -140,11 +142,16 @@ function domainProblem({ recipientRule }: Rule, notifyEmails: string | null | un
 }
 
 // Requests at the same time may each count before the other: the limit is approximate.
-async function requireRoom(pool: ApiDeps['pool'], organization: string, addresses: string[]): Promise<void> {
+async function requireRoom(
+  pool: ApiDeps['pool'],
+  organization: string,
+  addresses: string[],
+  member: string,
+): Promise<void> {
   const { waiting, added } = await waitingRecipients(pool, organization, addresses, MAX_WAITING);
   if (added === 0 || waiting + added <= MAX_WAITING) return;
   throw invalid(
-    'notifyEmails',
+    member,
     `must not bring more than ${MAX_WAITING} addresses of this organization whose owners are still to be asked; ` +
       `${waiting} wait, and these would be ${added} more. Wait, or name fewer`,
   );

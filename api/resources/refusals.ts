@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { LIMIT_NAMES } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
 import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../core/refusals/refusal.ts';
-import { countRefusals, listRefusals, type RefusalCountRecord, type RefusalRecord } from '../../db/refusals/list.ts';
+import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../db/refusals/list.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { count, headers, idOf, listOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -106,10 +106,8 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const key = { organizationId: organizationId(ctx), sourceId: source.id };
   const { step, stepMs, steps } = PERIODS[period];
   const since = new Date((Math.floor(Date.now() / stepMs) - steps + 1) * stepMs);
-  const [{ refusals, total }, counted] = await Promise.all([
-    listRefusals(deps.pool, key, { cause: query.cause, withPayload }, limitOf(query)),
-    countRefusals(deps.pool, key, step, since),
-  ]);
+  const wanted = { cause: query.cause, withPayload, step, since };
+  const { refusals, total, counts: counted } = await readRefusals(deps.pool, key, wanted, limitOf(query));
   ctx.body = {
     ...listAnswer(
       refusals.map((each) => ({ ...show(each), ...(withPayload && showStart(each)) })),

@@ -3,7 +3,7 @@
 // Rules: DEST-48 to DEST-50, SRC-28 to SRC-30.
 import { z } from 'zod';
 import { isRedacted } from '../../core/redaction.ts';
-import { isSameSecret, newSecretSchema } from '../../core/signatures/index.ts';
+import { isSameSecret, secretSchema } from '../../core/signatures/index.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { invalid } from '../errors.ts';
@@ -14,7 +14,8 @@ import { findDestination, findSource, httpDestinations } from '../records.ts';
 import { parseBody } from '../validation.ts';
 import { openSigningSecret } from './destination-record.ts';
 import { showDestination } from './destination-view.ts';
-import { openVerification, showSource } from './sources.ts';
+import { showSource } from './sources.ts';
+import { openSecret, withNewSecret, withSecret } from './source-verification.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -24,8 +25,8 @@ const overlapSeconds = z
   .max(7 * DAY_SECONDS)
   .default(DAY_SECONDS)
   .meta({ description: 'How long the secret before this one stays valid; 0: it ends now.', examples: [DAY_SECONDS] });
-const sourceBody = z.object({ secret: newSecretSchema.meta({ description: 'The new one.' }), overlapSeconds });
-const destinationBody = z.object({
+const sourceBody = z.object({ secret: secretSchema.meta({ description: 'The new one.' }), overlapSeconds });
+export const signingSecretBody = z.object({
   secret: z.string().meta({ description: 'The new one: `whsec_` and 24 to 64 bytes in base64.' }),
   overlapSeconds,
 });
@@ -41,7 +42,7 @@ export const secretRotationOperations: Operation[] = [
     summary: "Rotate a destination's signing secret",
     description: 'Deliveries carry two signatures, of the new secret and of the one before, until the overlap ends.',
     body: {
-      schema: destinationBody,
+      schema: signingSecretBody,
       examples: { 'within an hour': { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', overlapSeconds: 3600 } },
     },
     answer: { status: 200, description: 'The destination as it is now.', schema: httpDestination },
@@ -66,7 +67,7 @@ export const secretRotationOperations: Operation[] = [
 ];
 
 async function rotateOfDestination(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, destinationBody);
+  const body = await parseBody(ctx, signingSecretBody);
   const problem = signingSecretProblem(body.secret);
   if (problem !== null) throw invalid('secret', problem);
   const id = param(ctx, 'id');
@@ -95,15 +96,15 @@ async function rotateOfSource(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   const source = await entityManager(ctx, deps).transactional(async (em) => {
     const stored = await findSource(em, id, 'lock');
-    const current = openVerification(deps, stored);
-    if (current === null || !('secret' in current)) {
+    const current = openSecret(deps, stored);
+    if (current === null) {
       throw invalid('secret', 'cannot be rotated, because the source has none; set verificationConfig with an update');
     }
-    const { until, isRepeat } = rotation(body, current.secret, stored.previousSecretUntil ?? null);
+    const { until, isRepeat } = rotation(body, current, stored.previousSecretUntil ?? null);
     em.assign(stored, {
       ...(!isRepeat && {
-        verificationSecret: deps.secretBox.encrypt(body.secret, id),
-        previousVerificationSecret: deps.secretBox.encrypt(current.secret, id),
+        verificationSecret: withNewSecret(deps, stored, body.secret),
+        previousVerificationSecret: withSecret(deps, stored, current),
       }),
       previousSecretUntil: until,
     });
@@ -117,7 +118,7 @@ async function rotateOfSource(ctx: Context, deps: ApiDeps): Promise<void> {
  * before stays what it is.
  * @param ends when the secret before ends as stored
  */
-function rotation(body: { secret: string; overlapSeconds: number }, current: string, ends: Date | null) {
+export function rotation(body: { secret: string; overlapSeconds: number }, current: string, ends: Date | null) {
   const wanted = new Date(Date.now() + body.overlapSeconds * 1000);
   const isRepeat = isSameSecret(body.secret, current);
   return { isRepeat, until: isRepeat && (ends === null || ends < wanted) ? ends : wanted };

@@ -1,17 +1,12 @@
 // Sources: list, create, get, update, delete.
-// Rules: SRC-01 to SRC-11, SRC-18 to SRC-27.
+// Rules: SRC-01 to SRC-11, SRC-18 to SRC-27, INGEST-24.
 import type { RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
-import { isRedacted } from '../../core/redaction.ts';
-import {
-  newVerificationConfigSchema,
-  publicVerificationConfig,
-  type VerificationConfig,
-  verificationConfigSchema,
-} from '../../core/signatures/index.ts';
+import { providerOf } from '../../core/provider-config.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
-import { type IdempotencyKeyRule, Source } from '../../db/entities.ts';
+import { Source } from '../../db/entities.ts';
+import { type Handshaken, lastHandshakes } from '../../db/handshakes.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
@@ -32,7 +27,8 @@ import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { findSource, requireId, stillValid, violates } from '../records.ts';
-import { check, parseBody, parseQuery } from '../validation.ts';
+import { parseBody, parseQuery } from '../validation.ts';
+import { changedVerification, newVerification, requireGuarded, requireSignature } from './source-verification.ts';
 import { rotateTokenOperation, tokenColumns, webhookUrl } from './source-tokens.ts';
 
 const listSchema = z.object({
@@ -70,6 +66,12 @@ export const sourceOperations: Operation[] = [
           name: 'GitHub',
           slug: 'github',
           verificationConfig: { type: 'github', secret: 'the secret that GitHub has, too' },
+        },
+        provider: {
+          name: 'Payments',
+          slug: 'payments',
+          provider: 'stripe',
+          verificationConfig: { secret: 'whsec_the secret that Stripe shows' },
         },
         hmac: {
           name: 'Shop',
@@ -141,30 +143,30 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
     },
     newestFirst(query),
   );
-  const totals = await ingestTotals(
-    deps.pool,
-    sources.map((source) => source.id),
-  );
+  const ids = sources.map((source) => source.id);
+  const totals = await ingestTotals(deps.pool, ids);
+  const handshakes = await lastHandshakes(deps.pool, organizationId(ctx), ids);
   ctx.body = listAnswer(
-    sources.map((source) => show(ctx, deps, source, totals.get(source.id))),
+    sources.map((source) => show(ctx, deps, source, totals.get(source.id), handshakes.get(source.id))),
     total,
     query,
   );
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { verificationConfig: config, ...body } = await parseBody(ctx, createSourceSchema);
+  const { verificationConfig: config, provider = null, ...body } = await parseBody(ctx, createSourceSchema);
   const id = newId('src');
   noteRecords(ctx, [id]);
-  const verification = withStoredSecret(config ?? { type: 'none' }, null);
-  requireSignature(body.idempotencyKey, verification);
-  const sealed = { ...seal(deps, id, verification), ...tokenColumns(deps, id, body.ingestToken, null) };
+  const verified = newVerification(deps, id, provider, config);
+  requireSignature(body.idempotencyKey, verified);
+  requireGuarded({ ...verified, ingestToken: body.ingestToken });
+  const sealed = { ...verified, ...tokenColumns(deps, id, body.ingestToken, null) };
   const record = { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) };
   const source = await storeSource(ctx, deps, record);
   ctx.status = 201;
   const shown = await showSource(ctx, deps, source);
   // Only the type (SRC-18).
-  ctx.body = { ...shown, verificationConfig: { type: verification.type } };
+  ctx.body = { ...shown, verificationConfig: { type: verified.verification.type } };
 }
 
 async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityData<Source>): Promise<Source> {
@@ -185,18 +187,14 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
-  const { verificationConfig: config, slug, ...body } = await parseBody(ctx, updateSourceSchema);
+  const { verificationConfig: config, provider, slug, ...body } = await parseBody(ctx, updateSourceSchema);
   const source = await entityManager(ctx, deps).transactional(async (em) => {
     const stored = await findSource(em, id, 'lock');
     if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
-    if (config !== undefined) {
-      const current = openVerification(deps, stored);
-      em.assign(stored, seal(deps, id, withStoredSecret(config ?? { type: 'none' }, current)));
-      // A secret that is set by an update counts alone, and at once.
-      if (config === null || config.type !== current?.type || !isKept(config.secret)) em.assign(stored, NOT_ROTATED);
-    }
+    em.assign(stored, changedVerification(deps, stored, provider, config) ?? {});
     em.assign(stored, { ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) });
-    requireSignature(stored.idempotencyKey, stored.verification);
+    requireSignature(stored.idempotencyKey, stored);
+    requireGuarded(stored);
     return stored;
   });
   ctx.body = await showSource(ctx, deps, source);
@@ -209,55 +207,28 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.status = 204;
 }
 
-/** Checks a verificationConfig. If the type is unchanged, the secret may be omitted or sent back masked. */
-function withStoredSecret(config: Record<string, unknown>, stored: VerificationConfig | null): VerificationConfig {
-  const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
-  const known = isKept(config.secret) ? { ...config, secret: storedSecret } : config;
-  const { verificationConfig: checked } = check(
-    z.object({ verificationConfig: isKept(config.secret) ? verificationConfigSchema : newVerificationConfigSchema }),
-    { verificationConfig: known },
-    'The body',
-  );
-  return checked;
-}
-
-/** @throws ApiError 400 when repeats are to be known by a signature that requests do not have */
-function requireSignature(rule: IdempotencyKeyRule | null | undefined, { type }: { type: string }): void {
-  if (rule?.signature && type === 'none') {
-    throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
-  }
-}
-
-const isKept = (secret: unknown) => secret === undefined || (typeof secret === 'string' && isRedacted(secret));
-const NOT_ROTATED = { previousVerificationSecret: null, previousSecretUntil: null };
-
-/** The stored verificationConfig with its secret in clear; null when it has none. */
-export function openVerification(deps: Pick<ApiDeps, 'secretBox'>, source: Source): VerificationConfig | null {
-  if (source.verificationSecret === null || source.verificationSecret === undefined) return null;
-  const secret = deps.secretBox.decrypt(source.verificationSecret, source.id);
-  return verificationConfigSchema.parse({ ...source.verification, secret });
-}
-
-/** The columns of a verificationConfig: the public members in clear, the secret encrypted. */
-function seal(deps: ApiDeps, id: string, config: VerificationConfig) {
-  return {
-    verification: publicVerificationConfig(config),
-    verificationSecret: 'secret' in config ? deps.secretBox.encrypt(config.secret, id) : null,
-  };
-}
-
 /** As answers show it. */
 export async function showSource(ctx: Context, deps: ApiDeps, source: Source) {
-  const totals = await ingestTotals(deps.pool, [source.id]);
-  return show(ctx, deps, source, totals.get(source.id));
+  const { id } = source;
+  const totals = await ingestTotals(deps.pool, [id]);
+  const handshakes = await lastHandshakes(deps.pool, organizationId(ctx), [id]);
+  return show(ctx, deps, source, totals.get(id), handshakes.get(id));
 }
 
-function show(ctx: Context, deps: ApiDeps, source: Source, totals: IngestTotals) {
+function show(
+  ctx: Context,
+  deps: ApiDeps,
+  source: Source,
+  totals: IngestTotals,
+  handshake: Pick<Handshaken, 'kind' | 'at'> | undefined,
+) {
   return toAnswer(sourceMembers, source, {
     webhookUrl: webhookUrl(ctx, deps, source),
     previousTokenUntil: stillValid(source.previousTokenUntil),
     verificationConfig: source.verification,
+    provider: providerOf(source),
     previousSecretUntil: stillValid(source.previousSecretUntil),
+    lastHandshake: handshake ? { kind: handshake.kind, at: handshake.at.toISOString() } : null,
     eventsCount: totals.events,
     lastEventAt: totals.lastEventAt,
   });

@@ -40,7 +40,7 @@ type StatusSettings = Pick<
 export interface StatusDeps {
   settings: StatusSettings;
   /** It belongs to no organization. */
-  servicePool: Pool;
+  slowPool: Pool;
   health: Pick<HealthDeps, 'ingestState' | 'temporal'>;
   log: Log;
 }
@@ -115,16 +115,16 @@ function shown(found: Found, withOrganizations: boolean) {
   };
 }
 
-async function findAll({ servicePool, settings }: StatusDeps): Promise<Found> {
-  const now = await databaseTime(servicePool);
-  const found = await readInstallation(servicePool);
+async function findAll({ slowPool, settings }: StatusDeps): Promise<Found> {
+  const now = await databaseTime(slowPool);
+  const found = await readInstallation(slowPool);
   const eventDays = settings.HOOKYARD_EVENT_RETENTION_DAYS || null;
   return {
     ...found,
     at: new Date(now),
     retention: {
-      payloads: await retentionLag(servicePool, 'event_payloads', payloadDays(settings), now),
-      events: await retentionLag(servicePool, 'events', eventDays, now),
+      payloads: await retentionLag(slowPool, 'event_payloads', payloadDays(settings), now),
+      events: await retentionLag(slowPool, 'events', eventDays, now),
     },
   };
 }

@@ -102,7 +102,11 @@ export const ATTACKS: Attack[] = [
   {
     name: 'heavy field mappings',
     prepare: async (attacker) => {
-      const created = await attacker.service.call('POST', '/api/destinations', warehouse(attacker.targets.dead));
+      const created = await attacker.service.call(
+        'POST',
+        '/api/destinations',
+        warehouse(new URL(attacker.targets.dead).origin),
+      );
       const { id } = created as { id: string };
       const payload = { texts: [`${manyStates(100 * 1024)}c`] };
       return () =>
@@ -180,6 +184,9 @@ function manyStates(length: number): string {
 const ATTACKER_ADDRESS = '127.0.0.9';
 const ofAttacker = new Agent({ connect: { localAddress: ATTACKER_ADDRESS } });
 
+let slugs = 0;
+const nextSlug = () => `attacked-${slugs++}`;
+
 const DESTINATIONS_AT_ONCE = 20;
 const MOST_OF_A_ROUTE = 50;
 
@@ -192,8 +199,8 @@ async function fanOut(
 ): Promise<string> {
   const ids: string[] = [];
   for (let from = 0; from < count; from += DESTINATIONS_AT_ONCE) {
-    const made = Array.from({ length: Math.min(DESTINATIONS_AT_ONCE, count - from) }, (_, n) =>
-      createDestination(service, url, { slug: `d-${from + n}`, ...options.destination }),
+    const made = Array.from({ length: Math.min(DESTINATIONS_AT_ONCE, count - from) }, () =>
+      createDestination(service, url, { slug: nextSlug(), ...options.destination }),
     );
     ids.push(...(await Promise.all(made)));
   }

@@ -1,5 +1,5 @@
-// npm run bench -- neighbours [--seconds 20 --rounds 3 --lane express]: what an organization notices of another that attacks the
-// service (attacks.ts), one attack after the other. It is measured alone first, in the same round, at the same rate.
+// npm run bench -- neighbours [--seconds 20 --rounds 3 --lane express --attack imports]: what an organization notices of another that
+// attacks the service (attacks.ts), one attack after the other. It is measured alone first, in the same round, at the same rate.
 import type { Stack } from '../../local/stack.ts';
 import { type Bar, barLine } from '../support/bars.ts';
 import { median } from '../support/measure.ts';
@@ -35,13 +35,14 @@ interface Round {
 
 /** Measures, and prints a row for each attack. */
 export async function measureNeighbours(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
-  const { body, lane, rounds: count, seconds, save } = options;
+  const { body, setting, rounds: count, seconds, save } = options;
   const service = await startService(stack, {
-    HOOKYARD_LANE: lane,
+    HOOKYARD_LANE: setting,
     HOOKYARD_MAX_BACKLOG: String(MAX_BACKLOG),
     HOOKYARD_REPLAY_WINDOW_HOURS: '0',
   });
   const targets = await startTargets();
+  const attacks = ATTACKS.filter(({ name }) => name.includes(options.attack));
   const rounds: Round[] = [];
   try {
     const pipe = await createPipe(service, receiver.url);
@@ -52,7 +53,7 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
       console.log(label);
       await sendAtRate(sender.send, PER_SECOND, WARM_UP_SECONDS);
       const round: Round = { alone: await undisturbed(`${label}, alone`, options, measure), beside: {} };
-      for (const attack of ATTACKS) {
+      for (const attack of attacks) {
         round.beside[attack.name] = await undisturbed(`${label}, ${attack.name}`, options, async () => {
           const latencies = await duringAttack(attack);
           await drained(service, MAX_BACKLOG);
@@ -86,9 +87,9 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
     await service.stop();
     targets.close();
   }
-  const bars = ATTACKS.flatMap((attack) => barsOf(attack, rounds));
-  console.log(report(rounds, bars, options));
-  if (save) saveResults(`neighbours-${lane}`, { bars, rounds });
+  const bars = attacks.flatMap((attack) => barsOf(attack, rounds));
+  console.log(report(rounds, attacks, bars, options));
+  if (save) saveResults(`neighbours-${setting}`, { bars, rounds });
 }
 
 function barsOf({ name }: Attack, rounds: Round[]): Bar[] {
@@ -107,7 +108,7 @@ function barsOf({ name }: Attack, rounds: Round[]): Bar[] {
   ];
 }
 
-function report(rounds: Round[], bars: Bar[], { lane, seconds }: BenchOptions): string {
+function report(rounds: Round[], attacks: Attack[], bars: Bar[], { setting, seconds }: BenchOptions): string {
   const row = (what: string, pick: (round: Round) => Latencies | undefined) => {
     const of = (which: keyof Latencies) => {
       const p99s = rounds.flatMap((round) => pick(round)?.[which].p99 ?? []);
@@ -117,9 +118,9 @@ function report(rounds: Round[], bars: Bar[], { lane, seconds }: BenchOptions): 
   };
   return [
     '',
-    `lane ${lane}, ${PER_SECOND} webhooks/s of the other organization; medians of ${rounds.length} rounds of ${seconds} s`,
+    `lane ${setting}, ${PER_SECOND} webhooks/s of the other organization; medians of ${rounds.length} rounds of ${seconds} s`,
     row('alone', ({ alone }) => alone),
-    ...ATTACKS.map(({ name }) => row(name, ({ beside }) => beside[name])),
+    ...attacks.map(({ name }) => row(name, ({ beside }) => beside[name])),
     '',
     ...bars.map(barLine),
     '',

@@ -1,6 +1,6 @@
 // The options of the command line, the same for every bench; each uses those that mean something to it.
 import { parseArgs } from 'node:util';
-import { LANES, type Lane } from '../../core/lane.ts';
+import { LANE_SETTINGS, LANES, type Lane, type LaneSetting } from '../../core/lane.ts';
 import { REPEATS } from './undisturbed.ts';
 
 export interface BenchOptions {
@@ -13,6 +13,8 @@ export interface BenchOptions {
   lane: Lane;
   /** Of those that measure both: both, or the one that is named. */
   lanes: readonly Lane[];
+  /** Of those that know `adaptive` too. */
+  setting: LaneSetting;
   /** Webhooks sent while a circuit is open, and how many are released in a second when it is closed again. */
   events: number;
   release: number;
@@ -31,6 +33,8 @@ export interface BenchOptions {
   workers: number[];
   api: number;
   rate: number;
+  /** Of the attacks of `neighbours` those whose name has this in it. */
+  attack: string;
   /** Whether figures and plots are written to docs/bench. */
   save: boolean;
   /** The body of every webhook. */
@@ -39,6 +43,8 @@ export interface BenchOptions {
 
 // About 1 KiB, the size of a small GitHub event.
 const BODY = JSON.stringify({ action: 'opened', number: 1, padding: 'x'.repeat(960) });
+/** Benches of which `--lane adaptive` is one. */
+const WITH_ADAPTIVE = ['neighbours'];
 const DEFAULTS = {
   seconds: 20,
   rounds: 2,
@@ -80,23 +86,28 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       workers: { type: 'string' },
       api: { type: 'string' },
       rate: { type: 'string' },
+      attack: { type: 'string', default: '' },
       save: { type: 'boolean', default: false },
     },
   });
   const number = (name: keyof typeof DEFAULTS) => positive(name, values[name] ?? String(DEFAULTS[name]));
   const list = (name: keyof typeof DEFAULT_LISTS) =>
     (values[name] ?? DEFAULT_LISTS[name]).split(',').flatMap((part) => (part === '' ? [] : [positive(name, part)]));
-  const { lane: named = 'workflow' } = values;
-  const lane = LANES.find((name) => name === named);
-  if (lane === undefined) throw new Error(`--lane must be ${LANES.join(' or ')} (is "${named}")`);
+  const bench = positionals[0] ?? 'lanes';
+  const known: readonly LaneSetting[] = WITH_ADAPTIVE.includes(bench) ? LANE_SETTINGS : LANES;
+  const asked = values.lane ?? (WITH_ADAPTIVE.includes(bench) ? 'adaptive' : 'workflow');
+  const setting = known.find((name) => name === asked);
+  if (setting === undefined) throw new Error(`--lane must be ${known.join(' or ')} (is "${asked}")`);
+  const lane = setting === 'adaptive' ? 'workflow' : setting;
   return {
-    bench: positionals[0] ?? 'lanes',
+    bench,
     options: {
       seconds: number('seconds'),
       rounds: number('rounds'),
       repeats: wholeNumber('repeats', values.repeats),
       lane,
       lanes: values.lane === undefined ? LANES : [lane],
+      setting,
       events: number('events'),
       release: number('release'),
       waiting: number('waiting'),
@@ -108,6 +119,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       workers: list('workers'),
       api: number('api'),
       rate: number('rate'),
+      attack: values.attack,
       save: values.save,
       body: BODY,
     },

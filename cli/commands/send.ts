@@ -5,13 +5,16 @@ import { isRedacted } from '../../core/redaction.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
 import { findSource, readInput } from '../input.ts';
+import { printable } from '../output.ts';
+import { providedWebhook } from '../provided.ts';
 import { EVENTS, type HmacConfig, headersFor, PROVIDERS, type Provider, sampleBody } from '../samples.ts';
+import { PROVIDER_NAMES } from '../../providers/index.ts';
 import { secretOf } from '../secret.ts';
 import { watchEvent } from '../watch.ts';
 
 interface SendOptions {
   source: string;
-  provider?: Provider;
+  provider?: string;
   event?: string;
   secret?: string;
   data?: string;
@@ -25,7 +28,11 @@ export function addSend(program: Command): void {
     .command('send')
     .description('send a webhook to a source as a provider does: a sample event or your own body')
     .requiredOption('--source <source>', 'slug or id')
-    .addOption(new Option('--provider <provider>', 'whose event it is (that of the source)').choices(PROVIDERS))
+    .addOption(
+      new Option('--provider <provider>', 'whose event it is (that of the source)').choices([
+        ...new Set([...PROVIDERS, ...PROVIDER_NAMES]),
+      ]),
+    )
     .option('--event <name>', `for example ${EVENTS.github[0]} or ${EVENTS.stripe[0]}; with --data any name`)
     .option('--secret <secret>', 'of the source, when it verifies signatures; @file reads a file')
     .option('--data <body>', 'sent instead of the sample; @file reads a file, - reads stdin')
@@ -34,10 +41,11 @@ export function addSend(program: Command): void {
 }
 
 async function send(context: Context, options: SendOptions): Promise<void> {
-  const { client, output, url } = context;
+  const { client, url } = context;
   const source = await findSource(client, options.source);
   const { type } = source.verificationConfig;
-  const provider = options.provider ?? (type === 'none' ? 'plain' : type);
+  if (type === 'provider') return sendProvided(context, source, options);
+  const provider = sampleKind(options.provider ?? (type === 'none' ? 'plain' : type), source.slug);
   const secret = secretOf(options.secret);
   if (type !== 'none' && secret === undefined) {
     throw usage(
@@ -48,12 +56,42 @@ async function send(context: Context, options: SendOptions): Promise<void> {
   const now = new Date();
   const body = bodyOf(options.data) ?? sampleOf(provider, event, now);
   const headers = headersFor(provider, event, body, { secret, now, config: source.verificationConfig as HmacConfig });
-  const answer = await post(ingestAddress(source, url), headers, body);
+  await show(context, options, await post(ingestAddress(source, url), headers, body));
+}
+
+/** As the provider of the source sends it. */
+async function sendProvided(context: Context, source: Source, options: SendOptions): Promise<void> {
+  const { provider, slug } = source;
+  if (!provider || (options.provider !== undefined && options.provider !== provider))
+    throw usage(`${slug} takes webhooks of ${provider} only; leave --provider out`);
+  const secret = secretOf(options.secret);
+  if (secret === undefined)
+    throw usage(`${slug} verifies webhooks of ${provider}: give its secret with --secret (@file reads it from a file)`);
+  const address = ingestAddress(source, context.url);
+  // Some sign the address that they were given.
+  const url = ingestAddress(source, new URL(source.webhookUrl).origin);
+  const { headers, body, query } = providedWebhook(provider, {
+    ...{ event: options.event, secret, data: bodyOf(options.data), url },
+  });
+  await show(context, options, await post(query === '' ? address : `${address}?${query}`, headers, body));
+}
+
+async function show(context: Context, options: SendOptions, answer: Accepted): Promise<void> {
+  const { output } = context;
   if (!options.watch || answer.eventId === undefined) {
-    return output.result(answer, () => output.line(answer.eventId ?? JSON.stringify(answer)));
+    return output.result(answer, () => output.line(answer.eventId ?? answer.answered ?? JSON.stringify(answer)));
   }
   output.note(`${answer.eventId} is stored`);
   await watchEvent(context, answer.eventId);
+}
+
+/** @throws CliError for a provider that the source does not have */
+function sampleKind(name: string, slug: string): Provider {
+  const kind = PROVIDERS.find((each) => each === name);
+  if (kind !== undefined) return kind;
+  throw usage(
+    `${slug} is no source of ${name}; hookyard sources update ${slug} --provider ${name} --secret ... makes it one`,
+  );
 }
 
 function bodyOf(text: string | undefined): Buffer | undefined {
@@ -85,6 +123,8 @@ function ingestAddress({ webhookUrl, slug, ingestToken }: Source, url: string): 
 
 interface Accepted {
   eventId?: string;
+  /** What a source with an answer of its own says. */
+  answered?: string;
 }
 
 async function post(address: string, headers: Record<string, string>, body: Buffer): Promise<Accepted> {
@@ -106,8 +146,19 @@ async function post(address: string, headers: Record<string, string>, body: Buff
       `${address} cannot be reached (${(error as Error).message}); is the service running?`,
     );
   }
-  if (response.ok) return JSON.parse(text) as Accepted;
+  if (response.ok) return acceptedOf(response, text);
   throw new CliError(exitCodeOf(response.status), refusalOf(response.status, text));
+}
+
+function acceptedOf({ status }: Response, text: string): Accepted {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null && ('eventId' in parsed || 'challenge' in parsed))
+      return parsed as Accepted;
+  } catch {
+    // It is no JSON.
+  }
+  return { answered: `answered ${status}${text === '' ? '' : `: ${printable(text)}`}` };
 }
 
 function refusalOf(status: number, text: string): string {

@@ -13,6 +13,8 @@ interface SourceOptions {
   name?: string;
   description?: string;
   verify?: string;
+  provider?: string;
+  verifyToken?: string;
   secret?: string;
   signatureHeader?: string;
   enable?: boolean;
@@ -32,7 +34,7 @@ export function addSources(program: Command): void {
       showPage(context, await context.client.listSources({ ...pageOf(options), search: options.search }), {
         slug: (source) => source.slug,
         id: (source) => source.id,
-        verify: (source) => source.verificationConfig.type,
+        verify: (source) => source.provider ?? source.verificationConfig.type,
         enabled: (source) => source.enabled,
         events: (source) => source.eventsCount,
         address: (source) => source.webhookUrl,
@@ -113,14 +115,20 @@ function withSourceOptions(command: Command): Command {
     .option('--name <name>', 'for people; the slug when not given')
     .option('--description <text>')
     .addOption(new Option('--verify <type>', 'how webhooks are signed').choices(VERIFICATION_TYPES))
+    .addOption(new Option('--provider <name>', 'whose webhooks it receives (hookyard providers)').conflicts('verify'))
+    .option('--verify-token <token>', 'the second secret of providers that have one; @file reads a file')
     .option('--secret <secret>', 'that signs them; @file reads a file')
     .option('--signature-header <name>', 'of hmac: the header that holds the signature');
 }
 
 function bodyOf(options: SourceOptions): Record<string, unknown> {
-  const { name, description, verify, signatureHeader: header } = options;
-  if (!verify && (options.secret || header)) throw usage('--secret and --signature-header need --verify');
+  const { name, description, verify, provider, signatureHeader: header } = options;
+  if (!verify && !provider && options.secret) throw usage('--secret needs --verify or --provider');
+  if (!verify && header) throw usage('--signature-header needs --verify');
   const secret = secretOf(options.secret);
-  const verificationConfig = verify ? given({ type: verify, secret, header }) : undefined;
-  return { ...dataOf(options.data), ...given({ name, description, verificationConfig, enabled: enabledOf(options) }) };
+  const verifyToken = secretOf(options.verifyToken);
+  const ofProvider = provider ? given({ secret, verifyToken }) : undefined;
+  const verificationConfig = verify ? given({ type: verify, secret, header }) : ofProvider;
+  const members = given({ name, description, provider, verificationConfig, enabled: enabledOf(options) });
+  return { ...dataOf(options.data), ...members };
 }

@@ -1,4 +1,5 @@
 // What is measured of circuits, transforms, warehouses, notifications and repairs.
+import { CHANNEL_TYPES } from '../alerts/channel.ts';
 import { CIRCUIT_STATES } from '../circuit.ts';
 import { TRANSFORM_TYPES } from '../transform-types.ts';
 import { WAREHOUSE_TYPES } from '../warehouse/config.ts';
@@ -58,6 +59,6 @@ export const reconciliationRepairs = new Counter({
 export const notifications = new Counter({
   name: 'hookyard_notifications_total',
   help: 'Notifications by result: withheld had no recipient that may be told, failed is tried again, given_up is not.',
-  labels: { channel: ['mail', 'log'], result: ['sent', 'withheld', 'failed', 'given_up'] },
+  labels: { channel: ['log', ...CHANNEL_TYPES], result: ['sent', 'withheld', 'failed', 'given_up'] },
   in: ['worker'],
 });

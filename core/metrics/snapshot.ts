@@ -1,5 +1,6 @@
 // What is measured of the whole installation. One process at a time takes the figures (telemetry/sampler.ts); every process shows the
 // same ones, so take one of them: max by ().
+import { ISSUE_KINDS, type IssueKind } from '../issues.ts';
 import { Gauge, type Role } from './instruments.ts';
 
 const EVERYWHERE: readonly Role[] = ['api', 'worker'];
@@ -13,6 +14,8 @@ export interface Figures {
   retrying?: number;
   held?: number;
   circuits?: { open: number; half_open: number };
+  /** Open and acknowledged ones; a kind without one is missing. */
+  issues?: Partial<Record<IssueKind, number>>;
   replays?: number;
   databaseBytes?: number;
   retentionLag?: number;
@@ -82,6 +85,13 @@ export const circuitsOpen = new Gauge({
   name: 'hookyard_circuits_open',
   help: 'Routes whose circuit is not closed.',
   labels: { state: ['open', 'half_open'] },
+  in: EVERYWHERE,
+});
+
+export const issuesOpen = new Gauge({
+  name: 'hookyard_issues_open',
+  help: 'Issues of all organizations that are open or acknowledged.',
+  labels: { kind: ISSUE_KINDS },
   in: EVERYWHERE,
 });
 

@@ -2,6 +2,7 @@
 // a sample for `hookyard send` (cli/samples.ts).
 // Rules: SRC-12 to SRC-17.
 import { z } from 'zod';
+import type { PROVIDER_TYPE } from '../provider-config.ts';
 import { githubSchema, verifyGithub } from './github.ts';
 import { hmacSchema, verifyHmac } from './hmac.ts';
 import { noneSchema, verifyNone } from './none.ts';
@@ -9,7 +10,7 @@ import { newSecretSchema, type SignedRequest, type Verification } from './scheme
 import { slackSchema, verifySlack } from './slack.ts';
 import { stripeSchema, verifyStripe } from './stripe.ts';
 
-export { isSameSecret, newSecretSchema, type SignedRequest, type Verification } from './scheme.ts';
+export { isSameSecret, newSecretSchema, secretSchema, type SignedRequest, type Verification } from './scheme.ts';
 export { slackChallenge } from './slack.ts';
 
 /** One line a scheme: what its `verificationConfig` holds, and how a request is verified. */
@@ -53,10 +54,14 @@ export function verifySignature(config: VerificationConfig, request: SignedReque
 }
 
 type WithoutSecret<Config> = Config extends unknown ? Omit<Config, 'secret'> : never;
+/** Of a source with a provider, whose scheme is that of the provider (core/verification). */
+export interface ProviderVerification {
+  type: typeof PROVIDER_TYPE;
+}
 /** A `verificationConfig` as the API shows it: the type and the members that are no secret. */
-export type PublicVerificationConfig = WithoutSecret<VerificationConfig>;
+export type PublicVerificationConfig = WithoutSecret<VerificationConfig> | ProviderVerification;
 
-export function publicVerificationConfig(config: VerificationConfig): PublicVerificationConfig {
+export function publicVerificationConfig(config: VerificationConfig): WithoutSecret<VerificationConfig> {
   const { secret: _secret, ...shown } = { secret: '', ...config };
   return shown;
 }

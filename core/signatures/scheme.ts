@@ -7,7 +7,7 @@ export type SignedRequest = { headers: Readonly<Record<string, string>>; body: B
 
 /**
  * Whether a request is genuine. `mac` is the right signature in its bytes, however the sender wrote it; null where nothing is
- * signed. `reason` is one sentence that names no secret and no signature; `hashed` says whether the body was hashed to find out.
+ * signed. `reason` is one sentence that names no secret and no signature; `hashed` says whether the whole body was hashed to find out, which takes time.
  */
 export type Verification = { valid: true; mac: Buffer | null } | { valid: false; reason: string; hashed?: true };
 

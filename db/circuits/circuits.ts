@@ -9,8 +9,11 @@ import {
   nextCircuit,
   PROBE_MS,
 } from '../../core/circuit.ts';
+import { newId } from '../../core/ids.ts';
 import { circuitTransitions } from '../../core/metrics/services.ts';
+import { afterCommit } from '../after-commit.ts';
 import { NOW_MS } from '../clock.ts';
+import { closeCircuitIssues, openCircuitIssues } from '../issues/circuits.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
 import { dueInTurn, WAKE_CIRCUITS } from '../sql-rules.ts';
@@ -79,11 +82,12 @@ function stored(row: CircuitRow): StoredCircuit {
 }
 
 // Of two writers that read the same version, one fails and reads again. A circuit that opens is recorded as a failing destination
-// if the route notifies of recoveries, so that the first success after it has closed is notified.
+// if the route notifies of recoveries, so that the first success after it has closed is notified. Its issue opens and ends with it.
 const WRITE = `
 with input as (
   select * from json_to_recordset($1::json) as i(route_id text, organization_id text, state text, failure_count int, probe_success_count int,
-    opened_at timestamptz, probe_delivery_id text, probe_until timestamptz, version int, wake bool, opened_by text)
+    opened_at timestamptz, probe_delivery_id text, probe_until timestamptz, version int, wake bool, opened_by text,
+    issue_id text, sample_delivery_id text)
 ), written as (
   insert into circuits as c (route_id, organization_id, state, failure_count, probe_success_count, opened_at, probe_delivery_id,
                              probe_until, version, wake_at)
@@ -102,7 +106,7 @@ with input as (
   from input i join written w using (route_id) join routes r on r.id = i.route_id
   where i.opened_by is not null and r.notify_on_recovery and r.notify_emails is not null
   on conflict do nothing
-)
+), ${openCircuitIssues('input', 'written')}, ${closeCircuitIssues('input', 'written')}
 select route_id as "routeId",
        case when (select bool_or(wake) from input) then ${WAKE_CIRCUITS} end
 from written`;
@@ -127,7 +131,7 @@ export async function changeCircuits(
   let left = routeIds;
   for (let turn = 0; left.length > 0; turn += 1) {
     if (turn === MAX_TURNS) throw new Error(`The circuits of ${left.join(', ')} are changed by others all the time`);
-    const changes: { before: StoredCircuit; after: Circuit; openedBy: string | null }[] = [];
+    const changes: CircuitChange[] = [];
     for (const before of (await loadCircuits(db, left)).values()) {
       result.set(before.routeId, before);
       const change = applyEvents(before, choose(before));
@@ -137,7 +141,7 @@ export async function changeCircuits(
     left = [];
     for (const { before, after } of changes) {
       if (written.has(before.routeId)) {
-        if (after.state !== before.circuit.state) circuitTransitions.add({ to: after.state });
+        if (after.state !== before.circuit.state) afterCommit(db, () => circuitTransitions.add({ to: after.state }));
         result.set(before.routeId, { ...before, circuit: after, version: before.version + 1 });
       } else left.push(before.routeId);
     }
@@ -145,23 +149,31 @@ export async function changeCircuits(
   return result;
 }
 
-function applyEvents({ circuit, rule }: StoredCircuit, events: RouteEvent[]) {
+interface CircuitChange {
+  before: StoredCircuit;
+  after: Circuit;
+  /** The destination whose failure has opened it. */
+  openedBy: string | null;
+  /** The delivery whose failure has opened it, or opened it again. */
+  openedWith: string | null;
+}
+
+function applyEvents({ circuit, rule }: StoredCircuit, events: RouteEvent[]): Omit<CircuitChange, 'before'> {
   let after = circuit;
   let openedBy: string | null = null;
+  let openedWith: string | null = null;
   for (const event of events) {
     const next = nextCircuit(after, rule, event);
     if (after.state === 'closed' && next.state === 'open') openedBy = event.destinationId ?? null;
+    if (after.state !== 'open' && next.state === 'open' && 'deliveryId' in event) openedWith = event.deliveryId;
     after = next;
   }
-  return { after, openedBy };
+  return { after, openedBy, openedWith };
 }
 
-async function write(
-  db: Queryable,
-  changes: { before: StoredCircuit; after: Circuit; openedBy: string | null }[],
-): Promise<Set<string>> {
+async function write(db: Queryable, changes: CircuitChange[]): Promise<Set<string>> {
   if (changes.length === 0) return new Set();
-  const rows = changes.map(({ before, after, openedBy }) => ({
+  const rows = changes.map(({ before, after, openedBy, openedWith }) => ({
     route_id: before.routeId,
     organization_id: before.organizationId,
     state: after.state,
@@ -173,6 +185,8 @@ async function write(
     version: before.version,
     wake: after.state !== before.circuit.state || after.probe?.deliveryId !== before.circuit.probe?.deliveryId,
     opened_by: openedBy,
+    issue_id: openedWith !== null && after.state === 'open' ? newId('iss') : null,
+    sample_delivery_id: openedWith,
   }));
   const written = await db.query<{ routeId: string }>({
     name: 'write-circuits',

@@ -2,6 +2,7 @@
 // Rules: ROUTE-52, CIRC-02, CIRC-07.
 import { newId, shardOf } from '../../core/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
+import { afterCommit } from '../after-commit.ts';
 import { electProbe } from './circuits.ts';
 import { jsonParameter } from '../parameters.ts';
 import { countEndings } from '../delivery/figures.ts';
@@ -100,7 +101,7 @@ export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): 
   );
   const held = changed.rows.filter(({ takenOverBy }) => takenOverBy === null);
   const unprobed = held.filter((row) => row.unprobed).map(({ routeId }) => routeId);
-  deliveriesFinished.add({ status: 'failed_over' }, changed.rows.length - held.length);
+  afterCommit(db, () => deliveriesFinished.add({ status: 'failed_over' }, changed.rows.length - held.length));
   for (const routeId of new Set(unprobed)) await electOldest(db, routeId);
   return new Map(
     changed.rows.map(({ id, takenOverBy }) => [

@@ -8,13 +8,18 @@ const VALID = `interval '30 seconds'`;
 
 // The owner of a lease is the name of its worker, and a number (worker/shards.ts).
 const LIVE = `
-select greatest(1, count(*))::int as workers, (count(*) filter (where owner < $1))::int as rank
-from relay_leases where expires_at > now() and not is_leaving`;
+select greatest(1, count(*) filter (where not is_leaving))::int as workers,
+       (count(*) filter (where not is_leaving and owner < $1))::int as rank,
+       case when bool_or(starts_with(owner, $1 || ':')) then count(*)::int end as alive
+from relay_leases where expires_at > now()`;
 
-/** How many workers are alive, and which of them this one is. @param name of the worker */
+/**
+ * How many workers are alive, and which of them this one is.
+ * @param name of the worker; while it has no lease itself, others may not see it, nor it those that begin with it
+ */
 export async function workerShare(db: Queryable, name: string): Promise<WorkerShare> {
   const { rows } = await db.query<WorkerShare>(LIVE, [name]);
-  return rows[0] ?? { workers: 1, rank: 0 };
+  return rows[0] ?? { workers: 1, rank: 0, alive: null };
 }
 
 // In the order of ids, as a deletion of several destinations locks them.
@@ -58,10 +63,13 @@ export async function forgetConcurrency(db: Queryable): Promise<void> {
   );
 }
 
-/** Attempts that all workers together may have under way at a destination now; null: none has used it lately. */
+/**
+ * Attempts that all workers together may have under way at a destination now; null: none has used it lately. Between two turns at one
+ * nobody has a place for a moment: the next one has one at least.
+ */
 export async function concurrencyLimit(db: Queryable, destinationId: string): Promise<number | null> {
   const { rows } = await db.query<{ places: number | null }>(
-    `select sum(places)::int as places from destination_concurrency
+    `select case when count(*) > 0 then greatest(1, sum(places))::int end as places from destination_concurrency
      where destination_id = $1 and seen_at > now() - ${VALID}`,
     [destinationId],
   );

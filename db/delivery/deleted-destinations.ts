@@ -43,27 +43,34 @@ async function waiting(db: Queryable, most: number): Promise<Waiting[]> {
   return found;
 }
 
-/** Cancels one step of the deliveries that wait for a deleted destination. @returns null when there is none */
-export function cancelOfDeletedDestination(
-  db: Queryable,
-): Promise<{ destinationIds: string[]; cancelled: number } | null> {
-  return CANCELLING.step(async (size) => cancelThese(db, await waiting(db, size)));
+/** What a step has cancelled. */
+export interface Cancelled {
+  destinationIds: string[];
+  cancelled: number;
 }
 
-async function cancelThese(
-  db: Queryable,
-  rows: Waiting[],
-): Promise<{ destinationIds: string[]; cancelled: number } | null> {
-  if (rows.length === 0) return null;
+/** Cancels one step of the deliveries that wait for a deleted destination. @returns null when there is none */
+export async function cancelOfDeletedDestination(db: Queryable): Promise<Cancelled | null> {
+  // Of all tries: what one has cancelled before it took too long stays cancelled.
+  const destinationIds = new Set<string>();
   let cancelled = 0;
-  for (const [organizationId, ofOne] of Map.groupBy(rows, (row) => row.organizationId)) {
-    const deliveryIds = ofOne.map(({ deliveryId }) => deliveryId);
-    const ended = await cancelDeliveries(db, { organizationId, deliveryIds, reason: DESTINATION_DELETED });
-    cancelled += ended.length;
-  }
-  // Rows without an open delivery are removed, so that they are not found again.
+  const found = await CANCELLING.step(async (size) => {
+    const rows = await waiting(db, size);
+    for (const { destinationId } of rows) destinationIds.add(destinationId);
+    for (const [organizationId, ofOne] of Map.groupBy(rows, (row) => row.organizationId)) {
+      const deliveryIds = ofOne.map(({ deliveryId }) => deliveryId);
+      const ended = await cancelDeliveries(db, { organizationId, deliveryIds, reason: DESTINATION_DELETED });
+      cancelled += ended.length;
+    }
+    if (rows.length > 0) await unqueue(db, rows);
+    return rows.length > 0;
+  });
+  return found || cancelled > 0 ? { destinationIds: [...destinationIds], cancelled } : null;
+}
+
+/** Removes rows without an open delivery, so that they are not found again. */
+async function unqueue(db: Queryable, rows: Waiting[]): Promise<void> {
   const ids = rows.map(({ deliveryId }) => deliveryId);
-  const destinationIds = [...new Set(rows.map(({ destinationId }) => destinationId))];
   await db.query(
     `delete from outbox o using unnest($1::text[], $2::int[], $3::text[]) as gone(destination_id, priority, id)
      where ${outboxRow('gone')}`,
@@ -74,5 +81,4 @@ async function cancelThese(
      where ${heldRow('gone')}`,
     [rows.map(({ routeId }) => routeId), ids],
   );
-  return { destinationIds, cancelled };
 }

@@ -5,6 +5,7 @@ import { errorText } from '../../core/clean-text.ts';
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
+import { afterCommit } from '../after-commit.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../database-errors.ts';
 import { countRemoved } from '../organizations/usage.ts';
@@ -95,7 +96,7 @@ export async function endDeliveries(
     selection.notInBatch ?? false,
     selection.reason.summary,
   ]);
-  deliveriesFinished.add({ status }, rows.length);
+  afterCommit(db, () => deliveriesFinished.add({ status }, rows.length));
   return rows.map((row) => row.id);
 }
 

@@ -1,4 +1,4 @@
-// Which owners of notified addresses are asked next (NOTE-08), and addresses that no route names any more.
+// Which owners of notified addresses are asked next (NOTE-08), and addresses that nobody names any more.
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { type Asked, PER_ADDRESS_AND_DAY } from './notification-recipients.ts';
 
@@ -115,7 +115,7 @@ export async function neverAsked(db: Queryable, after: Place): Promise<{ places:
 }
 
 /**
- * Removes those addresses of an organization that no route names any more. Those that were asked before stay, so that writing them
+ * Removes those addresses of an organization that no route and no channel names any more. Those that were asked before stay, so that writing them
  * again is no way to ask again.
  * @param askedAt of the claim that the caller holds; null for addresses that nobody has claimed
  * @returns the removed ones
@@ -139,6 +139,9 @@ export function forgetUnnamed(
       `with named as materialized (
          select distinct named.address from routes r cross join unnest(notified_addresses(r.notify_emails)) as named (address)
          where r.organization_id = $1 and r.notify_emails is not null
+         union
+         select named.address from alert_channels c cross join unnest(notified_addresses(c.notify_emails)) as named (address)
+         where c.organization_id = $1 and c.notify_emails is not null
        )
        delete from notification_recipients n
        where n.organization_id = $1 and n.address = any($2::text[]) and n.address not in (select address from named)

@@ -25,6 +25,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { what: 'destination', table: 'destinations', column: 'signing_secret', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'previous_signing_secret', recordId: 'id', vital: true },
   { what: 'destination', table: 'destinations', column: 'config', recordId: 'id', vital: true },
+  { what: 'alert channel', table: 'alert_channels', column: 'config', recordId: 'id', vital: true },
+  { what: 'alert channel', table: 'alert_channels', column: 'previous_secret', recordId: 'id', vital: true },
   { what: 'answer', table: 'idempotent_requests', column: 'answer', recordId: IDEMPOTENT_ID, vital: false },
 ];
 

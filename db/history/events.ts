@@ -17,6 +17,8 @@ export interface EventRecord {
   headers: Record<string, string>;
   /** Null: stored by a release that did not keep it. */
   clientAddress: string | null;
+  /** Of the span that recorded it; null: none did. */
+  traceparent: string | null;
   payloadSize: number;
   payloadHash: string;
   deliveriesCount: number;
@@ -29,7 +31,7 @@ export interface EventRecord {
 
 const COLUMNS = `
 e.id, e.source_id as "sourceId", s.name as "sourceName", e.status, e.routed, e.method, e.query, e.headers,
-e.client_address as "clientAddress",
+e.client_address as "clientAddress", e.traceparent,
 e.payload_size as "payloadSize", e.payload_hash as "payloadHash", e.deliveries_count as "deliveriesCount",
 e.deliveries_succeeded as "deliveriesSucceeded", e.deliveries_failed as "deliveriesFailed",
 e.received_at as "receivedAt", e.validated_at as "validatedAt", e.queued_at as "queuedAt"`;

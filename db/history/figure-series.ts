@@ -1,6 +1,6 @@
 // Questions about the figures of an organization, and their answers as series (figures.ts, figure-latencies.ts).
 
-export const METRICS = ['events', 'filtered', 'deliveries', 'attempts', 'latency'] as const;
+export const METRICS = ['events', 'filtered', 'refused', 'deliveries', 'attempts', 'latency'] as const;
 export type Metric = (typeof METRICS)[number];
 export const GROUPINGS = ['source', 'route', 'destination', 'statusCode'] as const;
 export type Grouping = (typeof GROUPINGS)[number];

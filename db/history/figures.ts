@@ -1,7 +1,7 @@
-// Reads the figures of an organization (GET /api/metrics) from roll-ups: of ingest (migrations 0003 and 0052), and of deliveries and
-// their attempts (migration 0063). A question is one statement, so one snapshot. It reads ranges of indexes, as many rows as there are
-// buckets, ways and codes in its time, and never the records themselves.
-// Rules: METRIC-06 to METRIC-10.
+// Reads the figures of an organization (GET /api/metrics) from roll-ups: of ingest (migrations 0003 and 0052), of refused webhooks
+// (migration 0062), and of deliveries and their attempts (migration 0063). A question is one statement, so one snapshot. It reads
+// ranges of indexes, as many rows as there are buckets, ways, causes and codes in its time, and never the records themselves.
+// Rules: METRIC-06 to METRIC-10, METRIC-15.
 import { NO_ANSWER, OTHER_CODE } from '../delivery/figures.ts';
 import type { Queryable } from '../pool.ts';
 import { bucketOf, INGESTED } from '../sql-rules.ts';
@@ -26,6 +26,8 @@ interface Kind {
   rows: string;
   /** Members of the answer, and what they sum up. */
   sums: Record<string, string>;
+  /** What tells the parts of a sum: those of each step, and those of the whole time. */
+  parts?: { step: string; whole: string };
 }
 
 // A deleted source takes its events with it, and from then on nothing shows what came of them.
@@ -39,6 +41,14 @@ const ingested = (table: string, ids: string): string => `
 const BY_SOURCE = ingested('sources', 's.id as source_id');
 const BY_ROUTE = ingested('routes', 's.id as route_id, s.source_id');
 
+const REFUSED = `
+  select s.id as source_id, r.bucket, r.cause, r.refusals from sources s
+  cross join lateral (
+    select hour as bucket, cause, refusals from refusal_counts
+    where source_id = s.id and organization_id = $1 and hour >= $2 and hour < $3
+  ) r
+  where s.organization_id = $1`;
+
 const KINDS: Record<Exclude<Metric, 'latency'>, (question: FigureQuestion) => Kind> = {
   // Each event once; by routes, once for each that took it.
   events: ({ groupBy, where }) => ({
@@ -46,6 +56,7 @@ const KINDS: Record<Exclude<Metric, 'latency'>, (question: FigureQuestion) => Ki
     sums: { events: 'events' },
   }),
   filtered: () => ({ rows: BY_ROUTE, sums: { filtered: 'filtered' } }),
+  refused: () => ({ rows: REFUSED, sums: { refused: 'refusals' }, parts: { step: 'cause', whole: 'cause' } }),
   deliveries: () => ({
     rows: OF_DELIVERIES,
     sums: {
@@ -59,12 +70,15 @@ const KINDS: Record<Exclude<Metric, 'latency'>, (question: FigureQuestion) => Ki
   attempts: () => ({
     rows: `${OF_DELIVERIES} and attempts > 0`,
     sums: { attempts: 'attempts', latencySum: 'latency_sum' },
+    // Exact codes of the whole time only: of each step there are few classes, however many codes a destination answers.
+    parts: { step: 'status_code / 100', whole: 'status_code' },
   }),
 };
 /** What decides which groups have most. */
 const WEIGHT: Record<Exclude<Metric, 'latency'>, string> = {
   events: 'events',
   filtered: 'filtered',
+  refused: 'refusals',
   deliveries: 'delivered + failed + failed_over + not_sent + cancelled',
   attempts: 'attempts',
 };
@@ -97,13 +111,14 @@ export async function readFigures(db: Queryable, question: FigureQuestion): Prom
   const { text, values } = figureStatement(question);
   const { rows } = await db.query<SumRow>(text, values);
   if (metric === 'attempts') return byCodes(rows, groupBy);
+  if (metric === 'refused') return byCauses(rows);
   const names = Object.keys(KINDS[metric](question).sums);
   return answerOf(rows, ([row]) => Object.fromEntries(names.map((name) => [name, Number(row?.[name])])));
 }
 
 interface SumRow extends FigureRow {
-  /** Of `attempts`: of a step the class of their codes (code / 100), of the whole time the code. */
-  code: number | null;
+  /** Of `attempts`: of a step the class of their codes (code / 100), of the whole time the code. Of `refused`: the cause. */
+  part: number | string | null;
   [figure: string]: unknown;
 }
 
@@ -111,22 +126,20 @@ interface SumRow extends FigureRow {
 export function figureStatement(question: FigureQuestion): { text: string; values: unknown[] } {
   const { metric, groupBy, where } = question;
   if (metric === 'latency') throw new Error('latencies are not sums');
-  const { rows, sums } = KINDS[metric](question);
+  const { rows, sums, parts } = KINDS[metric](question);
   const group = groupBy === null ? { id: `''`, table: undefined } : GROUP[groupBy];
   const narrowed = Object.keys(where).map((name, index) => `${COLUMN[name as Narrowing]} = $${index + 6}`);
-  const byCode = metric === 'attempts';
   const name = group.table
     ? `(select n.name from ${group.table} n where n.id = t.id and n.organization_id = $1)`
     : 'null::text';
-  // Exact codes of the whole time only: of each step there are few classes, however many codes a destination answers.
   const text = `
 with step as (
-  select *, ${STEP_OF_BUCKET} as at, ${group.id} as id${byCode ? ', status_code / 100 as class' : ''}
+  select *, ${STEP_OF_BUCKET} as at, ${group.id} as id${parts ? `, ${parts.step} as of_step, ${parts.whole} as of_whole` : ''}
   from (${rows}) r ${narrowed.length > 0 ? `where ${narrowed.join(' and ')}` : ''}
 ), summed as (
-  select id, at, ${byCode ? 'coalesce(class, status_code)' : 'null::int'} as code, sum(${WEIGHT[metric]}) as weight,
+  select id, at, ${parts ? 'coalesce(of_step, of_whole)' : 'null::int'} as part, sum(${WEIGHT[metric]}) as weight,
          ${Object.entries(sums).map(([name, column]) => `sum(${column})::float8 as "${name}"`)}
-  from step group by grouping sets (${byCode ? '(id, at, class), (id, status_code)' : '(id, at), (id)'})
+  from step group by grouping sets (${parts ? '(id, at, of_step), (id, of_whole)' : '(id, at), (id)'})
 ), top as materialized (
   select id, sum(weight) as weight, count(*) over () as groups from summed where at is null
   group by id having sum(weight) > 0 order by 2 desc, 1 limit $5
@@ -134,8 +147,17 @@ with step as (
   select t.*, ${name} as name from top t
 )
 select s.*, t.groups::int as groups, t.name from shown t join summed s on s.id = t.id where s.weight > 0
-order by t.weight desc, t.id, s.at, s.code`;
+order by t.weight desc, t.id, s.at, s.part`;
   return { text, values: [...parametersOf(question), ...Object.values(where)] };
+}
+
+const sumOf = (name: string, rows: SumRow[]): number => rows.reduce((total, row) => total + Number(row[name]), 0);
+
+function byCauses(rows: SumRow[]): FigureAnswer {
+  return answerOf(rows, (some) => ({
+    refused: sumOf('refused', some),
+    causes: Object.fromEntries(some.map((row) => [row.part, Number(row.refused)])),
+  }));
 }
 
 function byCodes(rows: SumRow[], groupBy: Grouping | null): FigureAnswer {
@@ -143,22 +165,21 @@ function byCodes(rows: SumRow[], groupBy: Grouping | null): FigureAnswer {
     groupBy === 'statusCode' ? rows.map((row) => ({ ...row, id: codeName(Number(row.id)) })) : rows;
   return answerOf(named, (some, isTotal) => {
     if (!isTotal) return attemptsOf(some);
-    const classes = some.map((row) => ({ ...row, code: Math.floor((row.code ?? 0) / 100) }));
-    const codes = some.map((row): [string, number] => [codeName(row.code ?? 0), Number(row.attempts)]);
+    const classes = some.map((row) => ({ ...row, part: Math.floor(Number(row.part) / 100) }));
+    const codes = some.map((row): [string, number] => [codeName(Number(row.part)), Number(row.attempts)]);
     return { ...attemptsOf(classes), codes: Object.fromEntries(codes) };
   });
 }
 
 /** @param rows with the classes of codes */
 function attemptsOf(rows: SumRow[]): Figures {
-  const sum = (name: string, some: SumRow[]) => some.reduce((total, row) => total + Number(row[name]), 0);
-  const answered = rows.filter(({ code }) => code !== NO_ANSWER);
-  const answers = sum('attempts', answered);
-  const byClass = Map.groupBy(rows, ({ code }) => className(code ?? NO_ANSWER));
+  const answered = rows.filter(({ part }) => part !== NO_ANSWER);
+  const answers = sumOf('attempts', answered);
+  const byClass = Map.groupBy(rows, ({ part }) => className(Number(part)));
   return {
-    attempts: sum('attempts', rows),
-    avgLatency: answers === 0 ? null : Math.round(sum('latencySum', answered) / answers),
-    classes: Object.fromEntries([...byClass].map(([name, some]) => [name, sum('attempts', some)])),
+    attempts: sumOf('attempts', rows),
+    avgLatency: answers === 0 ? null : Math.round(sumOf('latencySum', answered) / answers),
+    classes: Object.fromEntries([...byClass].map(([name, some]) => [name, sumOf('attempts', some)])),
   };
 }
 

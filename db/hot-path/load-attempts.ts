@@ -41,6 +41,10 @@ export interface AttemptContext {
   /** Null when the route has no transform; the version is null when the transform has been deleted. */
   transformId: string | null;
   transformVersion: number | null;
+  /** Of the span that recorded the webhook; null when none did, or the event is gone. */
+  traceparent: string | null;
+  /** The delivery that this one replays. */
+  replayOf: string | null;
   /** The event's metadata for transforms; null when the event is gone. */
   eventMethod: string | null;
   eventQuery: string | null;
@@ -57,7 +61,7 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
        e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart", e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
        r.transform_id as "transformId", tf.version as "transformVersion",
-       e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt",
+       e.traceparent, d.replay_of as "replayOf", e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt",
        coalesce(d.original_destination_id is null and ${circuitBlocks('c', 'd.id')}, false) as blocked
 from deliveries d
 left join lateral (select * from events where id = d.event_id and id between $4 and $5 limit 1) e on true

@@ -31,6 +31,8 @@ export interface AttemptResult {
   deliveryStatus: 'delivered' | 'failed' | 'retrying';
   statusCode: number | null;
   error: DescribedError | null;
+  /** Of the network or of ours, where there was no response and it is known. Not stored. */
+  errorCode?: string;
   /** ms */
   latency: number;
   /** Upper edge of the latency's class (core/latency-classes.ts); null when there was no response. */

@@ -4,6 +4,7 @@ import type { FilterLogic } from '../../core/filters/filter.ts';
 import type { IngestTokenRule } from '../../core/ingest-token.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
+import type { SourceAnswer } from '../../core/source-answer.ts';
 import type { IdempotencyKeyRule } from '../entities.ts';
 import type { StandingRow } from '../organizations/standing.ts';
 import type { Queryable } from '../pool.ts';
@@ -16,6 +17,7 @@ export interface RoutingRow {
   sourceId: string;
   enabled: boolean;
   verification: PublicVerificationConfig;
+  provider: string | null;
   /** Encrypted. */
   secret: string | null;
   /** Encrypted. The one before, during a rotation. */
@@ -29,6 +31,7 @@ export interface RoutingRow {
   previousTokenValue: string | null;
   previousTokenUntil: Date | null;
   concealed: boolean;
+  answer: SourceAnswer | null;
   /** The enabled ones, in the order in which they run. */
   routes: RouteRow[];
 }
@@ -44,7 +47,7 @@ export interface RouteRow {
 // One statement, one snapshot: the version belongs to exactly this configuration.
 const LOAD = `
 select o.id as "organizationId", o.config_version as "configVersion",
-       json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing, s.id as "sourceId", s.enabled, s.verification,
+       json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing, s.id as "sourceId", s.enabled, s.verification, s.provider, s.answer,
        s.verification_secret as secret, s.previous_verification_secret as "previousSecret",
        extract(epoch from s.previous_secret_until)::float8 * 1000 as "previousSecretUntil", s.idempotency_key as "idempotencyKey",
        s.ingest_token as "ingestToken", s.ingest_token_value as "ingestTokenValue", s.previous_token_value as "previousTokenValue",

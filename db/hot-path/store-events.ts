@@ -40,6 +40,8 @@ export interface NewEvent {
   headers: Record<string, string>;
   /** Of the sender. */
   clientAddress: string;
+  /** Of the span that recorded it; undefined: it was not recorded. */
+  traceparent?: string | undefined;
   body: Buffer;
   isText: boolean;
   payloadHash: string;
@@ -82,15 +84,15 @@ with ${settingLate('$6', '$7')}, fresh as (
 ), input as (
   select i.*, b.body
   from json_to_recordset($2::json) as i(ord int, id text, organization_id text, version bigint, source_id text, routed bool,
-         method text, query text, headers jsonb, client_address text, payload_size int, payload_hash text, is_text bool, deliveries_count int,
+         method text, query text, headers jsonb, client_address text, traceparent text, payload_size int, payload_hash text, is_text bool, deliveries_count int,
          deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
   join unnest($3::bytea[]) with ordinality as b(body, ord) on b.ord = i.ord
   where (i.organization_id, i.version) in (select organization_id, version from fresh) and (select bound from late) is not null
 ), ${full ? ACCEPTED_BY_KEYS : ALL_ACCEPTED}, stored_events as (
-  insert into events (id, organization_id, source_id, status, routed, method, query, headers, client_address, payload_size, payload_hash,
-                      deliveries_count, deliveries_failed, received_at, validated_at, queued_at)
+  insert into events (id, organization_id, source_id, status, routed, method, query, headers, client_address, traceparent,
+                      payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, queued_at)
   select id, organization_id, source_id, event_status(deliveries_count, 0, deliveries_failed), routed, method, query, headers, client_address,
-         payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, clock_timestamp()
+         traceparent, payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, clock_timestamp()
   from accepted
 ), stored_payloads as (
   insert into event_payloads (event_id, is_text, body) select id, is_text, body from accepted
@@ -189,6 +191,7 @@ function eventRow(event: NewEvent, index: number) {
     query: event.query,
     headers: event.headers,
     client_address: event.clientAddress,
+    traceparent: event.traceparent,
     payload_size: event.body.length,
     payload_hash: event.payloadHash,
     is_text: event.isText,

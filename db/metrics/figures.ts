@@ -5,6 +5,7 @@
 // few millions of them; HOOKYARD_MAX_BACKLOG bounds how many there are. The rest reads a few rows by an index, or sizes of files,
 // whatever is stored.
 import type { Settings } from '../../core/config.ts';
+import type { IssueKind } from '../../core/issues.ts';
 import type { Figures } from '../../core/metrics/snapshot.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { databaseTime } from '../clock.ts';
@@ -49,6 +50,13 @@ async function circuits(db: Queryable): Promise<Figures> {
      from circuits where state <> 'closed'`,
   );
   return { circuits: rows[0] };
+}
+
+async function issues(db: Queryable): Promise<Figures> {
+  const { rows } = await db.query<{ kind: IssueKind; issues: number }>(
+    `select kind, count(*)::float8 as issues from issues where state in ('open', 'acknowledged') group by kind`,
+  );
+  return { issues: Object.fromEntries(rows.map(({ kind, issues: count }) => [kind, count])) };
 }
 
 async function replays(db: Queryable): Promise<Figures> {
@@ -109,6 +117,7 @@ export async function takeFigures(
   const parts: (() => Promise<Figures>)[] = [
     () => waiting(pool),
     () => circuits(pool),
+    () => issues(pool),
     () => replays(pool),
     () => warehouses(pool),
     () => retention(pool, settings),

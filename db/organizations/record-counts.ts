@@ -3,11 +3,12 @@ import type { EntityManager } from '../orm.ts';
 import type { Queryable } from '../pool.ts';
 
 /** Records with a limit for the whole organization. */
-export type LimitedRecords = 'sources' | 'destinations' | 'apiKeys';
+export type LimitedRecords = 'sources' | 'destinations' | 'alertChannels' | 'apiKeys';
 
 const RECORDS: Record<LimitedRecords, string> = {
   sources: 'sources where organization_id = ?',
   destinations: 'destinations where organization_id = ?',
+  alertChannels: 'alert_channels where organization_id = ?',
   apiKeys: 'api_keys where organization_id = ? and revoked_at is null and (expires_at is null or expires_at > now())',
 };
 
@@ -44,6 +45,7 @@ const of = (records: LimitedRecords): string => `(select count(*) from ${RECORDS
 
 const COUNTS = `
 select ${of('sources')} as sources, ${of('destinations')} as destinations, ${of('apiKeys')} as "apiKeys",
+       ${of('alertChannels')} as "alertChannels",
        coalesce((select max(count) from (
          select count(*) from routes where organization_id = $1 group by source_id) per_source), 0) as "routesPerSource",
        coalesce((select max(total) from (

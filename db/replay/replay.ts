@@ -200,18 +200,42 @@ export async function replayDelivery(
   deliveryId: string,
   validate: ValidatePayload,
 ): Promise<ReplayResult | null> {
-  const { rows } = await pool.query<Target>(
-    `select d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
-            d.priority, t.enabled, d.id as "replayOf"
-     from deliveries d join destinations t on t.id = d.destination_id join sources s on s.id = d.source_id
-     where d.organization_id = $1 and d.id = $2`,
-    [organizationId, deliveryId],
-  );
-  const target = rows[0];
+  const [target] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!target) return null;
   await requirePayloads(pool, { organizationId, eventIds: [target.eventId] });
   const mismatchOf = await findMismatches(pool, organizationId, [target], validate);
   return inTransaction(pool, (db) => insertReplays(db, organizationId, [target], mismatchOf));
+}
+
+/** Creates a new delivery for each of these that can be delivered again: its destination is there, and its payload. */
+export async function replayDeliveries(
+  pool: Pool,
+  organizationId: string,
+  deliveryIds: string[],
+  validate: ValidatePayload,
+): Promise<ReplayResult> {
+  const targets = await targetsAgain(pool, organizationId, deliveryIds);
+  const { low, high } = bounds(targets.map(({ eventId }) => eventId));
+  const { rows } = await pool.query<{ id: string }>(
+    'select event_id as id from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3',
+    [targets.map(({ eventId }) => eventId), low, high],
+  );
+  const kept = new Set(rows.map(({ id }) => id));
+  const possible = targets.filter(({ eventId }) => kept.has(eventId));
+  const mismatchOf = await findMismatches(pool, organizationId, possible, validate);
+  return inTransaction(pool, (db) => insertReplays(db, organizationId, possible, mismatchOf));
+}
+
+async function targetsAgain(db: Queryable, organizationId: string, deliveryIds: string[]): Promise<Target[]> {
+  const { low, high } = bounds(deliveryIds);
+  const { rows } = await db.query<Target>(
+    `select d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
+            d.priority, t.enabled, d.id as "replayOf"
+     from deliveries d join destinations t on t.id = d.destination_id join sources s on s.id = d.source_id
+     where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $3 and $4`,
+    [organizationId, deliveryIds, low, high],
+  );
+  return rows;
 }
 
 /**

@@ -11,6 +11,8 @@ const FORGET = [
    where previous_secret_until < now() - ${MARGIN}`,
   `update sources set previous_token_value = null, previous_token_until = null
    where previous_token_until < now() - ${MARGIN}`,
+  `update alert_channels set previous_secret = null, previous_secret_until = null
+   where previous_secret_until < now() - ${MARGIN}`,
 ];
 
 export async function forgetRotatedSecrets(db: Queryable): Promise<void> {

@@ -17,6 +17,8 @@ export interface PurgeStep {
   sourceId: string;
   /** In all steps so far. */
   eventsRemoved: number;
+  /** In this one. */
+  eventsRemovedNow: number;
   /** Nothing is left of the source. */
   finished: boolean;
 }
@@ -36,7 +38,7 @@ order by requested_at limit 1 for update skip locked`;
 export async function purgeStep(pool: Pool): Promise<PurgeStep | null> {
   const step = await EVENTS.step((size) => removeStep(pool, size));
   if (step === null) return null;
-  const { sourceId, eventsRemoved, isEmpty, isLastLook } = step;
+  const { sourceId, eventsRemoved, eventsRemovedNow, isEmpty, isLastLook } = step;
   const finished = isEmpty && isLastLook;
   // After a crash in between, the next step comes here again.
   if (isEmpty) {
@@ -47,10 +49,13 @@ export async function purgeStep(pool: Pool): Promise<PurgeStep | null> {
     if (finished) await pool.query('delete from source_purges where source_id = $1', [sourceId]);
     else await pool.query('update source_purges set emptied_at = now() where source_id = $1', [sourceId]);
   }
-  return { sourceId, eventsRemoved, finished };
+  return { sourceId, eventsRemoved, eventsRemovedNow, finished };
 }
 
-async function removeStep(pool: Pool, size: number): Promise<(Purge & { isEmpty: boolean }) | null> {
+async function removeStep(
+  pool: Pool,
+  size: number,
+): Promise<(Purge & Pick<PurgeStep, 'eventsRemovedNow'> & { isEmpty: boolean }) | null> {
   return inTransaction(pool, async (db) => {
     const { rows } = await db.query<Purge>(NEXT);
     const purge = rows[0];
@@ -63,7 +68,7 @@ async function removeStep(pool: Pool, size: number): Promise<(Purge & { isEmpty:
       sourceId,
       eventsRemoved,
     ]);
-    return { ...purge, eventsRemoved, isEmpty };
+    return { ...purge, eventsRemoved, eventsRemovedNow: removed, isEmpty };
   });
 }
 

@@ -4,8 +4,8 @@
 // The role is the operator's, so its policies are not made by a migration. What is made for it is found out from the catalogue, so
 // that each new table is bound when the database is next brought up to date. Other roles may do what they may do without policies.
 import { ConfigError } from '../../core/config.ts';
-import { LOCK_TIMEOUT_MS, untilLocked } from '../lock-tries.ts';
 import type { Queryable } from '../pool.ts';
+import { changeSchema } from '../schema-changes.ts';
 import { ORGANIZATION_COLUMN, type TenantTable, tenantTable } from './policies.ts';
 
 /** For every role: what its rights allow. A policy that restricts has an effect only beside one that permits. */
@@ -30,9 +30,9 @@ where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and no
 order by c.relname`;
 
 /**
- * Makes a role the one of the tenants: gives it its rights, and takes those that it has no more. Safe to repeat, and beside running
- * services.
- * @param db one connection, of the owner of the tables
+ * Makes a role the one of the tenants: gives it its rights, and takes those that it has no more. Safe to repeat, beside running
+ * services, and by several processes at once.
+ * @param db of the owner of the tables
  * @param role must exist
  * @throws RangeError when the role could do without its policies, or the policies would bind the services as well
  */
@@ -42,11 +42,13 @@ export async function grantTenant(db: Queryable, role: string): Promise<void> {
   const wanted = tables.map((table) => ({ ...table, tenant: tenantTable(table.name, table.hasOrganization) }));
   for (const { tenant, ...table } of wanted) if (tenant?.condition) await bind(db, table, role, tenant.condition);
   const rights = wanted.flatMap(({ name, tenant }) => (tenant ? [grant(name, tenant, role)] : []));
-  await together(db, [
+  await changeSchema(db, [
     `revoke all on all tables in schema public from ${quoted(role)}`,
     `grant usage on schema public to ${quoted(role)}`,
     `grant usage on all sequences in schema public to ${quoted(role)}`,
     ...rights,
+    // Their own records (migration 0071).
+    `grant execute on function audit_records_about(text) to ${quoted(role)}`,
   ]);
 }
 
@@ -56,9 +58,8 @@ const grant = (table: string, { rights }: TenantTable, role: string): string =>
 async function bind(db: Queryable, { name, isSecured, bound }: Table, role: string, condition: string): Promise<void> {
   if (isSecured && bound === condition) return;
   const [table, policy] = [quoted(name), quoted(role)];
-  await together(db, [
-    // Every statement on the table waits meanwhile, so each table has a transaction of its own.
-    `set local lock_timeout = ${LOCK_TIMEOUT_MS}`,
+  // Every statement on the table waits meanwhile, so each table has a transaction of its own.
+  await changeSchema(db, [
     `drop policy if exists ${EVERYONE} on ${table}`,
     `create policy ${EVERYONE} on ${table} using (true)`,
     `drop policy if exists ${policy} on ${table}`,
@@ -67,9 +68,6 @@ async function bind(db: Queryable, { name, isSecured, bound }: Table, role: stri
     `alter table ${table} enable row level security`,
   ]);
 }
-
-/** Several statements at once are one transaction (PostgreSQL manual, 54.2.2.1). */
-const together = (db: Queryable, statements: string[]) => untilLocked(() => db.query(statements.join(';\n')));
 
 /** Roles of tenants that were made in this database: each has a policy of its own name. */
 const TENANTS = `

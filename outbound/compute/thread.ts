@@ -1,5 +1,6 @@
 // A thread for filters, schemas and mappings: does one task after the other.
 import { parentPort } from 'node:worker_threads';
+import { letOthersGoFirst } from '../../core/thread-priority.ts';
 import { threadCpuMs } from '../../core/thread-time.ts';
 import { tryFilter } from './filter-task.ts';
 import { passGates } from './gates-task.ts';
@@ -9,6 +10,7 @@ import type { Results, Task, ThreadMessage } from './types.ts';
 
 const port = parentPort;
 if (!port) throw new Error('thread.ts runs as a worker thread only');
+letOthersGoFirst();
 const tell = (message: ThreadMessage, handedOver: ArrayBuffer[] = []) => port.postMessage(message, handedOver);
 
 port.on('message', (task: Task) => {

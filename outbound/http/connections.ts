@@ -27,6 +27,10 @@ export interface ExchangeFacts {
   tls: number | null;
   /** From the request on the connection to the first byte of its answer. */
   firstByte: number | null;
+  /** From the start of the request until a connection was begun for it. */
+  beganAfter: number | null;
+  /** From the start of the request until it was written. */
+  sentAfter: number | null;
 }
 
 /** Notes the steps of a connection that has been begun. */
@@ -129,6 +133,8 @@ export class RequestWatch {
       reused: this.#isReused,
       ...stepsOf(this.#isReused ? null : connection),
       firstByte: between(this.#sentAt, this.#answeredAt),
+      beganAfter: this.#isReused || connection === null ? null : between(this.#startedAt, connection.beganAt),
+      sentAfter: between(this.#startedAt, this.#sentAt),
     };
   }
 

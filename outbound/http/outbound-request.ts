@@ -1,10 +1,11 @@
 // Builds the request of one attempt from the records it is about.
-// Rules: OUT-01 to OUT-10.
+// Rules: OUT-01 to OUT-10, TRC-03 to TRC-06.
 import type { AuthType } from '../../core/auth-config.ts';
 import { type ForwardHeaders, forwardableHeaders } from '../../core/forwarded-headers.ts';
 import { foldedName, mergeHeaders } from '../../core/headers.ts';
 import { HOPS_HEADER, hopsOf } from '../../core/hops.ts';
 import { maskHeaders } from '../../core/redaction.ts';
+import { keepTrace } from '../../core/trace-context.ts';
 import { signStandardWebhook } from '../../core/signatures/standard-webhooks.ts';
 import { authHeaders } from './auth.ts';
 
@@ -36,6 +37,8 @@ export type OutboundInput = {
   /** Hookyard's own version. */
   version: string;
   nowMs: number;
+  /** Of the span that its trace goes on from; by default that of the sender, if there is one. */
+  traceparent?: string | null;
   /** Set for a delivery to a failover destination: the id of the destination it replaces, and why. */
   failover?: { originalDestination: string; failureReason: string };
 };
@@ -70,6 +73,7 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
   const auth = authHeaders(destination.authType, destination.authConfig);
   const ours = [ownHeaders(input), destination.headers, auth, signatureHeaders(input)];
   const forwarded = receivedHeaders(event.headers, destination.forwardHeaders, input.headerPrefix, ours);
+  keepTrace(forwarded, event.headers, traceOf(input));
   const hops = { [HOPS_HEADER]: String(hopsOf(event.headers) + 1) };
   const headers = mergeHeaders(forwarded, ...ours, hops);
   const secretNames = Object.keys(auth).map((name) => name.toLowerCase());
@@ -83,6 +87,12 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
 }
 
 type Headers = Readonly<Record<string, string>>;
+
+/** A header of the destination wins, and begins a trace of its own. */
+function traceOf({ traceparent, destination }: OutboundInput): Parameters<typeof keepTrace>[2] {
+  if (Object.keys(destination.headers).some((name) => name.toLowerCase() === 'traceparent')) return 'another';
+  return traceparent ? 'continued' : null;
+}
 
 function signatureHeaders({ destination, event, nowMs }: OutboundInput): Headers {
   const { signingSecret, previousSigningSecret, previousSigningSecretUntil } = destination;
@@ -140,6 +150,7 @@ function ownHeaders(input: OutboundInput): Record<string, string> {
     [`${prefix}Attempt`]: String(input.attempt),
     [`${prefix}Source`]: input.source.slug,
   };
+  if (input.traceparent) headers.traceparent = input.traceparent;
   if (input.failover !== undefined) {
     headers[`${prefix}Failover`] = 'true';
     headers[`${prefix}Original-Destination`] = input.failover.originalDestination;

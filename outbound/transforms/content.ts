@@ -2,7 +2,7 @@
 // Rules: TFM-01, TFM-08.
 import { type DescribedError, named, ownWords } from '../../core/error-summary.ts';
 import type { Transforms, TransformOutput, TransformProblem } from './index.ts';
-import type { TransformCode, Turn } from './types.ts';
+import type { TransformCode, TransformFailure, Turn } from './types.ts';
 
 /** Headers and body of an event, as received or as transformed. */
 export interface EventContent {
@@ -15,6 +15,12 @@ export interface StoredTransform extends Omit<TransformCode, 'key'> {
   id: string;
   version: number;
   name: string;
+}
+
+/** Why a transform gave nothing to send. */
+export interface TransformRefusal {
+  problem: DescribedError;
+  reason: TransformFailure;
 }
 
 /** What else a transform is told of an event; null: not known any more. */
@@ -48,7 +54,7 @@ export async function transformContent(
   { eventId: id, eventMethod, eventQuery, receivedAt }: EventFacts,
   { sourceSlug: source, headers, body }: EventContent & { sourceSlug: string },
   turn: Turn,
-): Promise<EventContent | { problem: DescribedError }> {
+): Promise<EventContent | TransformRefusal> {
   const result = await transforms.run(
     { ...transform, key: `${transform.id}:${transform.version}` },
     {
@@ -62,7 +68,7 @@ export async function transformContent(
     },
     turn,
   );
-  if (!result.ok) return { problem: transformError(transform.name, result.problem) };
+  if (!result.ok) return { problem: transformError(transform.name, result.problem), reason: result.problem.reason };
   return contentOf(headers, result.output);
 }
 

@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { parse as parseQuery } from 'node:querystring';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { letOthersGoFirst } from '../../core/thread-priority.ts';
 import { threadCpuMs } from '../../core/thread-time.ts';
 import { languages } from './languages.ts';
 import { type NumberForm, tellNumbers } from './numbers.ts';
@@ -40,6 +41,7 @@ const MAX_RUNS = 1000;
 
 const port = parentPort;
 if (!port) throw new Error('thread.ts runs as a worker thread only');
+letOthersGoFirst();
 // QuickJS asks the host for the time zone; a result must not depend on the machine.
 Date.prototype.getTimezoneOffset = () => 0;
 

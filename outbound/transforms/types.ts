@@ -73,7 +73,7 @@ export const LIMITS = {
   /** CPU time of the code before the host ends the thread: native calls inside QuickJS are not interrupted. */
   terminateMs: 1000,
   /** Time on the clock before the host ends the thread, however little CPU time it got. */
-  clockMs: 10_000,
+  clockMs: 30_000,
   memoryBytes: 64 * 1024 * 1024,
   outputBytes: 10 * 1024 * 1024,
 } as const;

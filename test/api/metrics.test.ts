@@ -7,10 +7,13 @@ import {
   ingest,
   makeDestination,
   makePipeline,
+  makeSource,
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
+import { send } from '../support/http-client.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -132,6 +135,40 @@ describe('The figures of an organization', () => {
     expect(await by('?metric=filtered&groupBy=route', 'filtered')).to.deep.equal({ [picky.id]: 2 });
   });
 
+  it('count refused webhooks by cause and source, in hours', async () => {
+    const verified = await makeSource(organization, {
+      verificationConfig: { type: 'github', secret: 'a secret of sixteen bytes' },
+    });
+    const disabled = await makeSource(organization, { enabled: false });
+    const began = Date.now();
+    const refused = async ({ webhookUrl }: { webhookUrl: string }, times: number) => {
+      for (let time = 0; time < times; time += 1) {
+        const url = organization.api.url + new URL(webhookUrl).pathname;
+        expect((await send('POST', url, { 'content-type': 'application/json' }, '{}')).status).to.be.within(401, 403);
+      }
+    };
+    await refused(verified, 3);
+    await refused(disabled, 2);
+    const [total] = await until('all to be counted', async () => {
+      const { series } = await ask('?metric=refused');
+      return series[0]?.total.refused === 5 && series;
+    });
+    expect(total).to.deep.include({ id: null, total: { refused: 5, causes: { disabled: 2, signature: 3 } } });
+    const steps = total?.points ?? [];
+    expect(steps.reduce((sum, { refused: count }) => sum + Number(count), 0)).to.equal(5);
+    for (const { at } of steps) expect(Date.parse(at)).to.be.within(began - HOUR, Date.now());
+    const { series } = await ask('?metric=refused&groupBy=source');
+    expect(series.map(({ id, total: its }) => [id, its])).to.deep.equal([
+      [verified.id, { refused: 3, causes: { signature: 3 } }],
+      [disabled.id, { refused: 2, causes: { disabled: 2 } }],
+    ]);
+    const narrowed = await ask(`?metric=refused&sourceId=${disabled.id}`);
+    expect(narrowed.series.map(({ total: its }) => its.refused)).to.deep.equal([2]);
+    const stranger = await createOrganization();
+    for (const query of ['groupBy=source', `sourceId=${verified.id}`])
+      expect((await stranger.api.get<Metrics>(`/api/metrics?metric=refused&${query}`)).series).to.deep.equal([]);
+  });
+
   it('count what a schema refuses as not sent, at ingest and when it is replayed', async () => {
     const pipeline = await makePipeline(organization);
     const { id: schemaId } = await organization.api.create('/api/schemas', {
@@ -167,6 +204,9 @@ describe('The figures of an organization', () => {
     ['metric=deliveries&groupBy=statusCode', 'groupBy'],
     ['metric=latency&groupBy=source', 'groupBy'],
     ['metric=events&destinationId=dst_x', 'destinationId'],
+    ['metric=refused&groupBy=route', 'groupBy'],
+    ['metric=refused&destinationId=dst_x', 'destinationId'],
+    ['metric=refused&step=300', 'step'],
     ['metric=latency', 'destinationId'],
     ['metric=latency&destinationId=dst_x&routeId=rte_x', 'routeId'],
     ['step=0', 'step'],

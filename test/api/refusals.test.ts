@@ -1,5 +1,6 @@
 // Webhooks that were refused, as their organization is told of them. Each cause: refusal-causes.test.ts.
 import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
 import { REFUSAL_CAUSES } from '../../core/refusals/refusal.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
@@ -7,6 +8,7 @@ import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { onlyRefusal, type RefusalsView, type RefusalView, refusalsOf, refusalsPath } from '../support/refusals.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const MAX_PAYLOAD = 5000;
 const SECRET = 'a secret of sixteen bytes';
@@ -128,6 +130,40 @@ describe('Refused webhooks', function () {
     const second = await organization.api.get<RefusalsView>(`${pathOf(source)}?page=2&pageSize=4`);
     expect(second.data.map(({ id }) => id)).to.deep.equal(all.data.slice(4).map(({ id }) => id));
     expect(second.pagination.total).to.equal(6);
+  });
+
+  it('are listed and counted as of one moment', async () => {
+    const source = await makeSource(organization, GITHUB);
+    await post(here(source), WRONG);
+    const { data } = await refusalsOf(organization, source, 1);
+    const [first] = data;
+    if (!first) throw new Error('it is not listed');
+    const holder = await testInstance.pool.connect();
+    try {
+      await holder.query('begin; lock table refusal_counts in access exclusive mode');
+      const asked = organization.api.get<RefusalsView>(pathOf(source));
+      await until('the counts to be waited for', async () => {
+        const { rowCount } = await testInstance.pool.query(
+          `select from pg_locks where not granted and relation = 'refusal_counts'::regclass`,
+        );
+        return rowCount === 1;
+      });
+      // Another one comes between the list and the counts.
+      await holder.query(
+        `insert into refused_webhooks
+         select $2, organization_id, source_id, refused_at, cause, limit_name, status, message, method, client_address, headers
+         from refused_webhooks where id = $1`,
+        [first.id, newId('ref')],
+      );
+      await holder.query('update refusal_counts set refusals = refusals + 1 where source_id = $1', [source.id]);
+      await holder.query('commit');
+      const { pagination, counts } = await asked;
+      expect([pagination.total, counts.total]).to.deep.equal([1, 1]);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    await refusalsOf(organization, source, 2);
   });
 
   it('take only the causes and periods that there are', async () => {

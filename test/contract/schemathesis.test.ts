@@ -5,9 +5,10 @@ import { createConfig, linkedOperations } from '../support/schemathesis/config.t
 import { INSTALL_MS, installSchemathesis, runSchemathesis } from '../support/schemathesis.ts';
 import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { atLength } from '../support/thorough.ts';
 
 /** How long it follows chains, in seconds; the other phases are bounded by their number of requests. */
-const CHAIN_SECONDS = '30';
+const CHAIN_SECONDS = String(atLength(10, 3));
 const LIMIT_MS = 300_000;
 const SEED = '20261121';
 

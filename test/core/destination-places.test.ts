@@ -6,7 +6,7 @@ describe('places at destinations', () => {
     const shares = [0, 1, 2, 3].map((rank) => {
       const places = new DestinationPlaces(500);
       places.setMaximum('dst_1', 10);
-      places.setShare({ workers: 4, rank });
+      places.setShare({ workers: 4, rank, alive: 4 });
       return places.limitOf('dst_1');
     });
     expect(shares).to.deep.equal([3, 3, 2, 2]);
@@ -15,17 +15,27 @@ describe('places at destinations', () => {
   it('are at most as many in all as one worker would start with, however many workers there are', () => {
     const limits = Array.from({ length: 50 }, (_, rank) => {
       const places = new DestinationPlaces(500);
-      places.setShare({ workers: 50, rank });
+      places.setShare({ workers: 50, rank, alive: 50 });
       return places.limitOf('dst_1');
     });
     expect(limits.reduce((sum, limit) => sum + limit, 0)).to.equal(50);
   });
 
   it('are one at least for each worker, or its deliveries would never be made', () => {
-    const places = new DestinationPlaces(500);
-    places.setMaximum('dst_1', 2);
-    places.setShare({ workers: 5, rank: 4 });
+    const places = new DestinationPlaces(2);
+    places.setShare({ workers: 5, rank: 4, alive: 5 });
     expect(places.limitOf('dst_1')).to.equal(1);
+  });
+
+  it('are those of a worker that has left too, while the destination has not answered', () => {
+    const places = new DestinationPlaces(500);
+    places.setShare({ workers: 2, rank: 0, alive: 2 });
+    places.take('dst_1');
+    expect(places.limitOf('dst_1')).to.equal(25);
+    places.setShare({ workers: 1, rank: 0, alive: 1 });
+    expect(places.limitOf('dst_1')).to.equal(50);
+    places.setShare({ workers: 2, rank: 0, alive: 2 });
+    expect(places.limitOf('dst_1'), 'nothing ends what is under way').to.equal(50);
   });
 
   it('are given as long as there are some, and again when one is left', () => {

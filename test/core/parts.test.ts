@@ -8,6 +8,8 @@ const project = join(import.meta.dirname, '..', '..');
 const testFiles = readdirSync(join(project, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => `test/${name}`);
+// Where the addresses of the servers are asked for.
+const STACK = 'test/support/stack.ts';
 const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 
@@ -64,6 +66,14 @@ describe('the parts of npm test', () => {
     }
   });
 
+  it('without servers have no file that asks for one', () => {
+    const without = chooseParts([], 'workflow', NOON).filter(({ hasStack }) => !hasStack);
+    expect(without).to.not.be.empty;
+    const asking = without.flatMap(({ args }) => args).filter((file) => importsOf(file).has(join(project, STACK)));
+    expect(asking).to.deep.equal([]);
+    expect(importsOf('test/e2e/delivery.test.ts'), 'what is looked for').to.include(join(project, STACK));
+  });
+
   it('run named files in the lane that was chosen, or in both', () => {
     const lanes = (...args: string[]) => chooseParts(args, 'express', NOON).map(({ lane }) => lane);
     expect(lanes('test/e2e/lanes.test.ts')).to.deep.equal(['express']);
@@ -81,3 +91,17 @@ describe('the parts of npm test', () => {
 });
 
 const read = (file: string) => readFileSync(join(project, file), 'utf8');
+
+/** All files that a file imports, and these. */
+function importsOf(file: string): Set<string> {
+  const found = new Set([join(project, file)]);
+  for (const path of found) {
+    for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(
+      /^(?:import|export) [^;]*?from '(\.[^']*\.ts)'/gm,
+    )) {
+      const imported = join(path, '..', name);
+      if (existsSync(imported)) found.add(imported);
+    }
+  }
+  return found;
+}

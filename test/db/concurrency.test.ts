@@ -27,15 +27,15 @@ describe('the exchange of limits', () => {
 
   it('says how many workers are alive, and gives each a place in their order', async () => {
     const { pool } = database;
-    expect(await workerShare(pool, 'b'), 'before it is known').to.deep.equal({ workers: 1, rank: 0 });
+    expect(await workerShare(pool, 'b'), 'before it is known').to.deep.equal({ workers: 1, rank: 0, alive: null });
     await pool.query(
       `insert into relay_leases (owner, expires_at) select name || ':0', now() + interval '1 minute' from unnest('{c,a,b}'::text[]) as name`,
     );
-    expect(await workerShare(pool, 'b')).to.deep.equal({ workers: 3, rank: 1 });
+    expect(await workerShare(pool, 'b')).to.deep.equal({ workers: 3, rank: 1, alive: 3 });
     await pool.query(`update relay_leases set expires_at = now() - interval '1 second' where owner = 'a:0'`);
-    expect(await workerShare(pool, 'b')).to.deep.equal({ workers: 2, rank: 0 });
+    expect(await workerShare(pool, 'b')).to.deep.equal({ workers: 2, rank: 0, alive: 2 });
     await pool.query(`update relay_leases set is_leaving = true where owner = 'c:0'`);
-    expect(await workerShare(pool, 'b')).to.deep.equal({ workers: 1, rank: 0 });
+    expect(await workerShare(pool, 'b'), 'one ends').to.deep.equal({ workers: 1, rank: 0, alive: 2 });
   });
 
   it('adds up what the workers may have under way, as long as they say so', async () => {

@@ -14,6 +14,7 @@ import { figureStatement, readFigures } from '../../db/history/figures.ts';
 import { foldIngest } from '../../db/history/fold-ingest.ts';
 import { mergeBuckets } from '../../db/history/merge-buckets.ts';
 import type { Pool } from '../../db/pool.ts';
+import { recordRefusals } from '../../db/refusals/record.ts';
 import { purgeStep } from '../../db/retention/source-purges.ts';
 import { recount, type Refusal, told } from '../support/figure-recount.ts';
 import {
@@ -31,7 +32,8 @@ const DAY = 24 * HOUR;
 const DAYS = 12;
 const REASON = openError(ownWords`a test`);
 
-const GROUPINGS: Record<Metric, (Grouping | null)[]> = {
+/** Refused webhooks have a history of their own, below. */
+const GROUPINGS: Record<Exclude<Metric, 'refused'>, (Grouping | null)[]> = {
   events: [null, 'source', 'route'],
   filtered: [null, 'source', 'route'],
   deliveries: [null, 'source', 'route', 'destination'],
@@ -246,6 +248,50 @@ describe('Figures of organizations', () => {
     await exact();
     const { rows } = await pool.query('select from delivery_figures where source_id = $1', [route.sourceId]);
     expect(rows).to.deep.equal([]);
+  });
+
+  it('count refused webhooks as often as they were refused', async () => {
+    const owners = [await makeOwner(pool, 2, 1), await makeOwner(pool, 1, 1)];
+    const causes = ['signature', 'limit', 'too_large'] as const;
+    const ages = [0, HOUR, 26 * HOUR, 10 * DAY, 10 * DAY + 2 * HOUR];
+    const all = await Promise.all(
+      owners.map(async ({ organizationId, routes }, which) => {
+        const refusals: Refusal[] = [];
+        for (const [index, { sourceId }] of routes.entries()) {
+          for (const [of, age] of ages.entries()) {
+            const at = Date.now() - age;
+            // Of one cause there may be several limits of the organization, and more come in an hour that is known.
+            const counts = causes.flatMap((cause, nth) =>
+              ([null, 'eventsPerSecond'] as const).map((limit) => ({
+                ...{ organizationId, sourceId, cause, limit, hour: at - (at % HOUR), lastAt: at },
+                count: 1 + which + index + of + nth,
+              })),
+            );
+            for (let again = 0; again < 2; again += 1) {
+              await recordRefusals(pool, counts, []);
+              for (const { cause, count } of counts) {
+                for (let number = 0; number < count; number += 1)
+                  refusals.push({ at: new Date(at), source: sourceId, kind: cause });
+              }
+            }
+          }
+        }
+        return refusals;
+      }),
+    );
+    for (const [which, owner] of owners.entries()) {
+      const [route] = owner.routes;
+      for (const steps of timesOf(Date.now()).filter(({ step }) => step % 3600 === 0)) {
+        for (const groupBy of [null, 'source'] as const) {
+          for (const where of [{}, { sourceId: route?.sourceId ?? '' }]) {
+            const question = { ...asked(owner, steps, 'refused', groupBy), where };
+            const expected = await recount(pool, question, all[which] ?? []);
+            expect(expected).to.not.deep.equal({});
+            expect(told(await readFigures(pool, question)), JSON.stringify(question)).to.deep.equal(expected);
+          }
+        }
+      }
+    }
   });
 
   it('show the groups with most, and say how many there are', async () => {

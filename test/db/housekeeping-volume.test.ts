@@ -9,9 +9,10 @@ import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { daysBefore } from '../../db/retention/partitions.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { atLength } from '../support/thorough.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
 
-const ROWS = Number(process.env.VOLUME ?? 200_000);
+const ROWS = Number(process.env.VOLUME ?? atLength(100_000, 2));
 const DEADLINE_MS = 50;
 const DAYS_AGO = 10;
 const MOST_FAILURES = 20;

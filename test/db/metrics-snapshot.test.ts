@@ -30,6 +30,7 @@ describe('the figures of the metrics', () => {
       retrying: 0,
       held: 0,
       circuits: { open: 0, half_open: 0 },
+      issues: {},
       replays: 0,
       retentionLag: 0,
       warehouseOldestOpen: 0,

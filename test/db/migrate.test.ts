@@ -1,7 +1,7 @@
 // Migrations beside what runs: one that waits for a lock would keep every later statement on that table waiting.
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
-import { applyMigrations } from '../../db/migrate.ts';
+import { applyMigrations } from '../../db/apply-migrations.ts';
 import { newId } from '../../core/ids.ts';
 import { createPool, inTransaction, type Pool } from '../../db/pool.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';

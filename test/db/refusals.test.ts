@@ -3,13 +3,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { ApiError } from '../../api/errors.ts';
+import { IngestIssues } from '../../api/ingest/issues.ts';
 import { Refusals } from '../../api/ingest/refusals.ts';
 import { newId } from '../../core/ids.ts';
+import { IssueCounts } from '../../core/issue-counts.ts';
 import type { RefusalCount, RefusedWebhook } from '../../core/refusals/refusal.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { removeOfOrganization } from '../../db/organizations/deletion.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
-import { countRefusals, listRefusals } from '../../db/refusals/list.ts';
+import { readRefusals } from '../../db/refusals/list.ts';
 import { recordRefusals } from '../../db/refusals/record.ts';
 import { forgetRefusals } from '../../db/retention/refusals.ts';
 import { addOwner, type EventOwner } from '../support/new-events.ts';
@@ -22,6 +24,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const KEPT = 100;
 const REFUSED = new ApiError(401, 'INVALID_SIGNATURE', 'The signature does not match');
+const issues = new IngestIssues(new IssueCounts());
 const HOURLY = { everyMs: HOUR_MS };
 
 function sampleOf(owner: EventOwner, at: number): RefusedWebhook {
@@ -53,11 +56,11 @@ describe('refused webhooks in PostgreSQL', function () {
     owner = await addOwner(pool);
   });
 
-  const listed = (of = owner) => listRefusals(pool, of, { withPayload: true }, { limit: KEPT, offset: 0 });
+  const ALL = { withPayload: true, step: 'day', since: new Date(0) } as const;
+  const listed = (of = owner) => readRefusals(pool, of, ALL, { limit: KEPT, offset: 0 });
   const rowsOf = async (table: string, of = owner) =>
     (await pool.query(`select from ${table} where source_id = $1`, [of.sourceId])).rowCount;
-  const counted = async (of = owner) =>
-    (await countRefusals(pool, of, 'day', new Date(0))).reduce((sum, { count }) => sum + count, 0);
+  const counted = async (of = owner) => (await listed(of)).counts.reduce((sum, { count }) => sum + count, 0);
 
   it('are kept up to a number for each source, the last ones', async () => {
     const other = await addOwner(pool);
@@ -166,7 +169,7 @@ describe('refused webhooks in PostgreSQL', function () {
         },
       } as unknown as Queryable;
       const other = await addOwner(pool);
-      const refusals = new Refusals({ pool: counting, log, ...HOURLY });
+      const refusals = new Refusals({ issues, pool: counting, log, ...HOURLY });
       for (let n = 0; n < 5000; n += 1) refusals.note(arrivalTo(n % 2 ? owner : other), REFUSED);
       await refusals.close();
       expect(statements).to.equal(1);
@@ -177,7 +180,7 @@ describe('refused webhooks in PostgreSQL', function () {
 
     it('are none when nothing was refused, or the source is not known', async () => {
       const unused = { query: () => Promise.reject(new Error('a statement')) } as unknown as Queryable;
-      const refusals = new Refusals({ pool: unused, log, everyMs: 10 });
+      const refusals = new Refusals({ issues, pool: unused, log, everyMs: 10 });
       refusals.note({ ...arrivalTo(owner), source: null }, REFUSED);
       await turn();
       await refusals.close();
@@ -185,7 +188,7 @@ describe('refused webhooks in PostgreSQL', function () {
     });
 
     it('hold on to no large payload', async () => {
-      const refusals = new Refusals({ pool, log, ...HOURLY });
+      const refusals = new Refusals({ issues, pool, log, ...HOURLY });
       const body = Buffer.alloc(100_000, 'ä');
       refusals.note({ ...arrivalTo(owner), body }, REFUSED);
       await refusals.close();
@@ -198,7 +201,7 @@ describe('refused webhooks in PostgreSQL', function () {
       const impatient = createPool(database.databaseUrl, {
         ...{ max: 1, statementTimeoutMs: 20_000, lockTimeoutMs: 50, onError: () => {} },
       });
-      const refusals = new Refusals({ pool: impatient, log, everyMs: 20 });
+      const refusals = new Refusals({ issues, pool: impatient, log, everyMs: 20 });
       try {
         await inTransaction(pool, async (db) => {
           await db.query('lock table refusal_counts in access exclusive mode');
@@ -232,7 +235,7 @@ describe('refused webhooks in PostgreSQL', function () {
 
       it('are not counted twice, and the log says how many may be missing', async () => {
         await behindProxy.query('select 1');
-        const refusals = new Refusals({ pool: behindProxy, log, everyMs: 20 });
+        const refusals = new Refusals({ issues, pool: behindProxy, log, everyMs: 20 });
         proxy.holdAnswers();
         for (let n = 0; n < 12; n += 1) refusals.note(arrivalTo(owner), REFUSED);
         await until('them to be stored', async () => (await counted()) === 12);

@@ -1,7 +1,7 @@
 // History that was settled before events were counted by whether a route took them.
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
-import { applyMigrations } from '../../db/migrate.ts';
+import { applyMigrations } from '../../db/apply-migrations.ts';
 import { idFloor, newId } from '../../core/ids.ts';
 import { settleHistory } from '../../db/history/settle.ts';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';

@@ -3,9 +3,10 @@ import { expect } from 'chai';
 import pMap from 'p-map';
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { breaker, Circuits, type Switched, switchedEndpoint } from '../support/circuits.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
+import { useFaultInstance } from '../support/fault-instance.ts';
+import type { OwnHookyard } from '../support/hookyard.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { onceMore, type Records, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 // A lost attempt is noticed after 15 s (heartbeat), a dead relay's lease ends after 6 s, a lost workflow is started
@@ -22,18 +23,10 @@ describe('circuits under load and faults @lanes', function () {
   let records: Records;
   let circuits: Circuits;
   let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
+  useFaultInstance((made) => {
+    ({ testInstance, records, receiver } = made);
     circuits = new Circuits(testInstance, records);
   });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
-  });
-  afterEach('every test starts its own workers', () =>
-    Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop())),
-  );
 
   interface Line extends Switched {
     source: SourceView;
@@ -74,7 +67,7 @@ describe('circuits under load and faults @lanes', function () {
   }
 
   it('costs an outage rows only, and delivers every event in order of receipt afterwards', async () => {
-    await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
+    await testInstance.onlyWorkers({}, {});
     const outage = await line({});
     const { source, route, endpoint } = outage;
     await open(outage);
@@ -110,7 +103,7 @@ describe('circuits under load and faults @lanes', function () {
   });
 
   it('opens once when two workers reach the threshold together, and lets nothing through afterwards', async () => {
-    await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
+    await testInstance.onlyWorkers({}, {});
     const both = await line({ circuitFailureThreshold: 10 }, onceMore(50, 10));
     await sendMany(both.source, 40);
     await untilState(both.route, 'open');
@@ -132,7 +125,7 @@ describe('circuits under load and faults @lanes', function () {
   });
 
   it('makes a probe again that was lost with its worker, and closes', async () => {
-    const worker = await testInstance.startWorker();
+    const worker = await testInstance.onlyWorker();
     const lost = await line({});
     await open(lost);
     const eventId = await records.accepted(lost.source, '{"order":1}');
@@ -150,7 +143,7 @@ describe('circuits under load and faults @lanes', function () {
   });
 
   it('goes on when a worker is killed while it releases: every event arrives', async () => {
-    const worker = await testInstance.startWorker(RELEASE);
+    const worker = await testInstance.onlyWorker(RELEASE);
     const cut = await line({});
     await open(cut);
     const before = cut.endpoint.requests.length;
@@ -166,7 +159,7 @@ describe('circuits under load and faults @lanes', function () {
   });
 
   it('starts the workflow of an open circuit again that was terminated', async () => {
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     const gone = await line({ circuitCooldownSeconds: 8 });
     await open(gone);
     const handle = testInstance.temporal.workflow.getHandle(circuitWorkflowId(gone.route.id));

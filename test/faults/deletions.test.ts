@@ -13,7 +13,8 @@ import { until } from '../support/until.ts';
 import { newId } from '../../core/ids.ts';
 import { TASK_QUEUE } from '../../core/workflow-names.ts';
 
-const EVENTS = 20_000;
+// Of 5000 each, the steps are three.
+const EVENTS = 12_000;
 // A killed worker's transaction is rolled back at once; steps are short.
 const PURGE_MS = 180_000;
 

@@ -1,13 +1,14 @@
 // More comes in than can be delivered: beyond its limit ingest refuses with 503 what it has no room for, keeps what it has
 // acknowledged, delivers the oldest first, and opens again by itself.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { Ledger } from '../support/ledger.ts';
-import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
+import type { OwnHookyard } from '../support/hookyard.ts';
+import type { Ledger } from '../support/ledger.ts';
+import type { Answer, Receiver } from '../support/receiver.ts';
+import { onceMore, type Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-const LIMIT = 300;
+const LIMIT = 200;
 // Destinations of one event; when each has its share, ten events, that is the limit in all.
 const FAN_OUT = LIMIT / 10;
 const SETTINGS = { HOOKYARD_MAX_BACKLOG: String(LIMIT) };
@@ -22,25 +23,11 @@ describe('more webhooks than deliveries @lanes', function () {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-    await testInstance.api.stop();
-    await testInstance.startApi(SETTINGS);
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
-  });
-  afterEach('every test starts its own workers', () =>
-    Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop())),
-  );
-
-  async function line(answer: Answer = {}, fields: Parameters<Records['pipe']>[1] = {}) {
-    const endpoint = receiver.endpoint(answer);
-    const made = await records.pipe(endpoint.url, fields);
-    return { ...made, endpoint, ledger: new Ledger(records, made.source, endpoint) };
-  }
+  let line: FaultInstance['line'];
+  useFaultInstance((made) => {
+    ({ testInstance, records, receiver, line } = made);
+  }, SETTINGS);
+  beforeEach('every test starts a worker when it wants one', () => testInstance.onlyWorkers());
 
   /**
    * Sends until something is refused: so slowly that the process looks several times before one destination has what is left
@@ -77,7 +64,7 @@ describe('more webhooks than deliveries @lanes', function () {
     expect(await ingestState()).to.equal('partly_full');
     expect((await other.ledger.post())?.status, 'another destination').to.equal(200);
 
-    await testInstance.startApi(SETTINGS);
+    await testInstance.startApi();
     expect((await burst.ledger.post())?.status, 'a process that starts later').to.equal(503);
 
     // One at a time, so that the order of arrival is the order of claiming.
@@ -98,10 +85,9 @@ describe('more webhooks than deliveries @lanes', function () {
 
   it('to a destination that does not answer leave the others alone', async () => {
     const gate = Promise.withResolvers<void>();
-    const hanging = await line(
-      { after: gate.promise },
-      { destination: { timeoutMs: 60_000, retryPolicy: onceMore(5) } },
-    );
+    const hanging = await line([{ after: gate.promise }], {
+      destination: { timeoutMs: 60_000, retryPolicy: onceMore(5) },
+    });
     const lively = await line();
     try {
       await testInstance.startWorker();
@@ -121,7 +107,7 @@ describe('more webhooks than deliveries @lanes', function () {
 
   it('to a destination that is down count while its circuit holds them', async () => {
     const answer: Answer = { status: 500 };
-    const down = await line(answer, {
+    const down = await line([answer], {
       destination: { retryPolicy: onceMore(20, 200) },
       route: { circuitFailureThreshold: 2, circuitCooldownSeconds: 3600, circuitProbeSuccessThreshold: 1 },
     });

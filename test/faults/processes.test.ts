@@ -2,10 +2,9 @@
 import { expect } from 'chai';
 import { request as httpRequest } from 'node:http';
 import { readPositions, sizeOf } from '../../core/positions.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { Ledger } from '../support/ledger.ts';
-import { type Answer, type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records, type SourceView } from '../support/records.ts';
+import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
+import type { OwnHookyard } from '../support/hookyard.ts';
+import type { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -20,47 +19,19 @@ describe('killed and ended processes', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
+  let line: FaultInstance['line'];
+  useFaultInstance((made) => {
+    ({ testInstance, records, line } = made);
   });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
-  });
-  afterEach('every test starts its own workers', () =>
-    Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop())),
-  );
-
-  interface Line {
-    source: SourceView;
-    endpoint: Endpoint;
-    ledger: Ledger;
-  }
-
-  /** A source that is routed to a receiver, and the ledger of what is sent to it. */
-  async function line(...answers: Answer[]): Promise<Line> {
-    const endpoint = receiver.endpoint(...answers);
-    const { source } = await records.pipe(endpoint.url);
-    return { source, endpoint, ledger: new Ledger(records, source, endpoint) };
-  }
-
-  /** Sends a webhook that must be acknowledged; returns the event's id. */
-  async function acknowledged(ledger: Ledger): Promise<string> {
-    const answer = await ledger.post();
-    expect(answer?.status).to.equal(200);
-    return answer?.body.eventId ?? '';
-  }
 
   it('makes an attempt again whose worker was killed in the middle of it, regular or local', async () => {
-    const worker = await testInstance.startWorker(WORKFLOW);
+    const worker = await testInstance.onlyWorker(WORKFLOW);
     const held = new Promise<void>(() => undefined);
-    const regular = await line({ after: held }, {});
-    const quick = await line({}, { after: held }, {});
-    await acknowledged(quick.ledger);
+    const regular = await line([{ after: held }, {}]);
+    const quick = await line([{}, { after: held }, {}]);
+    await quick.ledger.accepted();
     await quick.ledger.settle(RECOVERY_MS);
-    const eventIds = [await acknowledged(regular.ledger), await acknowledged(quick.ledger)];
+    const eventIds = [await regular.ledger.accepted(), await quick.ledger.accepted()];
     await until(
       'both attempts to run',
       () => regular.endpoint.requests.length === 1 && quick.endpoint.requests.length === 2,
@@ -83,12 +54,12 @@ describe('killed and ended processes', function () {
 
   it('delivers what a worker was about to start when it was killed', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await testInstance.startWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
+    const worker = await testInstance.onlyWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line();
-    await acknowledged(ledger);
+    await ledger.accepted();
     await ledger.settle(RECOVERY_MS);
     proxy.holdRequests();
-    const eventId = await acknowledged(ledger);
+    const eventId = await ledger.accepted();
     const [delivery] = await records.deliveries(eventId);
     await until('the start to be under way', () => proxy.isHolding(delivery?.id ?? ''));
     await worker.kill();
@@ -101,12 +72,12 @@ describe('killed and ended processes', function () {
 
   it('delivers once what a killed worker had started without learning that it had', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
-    const worker = await testInstance.startWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
+    const worker = await testInstance.onlyWorker({ ...WORKFLOW, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line();
-    await acknowledged(ledger);
+    await ledger.accepted();
     await ledger.settle(RECOVERY_MS);
     proxy.holdAnswers();
-    const eventId = await acknowledged(ledger);
+    const eventId = await ledger.accepted();
     const [delivery] = await records.deliveries(eventId);
     await until('the workflow to be started', () =>
       testInstance.temporal.workflow.getHandle(delivery?.id ?? '').describe(),
@@ -119,6 +90,7 @@ describe('killed and ended processes', function () {
   });
 
   it('delivers what an API acknowledged right before it was killed @lanes', async () => {
+    await testInstance.onlyWorkers();
     const { ledger } = await line();
     const posts = Array.from({ length: 40 }, () => ledger.post());
     await Promise.race(posts.map(async (post) => (await post)?.status === 200 || new Promise(() => undefined)));
@@ -130,13 +102,13 @@ describe('killed and ended processes', function () {
   });
 
   it('gives the work of a killed worker to another one @lanes', async () => {
-    const workers = await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
+    const workers = await testInstance.onlyWorkers({}, {});
     await until('both to hold positions', async () => (await positionsPerRelay()).join() === '1024,1024');
     const gate = Promise.withResolvers<void>();
-    const { ledger, endpoint } = await line(...Array.from({ length: 20 }, () => ({ after: gate.promise })), {});
+    const { ledger, endpoint } = await line([...Array.from({ length: 20 }, () => ({ after: gate.promise })), {}]);
     await Promise.all(Array.from({ length: 60 }, () => ledger.post()));
     await until('attempts to run', () => endpoint.requests.length >= 20);
-    await workers[0]?.kill();
+    await workers[0].kill();
     gate.resolve();
     await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
     expect(ledger.acknowledged.size).to.equal(80);
@@ -145,10 +117,10 @@ describe('killed and ended processes', function () {
   });
 
   it('lets a running attempt finish when a worker is told to end @lanes', async () => {
-    const worker = await testInstance.startWorker();
+    const worker = await testInstance.onlyWorker();
     const gate = Promise.withResolvers<void>();
-    const { ledger, endpoint } = await line({ after: gate.promise });
-    const eventId = await acknowledged(ledger);
+    const { ledger, endpoint } = await line([{ after: gate.promise }]);
+    const eventId = await ledger.accepted();
     await until('the attempt to run', () => endpoint.requests.length === 1);
     const ended = worker.stop();
     await until('the worker to begin its end', () => worker.output().includes('worker ends'));
@@ -160,7 +132,7 @@ describe('killed and ended processes', function () {
   });
 
   it('finishes running requests when the API is told to end, and takes no others', async () => {
-    await testInstance.startWorker();
+    await testInstance.onlyWorker();
     const { ledger, source, endpoint } = await line();
     const { api } = testInstance;
     const slow = slowRequest(`${api.url}${new URL(source.webhookUrl).pathname}`);

@@ -2,11 +2,11 @@
 // because its result could not be recorded.
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { Ledger } from '../support/ledger.ts';
+import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
+import type { OwnHookyard } from '../support/hookyard.ts';
 import { readOnlySwitch } from '../support/read-only.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import type { Endpoint } from '../support/receiver.ts';
+import { onceMore, type Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 const RECOVERY_MS = 180_000;
@@ -20,19 +20,14 @@ describe('a database that takes no writes @lanes', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-    await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
+  let line: FaultInstance['line'];
+  useFaultInstance(async (made) => {
+    ({ testInstance, records, line } = made);
+    await testInstance.onlyWorkers({}, {});
   });
 
   it('makes ingest answer 503 and readiness fail, while what is stored can be read', async () => {
-    const { source } = await records.pipe(receiver.endpoint().url, {
+    const { source } = await line([], {
       source: { idempotencyKey: { jsonPath: '$.n', windowSeconds: 60 } },
     });
     const { eventId } = (await records.post(source, '{"n":0}')).body;
@@ -62,12 +57,10 @@ describe('a database that takes no writes @lanes', function () {
   it('has no attempt sent twice, and everything delivered and recorded once afterwards', async () => {
     const gate = Promise.withResolvers<void>();
     const held = Array.from({ length: HELD }, (_, n) => ({ status: n % 2 === 0 ? 200 : 500, after: gate.promise }));
-    const endpoint = receiver.endpoint(...held, {});
-    const { source } = await records.pipe(endpoint.url, {
+    const { ledger, endpoint } = await line([...held, {}], {
       destination: { retryPolicy: onceMore(5, 200) },
       route: { circuitFailureThreshold: 100 },
     });
-    const ledger = new Ledger(records, source, endpoint);
     const database = readOnlySwitch(testInstance.databaseUrl);
     let sending = true;
     const senders = Array.from({ length: SENDERS }, async () => {

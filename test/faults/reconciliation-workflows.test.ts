@@ -4,10 +4,11 @@ import { circuitStatus } from '../../workflows/messages.ts';
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { arrivals, disagreements, REPAIRED_MS, WORKFLOW } from '../support/disagreements.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { useFaultInstance } from '../support/fault-instance.ts';
+import type { OwnHookyard } from '../support/hookyard.ts';
+import type { Receiver } from '../support/receiver.ts';
 import { pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore, type Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 describe('disagreements of PostgreSQL and Temporal about workflows', function () {
@@ -15,15 +16,10 @@ describe('disagreements of PostgreSQL and Temporal about workflows', function ()
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
+  useFaultInstance(async (made) => {
+    ({ testInstance, records, receiver } = made);
     await testInstance.startWorker(WORKFLOW);
     await pauseReconciliation(testInstance);
-  });
-  after(async () => {
-    await testInstance?.close();
-    await receiver?.close();
   });
 
   const { workflow, statusOf, lose, waitingForRetry, parked } = disagreements(() => ({

@@ -1,9 +1,7 @@
 // A worker whose process dies is replaced at once, and no change of who works on what makes an attempt twice.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { Ledger } from '../support/ledger.ts';
-import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
+import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
+import type { OwnHookyard } from '../support/hookyard.ts';
 import type { Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -18,25 +16,10 @@ interface LeaseRow {
 describe('recovery of relays @lanes', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
+  let line: FaultInstance['line'];
+  useFaultInstance((made) => {
+    ({ testInstance, line } = made);
   });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
-  });
-  afterEach('every test starts its own workers', () =>
-    Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop())),
-  );
-
-  async function line(...answers: Answer[]) {
-    const endpoint = receiver.endpoint(...answers);
-    const { source } = await records.pipe(endpoint.url);
-    return { endpoint, ledger: new Ledger(records, source, endpoint) };
-  }
 
   async function leases(): Promise<LeaseRow[]> {
     const { rows } = await testInstance.pool.query<LeaseRow>(
@@ -73,7 +56,7 @@ describe('recovery of relays @lanes', function () {
     });
 
   it('gives the positions of a killed worker to another one before their lease ends', async () => {
-    const [killed, other] = await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
+    const [killed, other] = await testInstance.onlyWorkers({}, {});
     await shared(killed, other);
     const lease = await leaseOf(killed);
     const { ledger } = await line();
@@ -86,7 +69,7 @@ describe('recovery of relays @lanes', function () {
   });
 
   it('does not keep a worker waiting for the lease of the one that was killed before it', async () => {
-    const killed = await testInstance.startWorker();
+    const killed = await testInstance.onlyWorker();
     await shared(killed);
     const lease = await leaseOf(killed);
     await killed.kill();
@@ -100,10 +83,10 @@ describe('recovery of relays @lanes', function () {
   });
 
   it('starts nothing twice that is in flight when another worker takes its share', async () => {
-    const first = await testInstance.startWorker();
+    const first = await testInstance.onlyWorker();
     await shared(first);
     const gate = Promise.withResolvers<void>();
-    const { ledger, endpoint } = await line({ after: gate.promise });
+    const { ledger, endpoint } = await line([{ after: gate.promise }]);
     await Promise.all(Array.from({ length: 30 }, () => ledger.post()));
     await until('attempts to run', () => endpoint.requests.length >= 30);
     const second = await testInstance.startWorker();
@@ -119,10 +102,10 @@ describe('recovery of relays @lanes', function () {
   });
 
   it('leaves what waits to others when a worker is told to end, and lets its own attempts finish', async () => {
-    const ending = await testInstance.startWorker({ HOOKYARD_SHUTDOWN_SECONDS: '60' });
+    const ending = await testInstance.onlyWorker({ HOOKYARD_SHUTDOWN_SECONDS: '60' });
     await shared(ending);
     const gate = Promise.withResolvers<void>();
-    const held = await line({ after: gate.promise });
+    const held = await line([{ after: gate.promise }]);
     await Promise.all(Array.from({ length: 10 }, () => held.ledger.post()));
     await until('attempts to run', () => held.endpoint.requests.length >= 10);
     const ended = ending.stop();
@@ -140,10 +123,10 @@ describe('recovery of relays @lanes', function () {
   });
 
   it('keeps what it has under way in workflows from others when a worker is told to end', async () => {
-    const ending = await testInstance.startWorker({ HOOKYARD_LANE: 'workflow', HOOKYARD_SHUTDOWN_SECONDS: '60' });
+    const ending = await testInstance.onlyWorker({ HOOKYARD_LANE: 'workflow', HOOKYARD_SHUTDOWN_SECONDS: '60' });
     await shared(ending);
     const gate = Promise.withResolvers<void>();
-    const held = await line({ after: gate.promise });
+    const held = await line([{ after: gate.promise }]);
     await Promise.all(Array.from({ length: 10 }, () => held.ledger.post()));
     await until('attempts to run', () => held.endpoint.requests.length >= 10);
     const other = await testInstance.startWorker({ HOOKYARD_LANE: 'express' });
@@ -166,10 +149,10 @@ describe('recovery of relays @lanes', function () {
   });
 
   it('lets a worker work on whose lock connection breaks, and has it take the lock again', async () => {
-    const [first, second] = await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
+    const [first, second] = await testInstance.onlyWorkers({}, {});
     const before = await shared(first, second);
     const gate = Promise.withResolvers<void>();
-    const { ledger, endpoint } = await line({ after: gate.promise });
+    const { ledger, endpoint } = await line([{ after: gate.promise }]);
     await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
     await until('attempts to run', () => endpoint.requests.length >= 20);
     const broken = await lockHolders();

@@ -1,10 +1,10 @@
 // PostgreSQL and Temporal that stop, crash and come back while Hookyard works: nothing that was acknowledged is lost.
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { Ledger } from '../support/ledger.ts';
-import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
+import type { OwnHookyard } from '../support/hookyard.ts';
+import type { Ledger } from '../support/ledger.ts';
+import { onceMore, type Records } from '../support/records.ts';
 import { killPart, startPart, stopPart } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -19,15 +19,10 @@ describe('servers that are away for a while @lanes', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
+  let line: FaultInstance['line'];
+  useFaultInstance(async (made) => {
+    ({ testInstance, records, line } = made);
     await testInstance.startWorker();
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
   });
 
   const ways: [way: string, end: typeof stopPart][] = [
@@ -37,7 +32,7 @@ describe('servers that are away for a while @lanes', function () {
   for (const [way, end] of ways) {
     it(`refuses webhooks with 503 while PostgreSQL is ${way}, and goes on by itself when it is back`, async () => {
       const gate = Promise.withResolvers<void>();
-      const { ledger, endpoint } = await line({}, { after: gate.promise }, {});
+      const { ledger, endpoint } = await line([{}, { after: gate.promise }, {}]);
       await ledger.post();
       await ledger.settle(RECOVERY_MS);
       await ledger.post();
@@ -83,16 +78,12 @@ describe('servers that are away for a while @lanes', function () {
     const own = new URL(testInstance.databaseUrl);
     const proxy = await startTcpProxy(own.host);
     own.host = proxy.address;
-    const replaceWorker = async (settings: Record<string, string> = {}) => {
-      await Promise.all(testInstance.workers.splice(0).map((worker) => worker.stop()));
-      await testInstance.startWorker(settings);
-    };
-    await replaceWorker({ DATABASE_URL: own.href });
+    await testInstance.onlyWorker({ DATABASE_URL: own.href });
     try {
       const gate = Promise.withResolvers<void>();
-      const endpoint = receiver.endpoint({}, { status: 500, after: gate.promise }, {});
-      const { source } = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(5, 20) } });
-      const ledger = new Ledger(records, source, endpoint);
+      const { ledger, endpoint } = await line([{}, { status: 500, after: gate.promise }, {}], {
+        destination: { retryPolicy: onceMore(5, 20) },
+      });
       // The first one leaves nothing to be read between the answer of the destination and its recording.
       await ledger.post();
       await ledger.settle(RECOVERY_MS);
@@ -107,7 +98,7 @@ describe('servers that are away for a while @lanes', function () {
       expect(ledger.arrivals(eventId)).to.equal(2);
     } finally {
       proxy.breakConnections();
-      await replaceWorker();
+      await testInstance.onlyWorker();
       await proxy.close();
     }
   });
@@ -157,13 +148,6 @@ describe('servers that are away for a while @lanes', function () {
       expect([...load.statuses]).to.deep.equal([200]);
       await ledger.settle(RECOVERY_MS);
     });
-  }
-
-  /** A source that is routed to a receiver, and the ledger of what is sent to it. */
-  async function line(...answers: Answer[]) {
-    const endpoint = receiver.endpoint(...answers);
-    const { source } = await records.pipe(endpoint.url);
-    return { endpoint, source, ledger: new Ledger(records, source, endpoint) };
   }
 });
 

@@ -1,5 +1,5 @@
 // A short run of `npm run torture`, with its own servers and processes: the same command that anyone can run for longer. `npm test`
-// runs it in one lane, by turns of the day, and `npm test -- --all` in both.
+// runs it in one lane, by turns of the day, and `npm test -- --all` for longer in both.
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,12 +15,13 @@ import { readOptions } from '../torture/options.ts';
 import { FAULT_KINDS, planRounds } from '../torture/schedule.ts';
 import { startLoad } from '../torture/sender.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { atLength } from '../support/thorough.ts';
 import { until } from '../support/until.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const SEED = 1;
-const FAULTS = 12;
-const EVENTS = 500;
+const FAULTS = atLength(6, 2);
+const EVENTS = atLength(250, 2);
 // By turns it is said here, else it is the lane of this part of the tests.
 const named = process.env.TORTURE_LANE ?? process.env.HOOKYARD_LANE;
 const [LANE = 'workflow'] = LANE_SETTINGS.filter((lane) => lane === named);

@@ -209,6 +209,21 @@ describe('export of histories of notifications', () => {
     await handle.result().catch(() => undefined);
     save('notification-dropped', historyToJSON(await handle.fetchHistory()));
   });
+
+  it('alert-sent', async () => {
+    const silent = ApplicationFailure.retryable('The channel answered 503', 'ChannelAway');
+    const { handle } = await mail.startAlert([silent, { status: 'sent' }]);
+    await handle.result();
+    save('alert-sent', historyToJSON(await handle.fetchHistory()));
+  });
+
+  it('alert-given-up', async () => {
+    const { handle } = await mail.startAlert([
+      ApplicationFailure.nonRetryable('The channel answered 410', 'ChannelRefused'),
+    ]);
+    await handle.result().catch(() => undefined);
+    save('alert-given-up', historyToJSON(await handle.fetchHistory()));
+  });
 });
 
 describe('export of histories of replays', () => {

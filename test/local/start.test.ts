@@ -12,6 +12,7 @@ const project = join(import.meta.dirname, '..', '..');
 describe('npm start', () => {
   let dataDir: string;
   let runs: Run[];
+  let isKept = false;
 
   beforeEach(() => {
     dataDir = join(project, '.test-data', `start-${process.pid}`);
@@ -22,8 +23,10 @@ describe('npm start', () => {
     for (const run of runs) await run.kill();
     for (const pid of processesOf(dataDir)) process.kill(pid, 'SIGKILL');
     await waitFor(async () => processesOf(dataDir).length === 0 || undefined, 10_000);
-    rmSync(dataDir, { recursive: true, force: true });
+    if (!isKept) removeData();
   });
+
+  const removeData = () => rmSync(dataDir, { recursive: true, force: true });
 
   const start = (settings: Record<string, string> = {}) => {
     const run = new Run(project, dataDir, settings);
@@ -31,110 +34,121 @@ describe('npm start', () => {
     return run;
   };
 
-  it('carries a first webhook with the commands it prints, refuses a second start, ends completely on SIGTERM', async () => {
-    const first = start();
-    let listening: ChildProcess | undefined;
-    try {
+  // One after the other in one data folder: only the first one has to make its databases.
+  describe('again and again', () => {
+    before(() => {
+      isKept = true;
+    });
+    after(() => {
+      isKept = false;
+      removeData();
+    });
+
+    it('carries a first webhook with the commands it prints, refuses a second start, ends completely on SIGTERM', async () => {
+      const first = start();
+      let listening: ChildProcess | undefined;
+      try {
+        await first.ready();
+        expect(first.output).to.match(/API key {6}whr_\S+/);
+        expect(statSync(join(dataDir, 'keys', 'api-key')).mode & 0o777).to.equal(0o600);
+        const [listen = '', send = '', list = ''] = first.printedCommands();
+        const received = startInShell(listen.replace('listen 4000', 'listen 0'));
+        listening = received.child;
+        await waitFor(async () => received.output().includes('Ctrl-C ends it') || undefined, 20_000);
+        const eventId = runInShell(send).trim();
+        expect(eventId).to.match(/^evt_/);
+        await waitFor(async () => received.output().includes(`POST ${eventId}`) || undefined, 20_000);
+        await waitFor(async () => runInShell(list).includes('delivered') || undefined, 20_000);
+        // The port was chosen freely; commands of this folder find it.
+        expect(whoami(dataDir)).to.include(first.printedUrl());
+
+        const second = start();
+        expect(await second.exitCode()).to.equal(1);
+        expect(second.problems()).to.deep.equal([
+          `hookyard: Hookyard already runs on ${dataDir} (pid ${first.supervisorPid()}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
+        ]);
+      } finally {
+        await endGroup(listening);
+      }
+      first.child.kill('SIGTERM');
+      expect(await first.exitCode()).to.equal(0);
+      // There is no load balancer to drain.
+      expect(first.output).to.include('HOOKYARD_DRAIN_SECONDS=0').and.not.include('not ready any more');
+      expect(processesOf(dataDir)).to.deep.equal([]);
+      // Mistakes of our own, which are tried again and may go unseen.
+      expect(first.output).not.to.match(/\b(?:Reference|Type|Range)Error\b/);
+      expect(existsSync(join(dataDir, 'run', 'url'))).to.equal(false);
+      // The API key is printed once, for its owner to use; no other secret is, and none at all is in a log.
+      const [apiKey = '', ...others] = ['keys/api-key', 'keys/encryption-keys', 'postgres-password'].map((name) =>
+        readFileSync(join(dataDir, name), 'utf8').trim().replace(/^\w+:/, ''),
+      );
+      const logs = join(dataDir, 'logs');
+      const logged = readdirSync(logs).map((name) => readFileSync(join(logs, name), 'utf8'));
+      expect(logged.join('\n')).to.match(/database system is ready/);
+      expect(first.output).to.include(apiKey);
+      for (const text of [first.output.replaceAll(apiKey, ''), ...logged]) {
+        for (const secret of [apiKey, ...others]) expect(text).to.not.include(secret);
+      }
+    }).timeout(3 * START_DEADLINE_MS);
+
+    it('starts again after kill -9 of everything, and takes one Ctrl-C that arrives twice as one', async () => {
+      const first = start();
       await first.ready();
-      expect(first.output).to.match(/API key {6}whr_\S+/);
-      expect(statSync(join(dataDir, 'keys', 'api-key')).mode & 0o777).to.equal(0o600);
-      const [listen = '', send = '', list = ''] = first.printedCommands();
-      const received = startInShell(listen.replace('listen 4000', 'listen 0'));
-      listening = received.child;
-      await waitFor(async () => received.output().includes('Ctrl-C ends it') || undefined, 20_000);
-      const eventId = runInShell(send).trim();
-      expect(eventId).to.match(/^evt_/);
-      await waitFor(async () => received.output().includes(`POST ${eventId}`) || undefined, 20_000);
-      await waitFor(async () => runInShell(list).includes('delivered') || undefined, 20_000);
-      // The port was chosen freely; commands of this folder find it.
-      expect(whoami(dataDir)).to.include(first.printedUrl());
+      const left = processesOf(dataDir);
+      for (const pid of [first.child.pid ?? 0, first.supervisorPid(), ...left]) process.kill(pid, 'SIGKILL');
+      await first.exitCode();
 
       const second = start();
-      expect(await second.exitCode()).to.equal(1);
-      expect(second.problems()).to.deep.equal([
-        `hookyard: Hookyard already runs on ${dataDir} (pid ${first.supervisorPid()}); stop it first, or set HOOKYARD_DATA_DIR to another folder.`,
-      ]);
-    } finally {
-      await endGroup(listening);
-    }
-    first.child.kill('SIGTERM');
-    expect(await first.exitCode()).to.equal(0);
-    // There is no load balancer to drain.
-    expect(first.output).to.include('HOOKYARD_DRAIN_SECONDS=0').and.not.include('not ready any more');
-    expect(processesOf(dataDir)).to.deep.equal([]);
-    // Mistakes of our own, which are tried again and may go unseen.
-    expect(first.output).not.to.match(/\b(?:Reference|Type|Range)Error\b/);
-    expect(existsSync(join(dataDir, 'run', 'url'))).to.equal(false);
-    // The API key is printed once, for its owner to use; no other secret is, and none at all is in a log.
-    const [apiKey = '', ...others] = ['keys/api-key', 'keys/encryption-keys', 'postgres-password'].map((name) =>
-      readFileSync(join(dataDir, name), 'utf8').trim().replace(/^\w+:/, ''),
-    );
-    const logs = join(dataDir, 'logs');
-    const logged = readdirSync(logs).map((name) => readFileSync(join(logs, name), 'utf8'));
-    expect(logged.join('\n')).to.match(/database system is ready/);
-    expect(first.output).to.include(apiKey);
-    for (const text of [first.output.replaceAll(apiKey, ''), ...logged]) {
-      for (const secret of [apiKey, ...others]) expect(text).to.not.include(secret);
-    }
-  }).timeout(3 * START_DEADLINE_MS);
+      await second.ready();
+      expect(second.output).not.to.match(/whr_\w/);
+      second.child.kill('SIGINT');
+      second.child.kill('SIGINT');
+      expect(await second.exitCode()).to.equal(0);
+      expect(second.output).not.to.contain('ending at once');
+      expect(processesOf(dataDir)).to.deep.equal([]);
+    }).timeout(3 * START_DEADLINE_MS);
 
-  it('starts again after kill -9 of everything, and takes one Ctrl-C that arrives twice as one', async () => {
-    const first = start();
-    await first.ready();
-    const left = processesOf(dataDir);
-    for (const pid of [first.child.pid ?? 0, first.supervisorPid(), ...left]) process.kill(pid, 'SIGKILL');
-    await first.exitCode();
+    it('starts again when only the supervisor was killed, ending what it left', async () => {
+      const first = start();
+      await first.ready();
+      process.kill(first.supervisorPid(), 'SIGKILL');
+      await first.exitCode();
+      expect(processesOf(dataDir)).not.to.deep.equal([]);
 
-    const second = start();
-    await second.ready();
-    expect(second.output).not.to.match(/whr_\w/);
-    second.child.kill('SIGINT');
-    second.child.kill('SIGINT');
-    expect(await second.exitCode()).to.equal(0);
-    expect(second.output).not.to.contain('ending at once');
-    expect(processesOf(dataDir)).to.deep.equal([]);
-  }).timeout(3 * START_DEADLINE_MS);
+      const second = start();
+      await second.ready();
+      expect(second.output).to.match(/ending postgres \(pid \d+\), left over from an earlier run/);
+      second.child.kill('SIGTERM');
+      expect(await second.exitCode()).to.equal(0);
+      expect(processesOf(dataDir)).to.deep.equal([]);
+    }).timeout(3 * START_DEADLINE_MS);
 
-  it('starts again when only the supervisor was killed, ending what it left', async () => {
-    const first = start();
-    await first.ready();
-    process.kill(first.supervisorPid(), 'SIGKILL');
-    await first.exitCode();
-    expect(processesOf(dataDir)).not.to.deep.equal([]);
+    it('starts a role, PostgreSQL or Temporal again when it is killed', async () => {
+      const run = start();
+      await run.ready();
+      for (const [name, again] of [
+        ['worker', 'worker is ready again'],
+        ['temporal', 'Temporal runs again'],
+        ['postgres', 'PostgreSQL runs again'],
+      ] as const) {
+        process.kill(Number(readFileSync(join(dataDir, 'run', `${name}.pid`), 'utf8')), 'SIGKILL');
+        expect(await waitFor(async () => run.output.includes(again) || undefined, 60_000), again).to.equal(true);
+      }
+      run.child.kill('SIGTERM');
+      expect(await run.exitCode()).to.equal(0);
+      expect(processesOf(dataDir)).to.deep.equal([]);
+    }).timeout(3 * START_DEADLINE_MS);
 
-    const second = start();
-    await second.ready();
-    expect(second.output).to.match(/ending postgres \(pid \d+\), left over from an earlier run/);
-    second.child.kill('SIGTERM');
-    expect(await second.exitCode()).to.equal(0);
-    expect(processesOf(dataDir)).to.deep.equal([]);
-  }).timeout(3 * START_DEADLINE_MS);
-
-  it('starts a role, PostgreSQL or Temporal again when it is killed', async () => {
-    const run = start();
-    await run.ready();
-    for (const [name, again] of [
-      ['worker', 'worker is ready again'],
-      ['temporal', 'Temporal runs again'],
-      ['postgres', 'PostgreSQL runs again'],
-    ] as const) {
-      process.kill(Number(readFileSync(join(dataDir, 'run', `${name}.pid`), 'utf8')), 'SIGKILL');
-      expect(await waitFor(async () => run.output.includes(again) || undefined, 60_000), again).to.equal(true);
-    }
-    run.child.kill('SIGTERM');
-    expect(await run.exitCode()).to.equal(0);
-    expect(processesOf(dataDir)).to.deep.equal([]);
-  }).timeout(3 * START_DEADLINE_MS);
-
-  it('ends with the reason when PostgreSQL cannot be brought back', async () => {
-    const run = start();
-    await run.ready();
-    rmSync(join(dataDir, 'postgres', 'global', 'pg_control'));
-    process.kill(Number(readFileSync(join(dataDir, 'run', 'postgres.pid'), 'utf8')), 'SIGKILL');
-    expect(await run.exitCode()).to.equal(1);
-    expect(run.problems().at(-1)).to.match(/^hookyard: PostgreSQL cannot be kept running: .*pg_control/);
-    expect(processesOf(dataDir)).to.deep.equal([]);
-  }).timeout(2 * START_DEADLINE_MS);
+    it('ends with the reason when PostgreSQL cannot be brought back', async () => {
+      const run = start();
+      await run.ready();
+      rmSync(join(dataDir, 'postgres', 'global', 'pg_control'));
+      process.kill(Number(readFileSync(join(dataDir, 'run', 'postgres.pid'), 'utf8')), 'SIGKILL');
+      expect(await run.exitCode()).to.equal(1);
+      expect(run.problems().at(-1)).to.match(/^hookyard: PostgreSQL cannot be kept running: .*pg_control/);
+      expect(processesOf(dataDir)).to.deep.equal([]);
+    }).timeout(2 * START_DEADLINE_MS);
+  });
 
   it('refuses unknown and wrong variables, one line each', async () => {
     const run = start({ HOOKYARD_PROT: '3000', HOOKYARD_PLAN: 'gold' });

@@ -52,6 +52,11 @@ describe('rotation of encryption keys', () => {
       type: 's3',
       config: { bucket: 'events', region: 'eu-central-1', accessKeyId: 'id', secretAccessKey: 'the-secret-key' },
     });
+    const secret = () => `whsec_${randomBytes(24).toString('base64')}`;
+    const channel = await testInstance.client.create('/api/alert-channels', {
+      ...{ name: 'Tool', type: 'webhook', config: { url: endpoint.url, secret: secret() } },
+    });
+    await testInstance.client.post(`/api/alert-channels/${channel.id}/rotate-secret`, { secret: secret() });
     createdKey = await createKey();
     // More than one page of values to re-encrypt.
     await insertSources(MANY);

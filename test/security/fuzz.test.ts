@@ -9,12 +9,13 @@ import { body, headers, query, wire } from '../support/hostile-input.ts';
 import { send } from '../support/http-client.ts';
 import { LOOP_WATCH, longTurns } from '../support/loop-watch.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { atLength } from '../support/thorough.ts';
 
 // Of processor time in one turn. The budgets are far below; this bar has room for garbage collection and a slow machine.
 const LONGEST_TURN_MS = 1000;
-const BODIES_MS = 10_000;
-const MAPPINGS_MS = 4000;
-const WIRES_MS = 4000;
+const BODIES_MS = atLength(5000, 2);
+const MAPPINGS_MS = atLength(2000, 2);
+const WIRES_MS = atLength(2000, 2);
 const SOCKET_MS = 1500;
 
 const seed = Number(process.env.FUZZ_SEED) || Date.now() % 2 ** 31;

@@ -82,8 +82,8 @@ describe('Mappings that are too much work', function () {
     await until(
       'every delivery to the warehouse to end',
       async () => {
-        longest = Math.max(longest, await delivered());
-        count += 1;
+        for (let n = 0; n < 4; n += 1) longest = Math.max(longest, await delivered());
+        count += 4;
         const { rows } = await attacker.pool.query<{ open: number }>(
           `select count(*) filter (where status in ('pending', 'retrying'))::int as open from deliveries where destination_id = $1`,
           [pipe.destinationId],

@@ -18,9 +18,8 @@ describe('an organization whose deliveries wait', function () {
   let receiver: Receiver;
   let other: Neighbour;
   before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    await testInstance.api.stop();
-    await testInstance.startApi({ HOOKYARD_MAX_BACKLOG: String(LIMIT) });
+    const settings = { HOOKYARD_MAX_BACKLOG: String(LIMIT) };
+    [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
     other = await addNeighbour(testInstance);
   });
   after(async () => {
@@ -132,9 +131,8 @@ describe('an organization whose deliveries wait', function () {
   });
 
   it('is alone before there is another, and then has everything', async () => {
-    const alone = await startHookyard();
+    const alone = await startHookyard(undefined, { HOOKYARD_MAX_BACKLOG: '100' });
     try {
-      await alone.startApi({ HOOKYARD_MAX_BACKLOG: '100' });
       const records = new Records(alone);
       const { source } = await fanOut({ records }, [receiver.endpoint(500).url], 20);
       for (let number = 0; number < 5; number += 1) await records.accepted(source, '{}');

@@ -31,7 +31,9 @@ const operations: Operation[] = Object.entries(described.paths).flatMap(([path, 
 // Found here by the path and not as the API does, so that a wrong tag is seen.
 const RECORDS: Record<string, string> = {
   'api-keys': 'keys',
+  'alert-channels': 'alerts',
   'notification-recipients': 'routes',
+  providers: 'sources',
   metrics: 'deliveries',
 };
 const OTHERS: Record<string, string[]> = {

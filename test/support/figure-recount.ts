@@ -15,8 +15,8 @@ interface Fact {
   latency: number;
 }
 
-/** What the rows do not hold: that a filter of a route refused an event. */
-export type Refusal = Pick<Fact, 'at' | 'source' | 'route'>;
+/** What the rows do not hold: that a filter of a route refused an event, or that a webhook was refused for a cause (`kind`). */
+export type Refusal = Pick<Fact, 'at' | 'source'> & Partial<Pick<Fact, 'route' | 'kind'>>;
 
 const VISIBLE = 'exists (select from sources s where s.id = d.source_id)';
 
@@ -45,7 +45,7 @@ const STATEMENTS = {
 
 async function factsOf(pool: Pool, question: FigureQuestion, refusals: Refusal[]): Promise<Partial<Fact>[]> {
   const { metric, groupBy, where, organizationId } = question;
-  if (metric === 'filtered') return refusals;
+  if (metric === 'filtered' || metric === 'refused') return refusals;
   const byRoute = metric === 'events' && (groupBy === 'route' || where.routeId !== undefined);
   const name = metric === 'latency' ? 'attempts' : byRoute ? 'eventsOfRoutes' : metric;
   const { rows } = await pool.query<Partial<Fact>>(STATEMENTS[name], [organizationId]);
@@ -103,6 +103,15 @@ function mapped<Value>(
 function figuresOf(metric: FigureQuestion['metric'], facts: Partial<Fact>[], isTotal: boolean): Figures {
   const count = (is: (fact: Partial<Fact>) => boolean) => facts.filter(is).length;
   if (metric === 'events' || metric === 'filtered') return { [metric]: facts.length };
+  if (metric === 'refused')
+    return {
+      refused: facts.length,
+      causes: mapped(
+        facts,
+        ({ kind }) => String(kind),
+        (some) => some.length,
+      ),
+    };
   if (metric === 'deliveries')
     return Object.fromEntries(
       ['delivered', 'failed', 'failedOver', 'notSent', 'cancelled'].map((kind) => [

@@ -54,6 +54,8 @@ export interface OwnHookyard extends Hookyard {
   startApi(settings?: Record<string, string>): Promise<Service>;
   /** @param settings environment variables besides those of this Hookyard */
   startWorker(settings?: Record<string, string>): Promise<Service>;
+  /** Workers with these settings, one for each, and no others: those that run and have them, else new ones. */
+  onlyWorkers<Wanted extends Record<string, string>[]>(...wanted: Wanted): Promise<{ [Each in keyof Wanted]: Service }>;
   /** The only worker that runs, when it has these settings; else a new one in place of the others. */
   onlyWorker(settings?: Record<string, string>): Promise<Service>;
 }
@@ -123,14 +125,23 @@ export async function startHookyard(
       settingsOf.set(worker, JSON.stringify(settings));
       return worker;
     },
+    async onlyWorkers<Wanted extends Record<string, string>[]>(...wanted: Wanted) {
+      const others = testInstance.workers.filter(({ running }) => running);
+      const kept = wanted.map((settings) => {
+        const place = others.findIndex((worker) => settingsOf.get(worker) === JSON.stringify(settings));
+        return place === -1 ? undefined : others.splice(place, 1)[0];
+      });
+      testInstance.workers = kept.filter((worker) => worker !== undefined);
+      await Promise.all(others.map((worker) => worker.stop()));
+      const workers = kept.map((worker, index) => worker ?? testInstance.startWorker(wanted[index]));
+      return (await Promise.all(workers)) as { [Each in keyof Wanted]: Service };
+    },
     async onlyWorker(settings = {}) {
-      const [worker, ...others] = testInstance.workers.filter(({ running }) => running);
-      if (worker && others.length === 0 && settingsOf.get(worker) === JSON.stringify(settings)) return worker;
-      await Promise.all(testInstance.workers.splice(0).map((other) => other.stop()));
-      return testInstance.startWorker(settings);
+      return (await testInstance.onlyWorkers(settings))[0];
     },
     async close() {
-      await Promise.all(started.map((service) => service.stop()));
+      // What they would put in order goes with the database, and is tested where processes are told to end.
+      await Promise.all(started.map((service) => service.kill()));
       await Promise.all([pool.end(), connection.close()]);
       await drop();
       rmSync(folder, { recursive: true, force: true });

@@ -30,6 +30,13 @@ export class Ledger {
     return answer;
   }
 
+  /** Sends the next webhook, which must be acknowledged. @returns the event's id */
+  async accepted(): Promise<string> {
+    const answer = await this.post();
+    expect(answer?.status).to.equal(200);
+    return answer?.body.eventId ?? '';
+  }
+
   /**
    * Waits until every acknowledged event has arrived with its own body and is recorded as delivered, and checks that
    * repeats carry the ids of the first.
@@ -48,8 +55,13 @@ export class Ledger {
       const arrivals = this.#arrivals(eventId);
       expect(new Set(arrivals.map((request) => request.headers['x-hookyard-delivery-id'])).size).to.equal(1);
       expect(new Set(arrivals.map((request) => request.body.toString()))).to.deep.equal(new Set([body]));
-      await this.#records.eventWith('delivered', eventId);
     }
+    await until('them to be recorded as delivered', async () => {
+      const delivered = await this.#records.idsOfEvents(this.#source, 'delivered');
+      const missing = [...this.acknowledged.keys()].filter((eventId) => !delivered.has(eventId));
+      if (missing.length > 0) throw new Error(`${missing.length} are not, first ${missing[0]}`);
+      return true;
+    });
     await until('the outbox to be empty', async () => (await this.#records.queued()) === 0, deadlineMs);
   }
 

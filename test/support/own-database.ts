@@ -54,41 +54,47 @@ export function createDatabase(name: string, beside: string = stackAddresses().d
   return create(name, beside, 'template1');
 }
 
-async function grantServices(databaseUrl: string): Promise<void> {
-  const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} });
-  const { username } = new URL(asServices(databaseUrl));
-  await grantRuntime(pool, username);
-  await grantTenant(pool, TENANT_ROLE);
-  await pool.end();
-}
-
+const TEMPLATE = 'test_template';
 let template: Promise<string> | undefined;
 
 /** A migrated database on the stack's server: a copy of one that is migrated once for all test files. */
 export async function createMigratedDatabase(name: string): Promise<CreatedDatabase> {
-  template ??= makeTemplate();
-  return create(name, stackAddresses().databaseUrl, await template);
+  const { databaseUrl } = stackAddresses();
+  template ??= makeTemplate(databaseUrl, new URL(asServices(databaseUrl)).username);
+  return create(name, databaseUrl, await template);
 }
 
-async function makeTemplate(): Promise<string> {
-  const name = `template_${randomBytes(4).toString('hex')}`;
-  const { databaseUrl } = await createDatabase(name);
+/**
+ * Makes the database that others are copied from, unless the stack was started with it.
+ * @param beside a database of the same server, as its superuser
+ * @param runtimeRole of Hookyard's processes
+ * @returns its name
+ */
+export async function makeTemplate(beside: string, runtimeRole: string): Promise<string> {
+  const { rows } = await administer(beside, `select from pg_database where datname = '${TEMPLATE}'`);
+  if (rows.length > 0) return TEMPLATE;
+  const { databaseUrl } = await createDatabase(TEMPLATE, beside);
   await migrate(databaseUrl);
-  await grantServices(databaseUrl);
-  return name;
+  const pool = createPool(databaseUrl, { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} });
+  await grantRuntime(pool, runtimeRole);
+  await grantTenant(pool, TENANT_ROLE);
+  await pool.end();
+  return TEMPLATE;
 }
 
 async function create(name: string, beside: string, template: string): Promise<CreatedDatabase> {
-  const url = new URL(beside);
-  const administer = async (statement: string) => {
-    const options = { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
-    const pool = createPool(url.href, options);
-    await pool.query(statement).finally(() => pool.end());
-  };
-  await administer(`create database ${name} template ${template}`);
-  const own = new URL(url);
+  await administer(beside, `create database ${name} template ${template}`);
+  const own = new URL(beside);
   own.pathname = `/${name}`;
-  return { databaseUrl: own.href, drop: () => administer(`drop database ${name} with (force)`) };
+  return {
+    databaseUrl: own.href,
+    drop: async () => void (await administer(beside, `drop database ${name} with (force)`)),
+  };
+}
+
+async function administer(url: string, statement: string) {
+  const pool = createPool(url, { max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} });
+  return pool.query(statement).finally(() => pool.end());
 }
 
 /** An organization with one source, which an own database has none of. */

@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { LANE_SETTINGS, type LaneSetting } from '../../core/lane.ts';
+import { THOROUGH } from './thorough.ts';
 
 export interface Part {
   name: string;
@@ -9,14 +10,25 @@ export interface Part {
   args: string[];
   lane: LaneSetting;
   environment: Record<string, string>;
+  /** Whether its tests need PostgreSQL and Temporal. */
+  hasStack: boolean;
   /** Whether its output is shown when it has ended, so that it does not mix with that of the part beside it. */
   collected: boolean;
 }
 
 const tests = join(import.meta.dirname, '..');
 const NO_TESTS = ['histories', 'support', 'torture'];
-/** So many parts are made of these folders that each takes a few minutes. The longest first. */
-const GROUPS: { name: string; folders: string[]; parts: number }[] = [
+interface Group {
+  name: string;
+  folders: string[];
+  /** So many that each takes a few minutes. */
+  parts: number;
+  hasStack?: boolean;
+}
+
+/** The longest first; but before them what needs no stack, while the first ones are made. */
+const GROUPS: Group[] = [
+  { name: 'core', folders: ['test/core', 'test/http', 'test/conformance'], parts: 1, hasStack: false },
   // They kill and restart their servers, which must not be those of other tests, and mostly wait.
   { name: 'faults', folders: ['test/faults', 'test/local'], parts: 3 },
   { name: 'security', folders: ['test/security'], parts: 3 },
@@ -44,39 +56,50 @@ export function chooseParts(args: string[], chosenLane: LaneSetting, nowMs: numb
   const given = args.filter((arg) => !OWN_OPTIONS.includes(arg));
   const reporter = args.includes('--times') ? ['--reporter', FILE_TIMES] : [];
   const parts = given.some((arg) => /^(\.\/)?test\b/.test(arg))
-    ? partsOfNamed(all ? ['workflow', 'express'] : [chosenLane])
+    ? partsOfNamed(all, chosenLane)
     : partsOfEverything(all, given.some(isFilter), nowMs);
   return parts.map((part) => ({ ...part, args: [...given, ...reporter, ...part.args] }));
 }
 
 const isFilter = (arg: string) => /^(--f?grep|-[fg])\b/.test(arg);
 
-function partsOfNamed(lanes: LaneSetting[]): Part[] {
-  return lanes.map((lane) => ({ ...partOf('tests', lane, []), collected: lane !== lanes[0] }));
+function partsOfNamed(all: boolean, chosenLane: LaneSetting): Part[] {
+  const lanes: LaneSetting[] = all ? ['workflow', 'express'] : [chosenLane];
+  const environment: Record<string, string> = all ? THOROUGH : {};
+  return lanes.map((lane) => ({ ...partOf('tests', lane, []), environment, collected: lane !== lanes[0] }));
 }
 
 function partsOfEverything(all: boolean, filtered: boolean, nowMs: number): Part[] {
-  const torture: Record<string, string> = all ? {} : { TORTURE_LANE: laneOfTheDay(nowMs) };
+  const environment: Record<string, string> = all ? THOROUGH : { TORTURE_LANE: laneOfTheDay(nowMs) };
   const tagged = all || filtered ? [] : ['--grep', BOTH_LANES];
   const others = { ...OTHERS, folders: foldersBut(GROUPS.flatMap(({ folders }) => folders)) };
-  return [...GROUPS, others].flatMap(({ name, folders, parts }) => {
+  return [...GROUPS, others].flatMap(({ name, folders, parts, hasStack = true }: Group) => {
     // Of a filtered run there would be little in each part, and each starts servers.
     const most = filtered ? 1 : parts;
     const withDeliveries = folders.filter((folder) => WITH_DELIVERIES.includes(folder));
     return [
-      ...dealt(withDeliveries, all ? most : 1).map((files, index, { length }) =>
-        partOf(numbered(name, index, length), 'express', [...files, ...tagged]),
-      ),
+      ...dealt(withDeliveries, all ? most : 1).map((files, index, { length }) => ({
+        ...partOf(numbered(name, index, length), 'express', [...files, ...tagged]),
+        environment,
+      })),
       ...dealt(folders, most).map((files, index, { length }) => ({
         ...partOf(numbered(name, index, length), 'workflow', files),
-        environment: torture,
+        environment,
+        hasStack,
       })),
     ];
   });
 }
 
 function partOf(name: string, lane: LaneSetting, args: string[]): Part {
-  return { name: lane === 'workflow' ? name : `${name}, ${lane}`, args, lane, environment: {}, collected: true };
+  return {
+    name: lane === 'workflow' ? name : `${name}, ${lane}`,
+    args,
+    lane,
+    environment: {},
+    hasStack: true,
+    collected: true,
+  };
 }
 
 const numbered = (name: string, index: number, count: number) => (count === 1 ? name : `${name} ${index + 1}`);

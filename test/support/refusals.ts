@@ -11,12 +11,17 @@ import { until } from './until.ts';
 export function arrivalTo({ organizationId, sourceId }: EventOwner): Arrival {
   return {
     ...{ organizationSlug: 'acme', sourceSlug: 'orders', token: null, method: 'POST', queryText: '' },
-    ...{ headers: { 'content-type': 'application/json' }, clientAddress: '192.0.2.1', receivedAt: new Date() },
+    ...{
+      headers: { 'content-type': 'application/json' },
+      rawHeaders: [],
+      clientAddress: '192.0.2.1',
+      receivedAt: new Date(),
+    },
     ...{ body: Buffer.from('{}'), cause: null },
     source: {
       ...{ organizationId, sourceId, configVersion: 1, enabled: true, concealed: false, routes: [], isGated: false },
       verification: { type: 'none' },
-      ...{ previous: null, idempotencyKey: null },
+      ...{ previous: null, provided: null, idempotencyKey: null, answer: null },
       standing: { suspended: false, limits: limitsOf('business', {}) },
       tokens: { rule: 'none', current: null, previous: null },
     },

@@ -29,6 +29,12 @@ export const SECRETS = {
   encryption: randomBytes(32).toString('base64'),
   apiKey: `whr_${mark('key')}`,
   refused: mark('refused'),
+  alertSecret: mark('alert'),
+  alertRotated: mark('alert2'),
+  alertAddress: mark('alerturl'),
+  alertKey: mark('alertkey'),
+  // Of a form of its own.
+  alertRouting: randomBytes(16).toString('hex'),
 } as const;
 /** In every payload; it may be stored as such, and sent to destinations. */
 export const PAYLOAD = mark('payload');

@@ -2,6 +2,7 @@
 // and the command line. What it leaves is searched by test/security/secrets.test.ts.
 import { createHmac, randomUUID } from 'node:crypto';
 import { commandLine } from './cli.ts';
+import { newId } from '../../core/ids.ts';
 import { keepHouse } from './housekeeping.ts';
 import { type OwnHookyard, startHookyard } from './hookyard.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
@@ -55,6 +56,9 @@ export class SecretRun {
         HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
         R2_SECRET_ACCESS_KEY: SECRETS.r2,
         HOOKYARD_R2_BUCKETS: 'default:events',
+        // Nobody listens there.
+        HOOKYARD_PAGERDUTY_URL: 'http://127.0.0.1:9',
+        HOOKYARD_OPSGENIE_URL: 'http://127.0.0.1:9',
         LOG_LEVEL: 'trace',
       });
       await testInstance.startWorker();
@@ -80,6 +84,7 @@ export class SecretRun {
     await this.failures();
     await this.warehouses();
     await this.exchange();
+    await this.alerts();
     await this.refusals();
     await this.commands();
     await keepHouse(this.testInstance);
@@ -131,6 +136,38 @@ export class SecretRun {
     });
     this.destinationIds.push(id);
     return id;
+  }
+
+  /** Channels of each type with a secret: tested, rotated, told of an issue, refused. */
+  async alerts(): Promise<void> {
+    const { client, pool, organizationId } = this.testInstance;
+    const secret = (text: string) => `whsec_${Buffer.from(text).toString('base64')}`;
+    const url = `${this.receiver.endpoint().url}/${SECRETS.alertAddress}`;
+    const kinds: [string, object][] = [
+      ['webhook', { url: this.receiver.endpoint(500).url, secret: secret(SECRETS.alertSecret) }],
+      ['slack', { url }],
+      ['teams', { url: `http://10.0.0.1/${SECRETS.alertAddress}` }],
+      ['pagerduty', { routingKey: SECRETS.alertRouting }],
+      ['opsgenie', { apiKey: SECRETS.alertKey }],
+    ];
+    const ids: string[] = [];
+    for (const [type, config] of kinds) {
+      const { id } = await client.create('/api/alert-channels', { name: type, type, config });
+      ids.push(id);
+      await client.post(`/api/alert-channels/${id}/test`);
+      await client.patch(`/api/alert-channels/${id}`, { config });
+    }
+    const rotated = { secret: secret(SECRETS.alertRotated) };
+    await client.post(`/api/alert-channels/${ids[0]}/rotate-secret`, rotated);
+    await pool.query(
+      `insert into issues (id, organization_id, kind, cause, first_seen_at, last_seen_at, count) values ($1, $2, 'delivery_failing', 'HTTP_500', now(), now(), 1)`,
+      [newId('iss'), organizationId],
+    );
+    await until('the channels to fail', async () => {
+      const { data } = await client.list<{ type: string; failingSince: string | null }>('/api/alert-channels');
+      return ['slack', 'teams'].every((type) => data.some((each) => each.type === type && each.failingSince !== null));
+    });
+    for (const id of ids) await client.delete(`/api/alert-channels/${id}`);
   }
 
   /** Each way of authentication: tested, delivered to, replaced, replayed. */

@@ -1,4 +1,4 @@
-// An object store that speaks S3 and takes every object.
+// An object store that speaks S3 and takes every object, unless it is told to answer something else.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -7,21 +7,27 @@ export interface TakingStore {
   url: string;
   /** What was written, as text, in order. */
   objects: string[];
+  /** What it answers; 200 at first. Other than 200: nothing is written. */
+  answer(status: number): void;
   close(): Promise<void>;
 }
 
 export async function startTakingStore(): Promise<TakingStore> {
   const objects: string[] = [];
+  let status = 200;
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    if (request.method === 'PUT') objects.push(body);
-    response.writeHead(200, { etag: '"1"' }).end();
+    if (request.method === 'PUT' && status === 200) objects.push(body);
+    response.writeHead(status, { etag: '"1"' }).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     objects,
+    answer(next) {
+      status = next;
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,7 @@
 // An organization that has one record of every kind, each with a word in it by which it is recognised wherever it shows up.
 import { newId } from '../../core/ids.ts';
 import { deliveryOf, ingest, makeDestination, makeRoute, makeSource } from './api-records.ts';
+import { Issues, type IssueView } from './issues.ts';
 import type { TestOrganization } from './service.ts';
 
 /** Ids and slugs by what they are of; the first is that of an ordinary one. */
@@ -19,6 +20,7 @@ export interface TenantRecords {
   event: string[];
   replay: string[];
   delivery: string[];
+  issue: string[];
   apiKey: string[];
   filter: string[];
   filterSlug: string[];
@@ -26,6 +28,7 @@ export interface TenantRecords {
   transformSlug: string[];
   schema: string[];
   schemaSlug: string[];
+  alertChannel: string[];
   /** Parts of names, addresses and payloads. */
   words: string[];
 }
@@ -57,6 +60,11 @@ export async function makeTenantRecords(organization: TestOrganization, word: st
   });
   const event = await ingest(organization, source, JSON.stringify({ who: word }));
   const delivery = await deliveryOf(organization, event);
+  const issue = await schemaIssue(organization, named, destination.id);
+  const alertChannel = await api.create('/api/alert-channels', {
+    ...{ name: `${word} channel`, type: 'webhook', routeIds: [route.id] },
+    config: { url: `${url}/alerts`, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+  });
   const apiKey = await api.create('/api/api-keys', { name: `${word} key` });
   const replay = await api.post(`${base}/events/replay`, { sourceId: newId('src'), search: word });
   return {
@@ -73,6 +81,7 @@ export async function makeTenantRecords(organization: TestOrganization, word: st
     event: [event],
     replay: [String(replay.id)],
     delivery: [delivery.id],
+    issue: [issue.id],
     apiKey: [apiKey.id],
     filter: [filter.id],
     filterSlug: [`${word}-filter`],
@@ -80,6 +89,23 @@ export async function makeTenantRecords(organization: TestOrganization, word: st
     transformSlug: [`${word}-transform`],
     schema: [schema.id],
     schemaSlug: [`${word}-schema`],
+    alertChannel: [alertChannel.id],
     words: [word],
   };
+}
+
+/** An issue that holds a delivery: a webhook that a schema refuses. */
+async function schemaIssue(
+  organization: TestOrganization,
+  named: (kind: string) => object,
+  destinationId: string,
+): Promise<IssueView> {
+  const schema = await organization.api.create('/api/schemas', {
+    ...named('strict'),
+    schema: { required: ['nothing'] },
+  });
+  const source = await makeSource(organization, named('strict'));
+  await makeRoute(organization, source.id, [destinationId], { schemaId: schema.id });
+  await ingest(organization, source, '{}');
+  return new Issues(organization.api).untilOpen({ sourceId: source.id });
 }

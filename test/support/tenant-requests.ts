@@ -8,6 +8,7 @@ import type { TenantRecords } from './tenant-records.ts';
 const REFERS_TO: Record<string, keyof TenantRecords> = {
   orgId: 'organization',
   sourceId: 'source',
+  sourceIds: 'source',
   destinationId: 'destination',
   destinationIds: 'destination',
   failoverDestinationIds: 'failover',
@@ -39,7 +40,9 @@ export const OF_PATH: Record<string, keyof TenantRecords> = {
   events: 'event',
   replays: 'replay',
   deliveries: 'delivery',
+  issues: 'issue',
   'api-keys': 'apiKey',
+  'alert-channels': 'alertChannel',
   filters: 'filter',
   transforms: 'transform',
   schemas: 'schema',

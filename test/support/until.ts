@@ -1,7 +1,11 @@
 // Waiting for a condition with a deadline: tests never sleep for a guessed time.
 import { setTimeout as delay } from 'node:timers/promises';
 
-const LOOK_AGAIN_MS = 50;
+// A look costs time of the processor, which what is waited for needs, too: who has waited for long looks less often, and is late by
+// an eighth of the wait at most.
+const SHORTEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
+const PART_OF_WAIT = 1 / 8;
 
 /**
  * Waits until `look` gives something other than undefined, null or false, and returns that. An assertion that throws
@@ -15,7 +19,7 @@ export async function until<T>(
   look: () => Promise<T> | T,
   deadlineMs = 60_000,
 ): Promise<Exclude<T, undefined | null | false>> {
-  const giveUpAt = performance.now() + deadlineMs;
+  const began = performance.now();
   for (;;) {
     let cause: unknown;
     try {
@@ -26,10 +30,11 @@ export async function until<T>(
     } catch (error) {
       cause = error;
     }
-    if (performance.now() > giveUpAt) {
+    const waitedMs = performance.now() - began;
+    if (waitedMs > deadlineMs) {
       const detail = cause instanceof Error ? `: ${cause.message}` : '';
       throw new Error(`${what}: not within ${deadlineMs / 1000} s${detail}`, { cause });
     }
-    await delay(LOOK_AGAIN_MS);
+    await delay(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waitedMs * PART_OF_WAIT)));
   }
 }

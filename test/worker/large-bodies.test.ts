@@ -9,6 +9,7 @@ import { createConfigCache } from '../../activities/config-cache.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import { readSettings } from '../../core/config.ts';
 import { DestinationPlaces } from '../../core/destination-places.ts';
+import { IssueCounts } from '../../core/issue-counts.ts';
 import { createLog } from '../../core/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
@@ -28,6 +29,7 @@ describe('large payloads of attempts', function () {
   let receiver: Receiver;
   let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs'>;
   let [greedy, other]: HistoryOwner[] = [];
+  const issues = new IssueCounts();
   const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
   before(async () => {
     [database, receiver] = await Promise.all([historyDatabase(1), startReceiver()]);
@@ -65,7 +67,8 @@ describe('large payloads of attempts', function () {
       pool,
       log,
       awaitRecordMs: 30_000,
-      results: createResultRecorder(pool, log),
+      results: createResultRecorder(pool, log, issues),
+      issues,
       pendingOpenings: new PendingOpenings(),
       isSuspended: () => false,
       onSlot: () => {},

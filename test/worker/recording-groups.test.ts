@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createResultRecorder } from '../../activities/attempt/results.ts';
 import { readSettings } from '../../core/config.ts';
 import type { Lane } from '../../core/lane.ts';
+import { IssueCounts } from '../../core/issue-counts.ts';
 import { createLog } from '../../core/log.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
 import {
@@ -60,7 +61,7 @@ describe('results of attempts', () => {
     results: Awaited<ReturnType<typeof made>>[],
     isAwaited: (deliveryId: string) => boolean = () => false,
   ) {
-    const recorder = createResultRecorder(hotPool, log, isAwaited);
+    const recorder = createResultRecorder(hotPool, log, new IssueCounts(), isAwaited);
     const recordings = [];
     for (const result of results) {
       recordings.push(recorder.record(owner.organizationId, result).recorded);
@@ -79,7 +80,7 @@ describe('results of attempts', () => {
   it('are recorded at once, with those that came before, when one is a failure', async () => {
     const results = [await delivered(), await made('express', { status: 'failed' })];
     const last = await delivered();
-    const recorder = createResultRecorder(hotPool, log);
+    const recorder = createResultRecorder(hotPool, log, new IssueCounts());
     const late = recorder.record(owner.organizationId, last).recorded;
     const first = await recordInTurn(results);
     expect(await commits(results)).to.equal(1);
@@ -100,7 +101,7 @@ describe('results of attempts', () => {
 
   it('that wait are recorded before the recorder is idle', async () => {
     const result = await delivered();
-    const recorder = createResultRecorder(hotPool, log);
+    const recorder = createResultRecorder(hotPool, log, new IssueCounts());
     void recorder.record(owner.organizationId, result);
     await recorder.idle();
     expect(await commits([result])).to.equal(1);

@@ -13,6 +13,7 @@ import { createContextLoader, createResultRecorder } from '../../activities/atte
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
 import { readSettings } from '../../core/config.ts';
+import { IssueCounts } from '../../core/issue-counts.ts';
 import { createLog } from '../../core/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool, type Pool } from '../../db/pool.ts';
@@ -29,6 +30,7 @@ describe('an attempt whose result the database does not take', () => {
   let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs' | 'contexts' | 'bodies'>;
   let owner: HistoryOwner;
   let refused = 0;
+  const issues = new IssueCounts();
   const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
   before(async () => {
     [database, receiver] = await Promise.all([historyDatabase(1), startReceiver()]);
@@ -56,7 +58,8 @@ describe('an attempt whose result the database does not take', () => {
     pool: recordingPool,
     log,
     awaitRecordMs,
-    results: createResultRecorder(recordingPool, log),
+    results: createResultRecorder(recordingPool, log, issues),
+    issues,
     pendingOpenings: new PendingOpenings(),
     isSuspended: () => false,
     onSlot: () => {},

@@ -3,7 +3,12 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import type { NotificationOutcome } from '../../activities/types.ts';
-import { type ScriptedMail, type ScriptedNotification, startScriptedMail } from '../support/scripted-mail.ts';
+import {
+  type ScriptedAlert,
+  type ScriptedMail,
+  type ScriptedNotification,
+  startScriptedMail,
+} from '../support/scripted-mail.ts';
 
 const HOUR_S = 3600;
 const sent: NotificationOutcome = { status: 'sent', count: 3 };
@@ -49,7 +54,33 @@ describe('notify workflow', () => {
     expect(dropped).to.deep.equal(['The mail server did not take the mail (reply 550)']);
   });
 
-  async function scheduled({ handle }: Pick<ScriptedNotification, 'handle'>) {
+  it('tells a channel of alerts in the same way, with an hour for the queue and one for the tries, on a queue of its own', async () => {
+    const silent = ApplicationFailure.retryable('The channel answered 503', 'ChannelAway');
+    const { handle, givenUp } = await mail.startAlert([silent, { status: 'sent' }]);
+    expect(await handle.result()).to.deep.equal({ status: 'sent' });
+    expect(givenUp).to.deep.equal([]);
+    const [attributes, ...others] = await scheduled({ handle });
+    expect(others).to.deep.equal([]);
+    expect(attributes?.taskQueue?.name).to.equal('test-notify-alert');
+    expect(Number(attributes?.scheduleToCloseTimeout?.seconds)).to.equal(2 * HOUR_S);
+    expect(Number(attributes?.retryPolicy?.maximumInterval?.seconds)).to.equal(300);
+  });
+
+  it('gives up at once what a channel refuses for good', async () => {
+    const gone = ApplicationFailure.nonRetryable('The channel answered 410', 'ChannelRefused');
+    const { handle, givenUp } = await mail.startAlert([gone]);
+    const error: unknown = await handle.result().catch((failure: unknown) => failure);
+    expect(error).to.have.nested.property('cause.type', 'NotificationDropped');
+    expect(givenUp).to.deep.equal(['The channel answered 410']);
+  });
+
+  it('is a type of its own for alerts, which a worker that knows only mails does not take for one', async () => {
+    const { handle } = await mail.startAlert([{ status: 'sent' }]);
+    await handle.result();
+    expect((await handle.describe()).type).to.equal('alert');
+  });
+
+  async function scheduled({ handle }: Pick<ScriptedNotification | ScriptedAlert, 'handle'>) {
     const { events } = await handle.fetchHistory();
     return (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
   }

@@ -15,6 +15,8 @@ const names = readdirSync(folder)
 describe('recorded histories', () => {
   it('are there for every path', () => {
     expect(names).to.include.members([
+      'alert-given-up',
+      'alert-sent',
       'cancelled',
       'circuit',
       'circuit-repeated',

@@ -89,10 +89,12 @@ const LISTS = [
   '/api/destinations',
   '/api/routes',
   '/api/deliveries',
+  '/api/issues',
   '/api/filters',
   '/api/schemas',
   '/api/transforms',
   '/api/api-keys',
+  '/api/alert-channels',
 ];
 const BAD_NUMBERS = [
   '0',

@@ -63,6 +63,12 @@ const filter = { name: 'F', slug: 'f', conditions, logic: 'AND' };
 const schema = { name: 'S', slug: 's', schema: { type: 'object' } };
 const transform = { name: 'T', slug: 't', type: 'jsonata', code: '$', outputContentType: 'application/json' };
 const sample = { payload: {}, headers: { a: 'b' }, query: 'a=b', method: 'POST' };
+const alertChannel = {
+  ...{ name: 'A', type: 'webhook', enabled: true, kinds: ['circuit_open'], afterCount: 1, digestMinutes: 1 },
+  config: { url: 'https://a.example', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+  ...{ sourceIds: [id('src')], routeIds: [id('rte')], destinationIds: [id('dst')], throttleMinutes: 1 },
+  ...{ onAcknowledged: true, onResolved: true, quietHours: { from: '22:00', to: '07:00', timeZone: 'UTC' } },
+};
 const importOf = (member: string, item: object) => ({ [member]: [item], conflictStrategy: 'skip', validateOnly: true });
 const { enabled: _enabled, ...destinationItem } = destination;
 const routeItem = { name: 'R', sourceSlug: 's', destinationSlug: 'd', priority: 1, isActive: true };
@@ -75,6 +81,12 @@ const bodies: Record<string, Record<string, unknown>> = {
   'POST /api/routes/bulk-pause': { routeIds: [id('rte')], isActive: true },
   'POST /api/routes/bulk-delete': { routeIds: [id('rte')] },
   'POST /api/notification-recipients/resend': { address: 'ops@example.com' },
+  'POST /api/alert-channels': alertChannel,
+  'PATCH /api/alert-channels/:id': alertChannel,
+  'POST /api/alert-channels/:id/rotate-secret': {
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    overlapSeconds: 60,
+  },
   'POST /api/leases': { ids: [id('rte')], seconds: 60 },
   'POST /api/destinations/import': importOf('destinations', destinationItem),
   'POST /api/routes/import': importOf('routes', routeItem),
@@ -103,6 +115,7 @@ const bodies: Record<string, Record<string, unknown>> = {
   'PATCH /api/transforms/:id': transform,
   'POST /api/transforms/test': { type: 'jsonata', code: '$', ...sample },
   'POST /api/transforms/:id/test': sample,
+  'PATCH /api/issues/:id': { state: 'acknowledged' },
   'POST /api/organizations/:orgId/events/:id/replay': { destinationIds: [id('dst')] },
   'POST /api/organizations/:orgId/events/bulk/replay': { eventIds: [id('evt')], destinationIds: [id('dst')] },
   'POST /api/organizations/:orgId/events/replay': {

@@ -77,7 +77,7 @@ async function wrongWorkflows(pool: Pool, temporal: Client): Promise<Problem[]> 
   const deliveries: string[] = [];
   const others: string[] = [];
   const running = temporal.workflow.list({
-    query: `ExecutionStatus = 'Running' and WorkflowType in ('delivery', 'circuit', 'notify', 'replay', 'warehouseFlush')`,
+    query: `ExecutionStatus = 'Running' and WorkflowType in ('alert', 'delivery', 'circuit', 'notify', 'replay', 'warehouseFlush')`,
   });
   for await (const { workflowId, type } of running) (type === 'delivery' ? deliveries : others).push(workflowId);
   const isRunning = new Set(deliveries);

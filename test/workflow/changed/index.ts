@@ -1,7 +1,14 @@
 // Workflows that break with the recorded histories on purpose: they show that the replay tests can fail.
 import { sleep } from '@temporalio/workflow';
-import type { NotificationOutcome, NotificationRequest, Repairs } from '../../../activities/types.ts';
+import type {
+  AlertOutcome,
+  AlertRequest,
+  NotificationOutcome,
+  NotificationRequest,
+  Repairs,
+} from '../../../activities/types.ts';
 import type { ReplayProgress } from '../../../core/event-replay.ts';
+import { alert as originalAlert } from '../../../workflows/alert.ts';
 import { circuit as originalCircuit } from '../../../workflows/circuit.ts';
 import { delivery as original } from '../../../workflows/delivery.ts';
 import { maintenance as originalMaintenance } from '../../../workflows/maintenance.ts';
@@ -31,6 +38,11 @@ export async function circuit(input: CircuitInput): Promise<void> {
 export async function maintenance(): Promise<void> {
   await sleep(1000);
   return originalMaintenance();
+}
+
+export async function alert(request: AlertRequest): Promise<AlertOutcome> {
+  await sleep(1000);
+  return originalAlert(request);
 }
 
 export async function notify(request: NotificationRequest): Promise<NotificationOutcome> {

@@ -1,0 +1,175 @@
+// Messages of alerts: their forms hold, whatever tenants have written into names.
+import { expect } from 'chai';
+import { CHANGES } from '../../core/alerts/channel.ts';
+import { alertMail } from '../../core/alerts/mail.ts';
+import {
+  type AlertIssue,
+  type AlertMessage,
+  eventType,
+  ISSUE_EVENT_TYPES,
+  linesOf,
+  titleOf,
+} from '../../core/alerts/message.ts';
+import { opsgenieRequest } from '../../core/alerts/opsgenie.ts';
+import { pagerDutyBody } from '../../core/alerts/pagerduty.ts';
+import { slackBody } from '../../core/alerts/slack.ts';
+import { teamsBody } from '../../core/alerts/teams.ts';
+import { webhookBody } from '../../core/alerts/webhook.ts';
+import { newId } from '../../core/ids.ts';
+import { ISSUE_KINDS, type IssueKind } from '../../core/issues.ts';
+import { formProblems } from '../support/alert-schemas.ts';
+
+const AT = new Date('2026-11-23T10:00:00.000Z');
+const HOSTILE = [
+  '<!channel> <https://evil.example|Sign in> & <@U1>',
+  '*bold* [Sign in](https://evil.example) ![x](https://evil.example/x.png)',
+  '{"type":"AdaptiveCard"}", "event_action": "resolve',
+  'a\r\nBcc: victim@strangers.example\r\n\r\nhello',
+  '\u202Egnp.exe\u0000\u2028',
+  '&'.repeat(400),
+  '𝕏'.repeat(400),
+];
+
+const issueOf = (name: string, members: Partial<AlertIssue> = {}): AlertIssue => ({
+  ...{ id: newId('iss'), kind: 'delivery_failing', cause: name, state: 'open', count: 7, exhausted: false },
+  ...{ firstSeenAt: AT, lastSeenAt: AT, openedAt: AT, resolvedAt: null },
+  source: { id: newId('src'), name },
+  route: { id: newId('rte'), name },
+  destination: { id: newId('dst'), name },
+  ...{ sampleEventId: newId('evt'), sampleDeliveryId: newId('dlv') },
+  ...members,
+});
+
+function messageOf(content: AlertMessage['content'], name = 'On call'): AlertMessage {
+  return {
+    id: newId('alm'),
+    at: AT,
+    organization: { id: newId('org'), slug: 'shop' },
+    channel: { id: newId('alc'), name },
+    content,
+    apiBase: 'https://hooks.example',
+  };
+}
+
+/** Every kind of message with a name in every place. */
+function messagesWith(name: string): AlertMessage[] {
+  const many = Array.from({ length: 100 }, () => ({ change: 'opened' as const, issue: issueOf(name) }));
+  const failing = { id: newId('alc'), name, type: 'slack' as const, since: AT, error: name };
+  return [
+    ...CHANGES.map((change) => messageOf({ kind: 'change', told: { change, issue: issueOf(name) } }, name)),
+    messageOf({ kind: 'digest', changes: many }, name),
+    messageOf({ kind: 'failing', channel: failing, changes: many.slice(0, 3) }, name),
+    messageOf({ kind: 'test' }, name),
+  ];
+}
+
+const pagerduty = {
+  type: 'pagerduty',
+  routingKey: 'R0123456789ABCDEFGHIJKLMNOPQRSTU',
+  severity: 'critical',
+  region: 'us',
+} as const;
+const opsgenie = { type: 'opsgenie', apiKey: 'eb243592-faa2', priority: 'P1', region: 'eu' } as const;
+
+/** All texts in a value. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
+
+describe('messages of alerts', () => {
+  for (const name of ['Orders', ...HOSTILE]) {
+    it(`have the documented form with ${JSON.stringify(name.slice(0, 30))} as every name`, () => {
+      for (const message of messagesWith(name)) {
+        expect(formProblems('slack', slackBody(message)), 'Slack').to.deep.equal([]);
+        expect(formProblems('teams', teamsBody(message)), 'Teams').to.deep.equal([]);
+        expect(formProblems('pagerduty', pagerDutyBody(message, pagerduty)), 'PagerDuty').to.deep.equal([]);
+        expect(formProblems('webhook', JSON.parse(JSON.stringify(webhookBody(message)))), 'webhook').to.deep.equal([]);
+        const { path, body } = opsgenieRequest(message, opsgenie);
+        const form = path === '/v2/alerts' ? 'opsgenieCreate' : 'opsgenieAction';
+        expect(formProblems(form, body), 'Opsgenie').to.deep.equal([]);
+        const { subject, html } = alertMail(message);
+        expect(subject).to.not.match(/[\r\n]|https:/);
+        expect(html).to.not.match(/<(?!!doctype|\/?(?:html|body|p|table|tr|th|td|a)\b)/);
+        expect(html).to.not.contain('evil.example');
+      }
+    });
+  }
+
+  it('hold nothing that Slack reads as a mention or a link but ours', () => {
+    for (const message of HOSTILE.flatMap(messagesWith)) {
+      for (const text of textsIn(slackBody(message))) {
+        expect(text.replace(/^<https:\/\/hooks\.example\/api\/issues\/iss_\w+\|Issue>$/, '')).to.not.match(/[<>]/);
+        expect(text).to.not.contain('evil.example');
+      }
+    }
+  });
+
+  it('hold foreign text in Teams only where no Markdown is read', () => {
+    for (const message of HOSTILE.flatMap(messagesWith)) {
+      const [first] = (teamsBody(message) as { attachments: { content: { body: { type: string }[] } }[] }).attachments;
+      expect(new Set(first?.content.body.map(({ type }) => type))).to.deep.equal(new Set(['RichTextBlock']));
+    }
+  });
+
+  it('are known to PagerDuty and Opsgenie by their issue, which they open, acknowledge and close', () => {
+    const issue = issueOf('Orders');
+    const told = (change: (typeof CHANGES)[number]) => messageOf({ kind: 'change', told: { change, issue } });
+    const events = CHANGES.map((change) => pagerDutyBody(told(change), pagerduty) as Record<string, unknown>);
+    expect(events.map(({ event_action }) => event_action)).to.deep.equal([
+      'trigger',
+      'acknowledge',
+      'resolve',
+      'resolve',
+    ]);
+    expect(new Set(events.map(({ dedup_key }) => dedup_key))).to.deep.equal(new Set([issue.id]));
+    const paths = CHANGES.map((change) => opsgenieRequest(told(change), opsgenie).path);
+    expect(paths).to.deep.equal([
+      '/v2/alerts',
+      `/v2/alerts/${issue.id}/acknowledge?identifierType=alias`,
+      `/v2/alerts/${issue.id}/close?identifierType=alias`,
+      `/v2/alerts/${issue.id}/close?identifierType=alias`,
+    ]);
+  });
+
+  it('have a type for every kind of issue and every change, and one for deliveries that failed for good', () => {
+    const types = ISSUE_KINDS.flatMap((kind) =>
+      CHANGES.map((change) => eventType({ change, issue: issueOf('x', { kind }) })),
+    );
+    const exhausted = eventType({ change: 'opened', issue: issueOf('x', { exhausted: true }) });
+    expect(exhausted).to.equal('delivery.exhausted');
+    expect(new Set([...types, exhausted])).to.deep.equal(new Set(ISSUE_EVENT_TYPES));
+    expect(types.slice(0, 4)).to.deep.equal([
+      'delivery.failing',
+      'issue.acknowledged',
+      'destination.recovered',
+      'issue.ignored',
+    ]);
+  });
+
+  const HEADLINES: Record<IssueKind, string> = {
+    delivery_failing: 'Deliveries fail',
+    circuit_open: 'The circuit breaker is open',
+    transform_failing: 'The transform fails',
+    schema_refusing: 'The schema refuses webhooks',
+    signature_failing: 'Signatures are not valid',
+    warehouse_not_writable: 'The warehouse cannot be written',
+    quota_reached: 'A limit is reached',
+    ingest_refused: 'Webhooks are refused',
+  };
+  for (const kind of ISSUE_KINDS) {
+    for (const exhausted of [false, true]) {
+      it(`name ${kind} in title and lines${exhausted ? ' when its sample failed for good' : ''}`, () => {
+        const issue = issueOf('x', { kind, exhausted, route: null, source: null, destination: null });
+        const told = (change: (typeof CHANGES)[number]) => messageOf({ kind: 'change', told: { change, issue } });
+        const isDelivery = kind === 'delivery_failing';
+        expect(titleOf(told('opened'))).to.equal(
+          exhausted && isDelivery ? 'Deliveries failed for good' : HEADLINES[kind],
+        );
+        expect(titleOf(told('resolved'))).to.equal(`Resolved: ${HEADLINES[kind]}`);
+        expect(linesOf(told('opened'))).to.deep.include(['Kind', kind]);
+      });
+    }
+  }
+});

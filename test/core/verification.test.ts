@@ -1,0 +1,201 @@
+// What the schemes and handshakes of providers do with what is too large, too much, or only looks like it.
+import { expect } from 'chai';
+import { createHmac } from 'node:crypto';
+import { Received } from '../../api/ingest/received.ts';
+import { openCredentials } from '../../core/provider-config.ts';
+import { type Provider, providerNamed } from '../../providers/index.ts';
+import { replyTo } from '../../core/verification/handshakes.ts';
+import { type ProviderRequest, type Scheme, verifyScheme, withoutSecret } from '../../core/verification/index.ts';
+
+const SECRET = 'a secret of many letters';
+const NOW = 1_700_000_000_000;
+const KIBIBYTE = 1024;
+const PARTS = {
+  ...{
+    organizationSlug: 'o',
+    sourceSlug: 's',
+    token: null,
+    method: 'POST',
+    queryText: '',
+    headers: {},
+    rawHeaders: [],
+  },
+  ...{ clientAddress: '127.0.0.1', receivedAt: new Date(NOW) },
+};
+
+const requestOf = (fields: Partial<ProviderRequest> & { text?: string }): ProviderRequest => ({
+  ...{ method: 'POST', headers: {}, body: Buffer.alloc(0), nowMs: NOW },
+  query: () => new URLSearchParams(fields.text ?? ''),
+  url: () => 'https://example.com/',
+  isRepeated: () => false,
+  parsed: (parse) => parse(fields.body ?? Buffer.alloc(0)),
+  ...fields,
+});
+
+describe('schemes of providers', () => {
+  const sized = (bytes: number, json: (padding: string) => string) =>
+    Buffer.from(json('x'.repeat(bytes - json('').length)));
+
+  it('refuse what is too large to be parsed for a stranger', () => {
+    const graph: Scheme = { kind: 'body-token', list: 'value', member: 'clientState' };
+    const graphBody = (padding: string) => JSON.stringify({ value: [{ clientState: SECRET }], padding });
+    const mailgun: Scheme = { kind: 'mailgun' };
+    const timestamp = String(NOW / 1000);
+    const signature = createHmac('sha256', SECRET).update(`${timestamp}t`).digest('hex');
+    const mailgunBody = (padding: string) =>
+      JSON.stringify({ signature: { timestamp, token: 't', signature }, padding });
+    for (const [scheme, body, most] of [
+      [graph, graphBody, 256 * KIBIBYTE],
+      [mailgun, mailgunBody, 64 * KIBIBYTE],
+    ] as const) {
+      const valid = (bytes: number) =>
+        verifyScheme(scheme, { secret: SECRET }, requestOf({ body: sized(bytes, body) })).valid;
+      expect([valid(most), valid(most + 1)], scheme.kind).to.deep.equal([true, false]);
+    }
+  });
+
+  const twilioForm = (text: string, fields: string, parsed?: ProviderRequest['parsed']) => {
+    const mac = createHmac('sha1', SECRET).update(`https://example.com/${fields}`).digest('base64');
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': mac };
+    return requestOf({ headers, body: Buffer.from(text), ...(parsed && { parsed }) });
+  };
+  const takesForm = (request: ProviderRequest) => verifyScheme({ kind: 'twilio' }, { secret: SECRET }, request).valid;
+
+  it('of Twilio refuse a form of too many bytes or fields before it is parsed', () => {
+    const padded = (bytes: number) => `a=${'x'.repeat(bytes - 2)}`;
+    const many = (count: number) => Array.from({ length: count }, () => 'a=1').join('&');
+    const valid = (text: string, fields: string) => takesForm(twilioForm(text, fields));
+    const long = (bytes: number) => valid(padded(bytes), padded(bytes).replace('=', ''));
+    expect([long(64 * KIBIBYTE), long(64 * KIBIBYTE + 1)]).to.deep.equal([true, false]);
+    expect([valid(many(1000), 'a1'), valid(many(1001), 'a1')]).to.deep.equal([true, false]);
+    const never = () => expect.fail('it was parsed');
+    for (const text of [padded(64 * KIBIBYTE + 1), many(1001)])
+      expect(takesForm(twilioForm(text, '', never))).to.equal(false);
+  });
+
+  it('parse a body once, with however many secrets it is verified', () => {
+    const parts = { ...PARTS, body: Buffer.from('{"a":1}') };
+    const received = new Received(parts);
+    let parses = 0;
+    const parse = () => (parses += 1);
+    expect([received.parsed(parse), received.parsed(parse), parses]).to.deep.equal([1, 1, 1]);
+    expect(received.parsed(() => 'another')).to.equal('another');
+  });
+
+  // Whoever conceals a source hashes the body of those that are refused before (api/ingest/proof.ts).
+  it('say that the body was hashed where it was, whole', () => {
+    const refusedOf = (scheme: Scheme, request: Partial<ProviderRequest> & { text?: string }) => {
+      const outcome = verifyScheme(scheme, { secret: SECRET }, requestOf(request));
+      return outcome.valid ? 'accepted' : (outcome.hashed ?? false);
+    };
+    const signature = { timestamp: String(NOW / 1000), token: 't', signature: '00' };
+    expect(refusedOf({ kind: 'mailgun' }, { body: Buffer.from(JSON.stringify({ signature })) })).to.equal(false);
+    const headers = { 'content-type': 'application/json', 'x-twilio-signature': 'AAAA' };
+    expect(refusedOf({ kind: 'twilio' }, { headers, text: 'bodySHA256=00' })).to.equal(true);
+    expect(refusedOf({ kind: 'twilio' }, { headers })).to.equal(false);
+    const hmacOf = (signed: ('body' | 'url')[]): Scheme => ({
+      ...{ kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Signature' },
+      signed,
+    });
+    const signed = { headers: { 'x-signature': '00' } };
+    expect([refusedOf(hmacOf(['url']), signed), refusedOf(hmacOf(['body']), signed)]).to.deep.equal([false, true]);
+  });
+
+  it('want the token in every item, and no more than a thousand', () => {
+    const graph: Scheme = { kind: 'body-token', list: 'value', member: 'clientState' };
+    const valid = (value: unknown) =>
+      verifyScheme(graph, { secret: SECRET }, requestOf({ body: Buffer.from(JSON.stringify({ value })) })).valid;
+    const item = { clientState: SECRET };
+    expect(valid([item, item])).to.equal(true);
+    for (const value of [[], [item, {}], [item, { clientState: 'other' }], item, null, Array(1001).fill(item)])
+      expect(valid(value), JSON.stringify(value).slice(0, 80)).to.equal(false);
+  });
+
+  it('of Twilio take JSON by the hash in the address only', () => {
+    const body = Buffer.from('{"a":1}');
+    const hash = '015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862';
+    const valid = (text: string, of = body) => {
+      const url = `https://example.com/?${text}`;
+      const headers = {
+        'content-type': 'application/json',
+        'x-twilio-signature': createHmac('sha1', SECRET).update(url).digest('base64'),
+      };
+      return verifyScheme(
+        { kind: 'twilio' },
+        { secret: SECRET },
+        requestOf({ headers, body: of, text, url: () => url }),
+      ).valid;
+    };
+    expect(valid(`bodySHA256=${hash}`)).to.equal(true);
+    expect(valid(`bodySHA256=${hash}`, Buffer.from('{"a":2}'))).to.equal(false);
+    expect(valid('x=1')).to.equal(false);
+  });
+
+  it('of HubSpot sign an address with the characters that its documentation lists decoded, and no others', () => {
+    const { verification } = providerNamed('hubspot') as Provider;
+    const url = 'https://example.com/a?%3A%2F%3F%40%21%24%27%28%29%2A%2C%3B%3b%26%3D%20%25%E2%82%AC';
+    const signed = "https://example.com/a?:/?@!$'()*,;;%26%3D%20%25%E2%82%AC";
+    const validFor = (address: string) => {
+      const mac = createHmac('sha256', SECRET).update(`POST${address}{}${NOW}`).digest('base64');
+      const headers = { 'x-hubspot-signature-v3': mac, 'x-hubspot-request-timestamp': String(NOW) };
+      const request = requestOf({ headers, body: Buffer.from('{}'), url: () => url });
+      return verifyScheme(verification, { secret: SECRET }, request).valid;
+    };
+    expect([validFor(signed), validFor(url)]).to.deep.equal([true, false]);
+  });
+
+  it('take the secret out of what is stored, and nothing else', () => {
+    const parts = { headers: { authorization: 'x', 'x-token': 'y', other: 'z' }, queryText: 'token=a&b=%20c' };
+    const left = (scheme: Scheme) => withoutSecret(scheme, parts);
+    expect(left({ kind: 'basic' }).headers).to.deep.equal({ 'x-token': 'y', other: 'z' });
+    expect(left({ kind: 'header-token', header: 'X-Token' }).headers).to.deep.equal({ authorization: 'x', other: 'z' });
+    expect(left({ kind: 'query-token', parameter: 'token' }).queryText).to.equal('b=+c');
+    expect(left({ kind: 'twilio' })).to.deep.equal(parts);
+  });
+});
+
+it('the secrets of a provider that cannot be read are in no message', () => {
+  for (const text of [SECRET, '{}', 'null']) expect(() => openCredentials(text)).to.throw(/^What is stored is not/);
+});
+
+describe('handshakes', () => {
+  const credentials = { secret: SECRET, verifyToken: SECRET };
+
+  it('send nothing back that is longer than a token', () => {
+    const echo = [{ kind: 'echo-query', method: 'GET', parameter: 'challenge' }] as const;
+    const asked = (length: number) =>
+      replyTo(echo, credentials, requestOf({ method: 'GET', text: `challenge=${'x'.repeat(length)}` }), false);
+    expect(asked(4096)?.content?.body).to.have.length(4096);
+    expect([asked(4097), asked(0)]).to.deep.equal([null, null]);
+  });
+
+  it('send nothing into a header that ends it', () => {
+    const origin = (text: string) =>
+      replyTo(
+        [{ kind: 'abuse-protection' }],
+        credentials,
+        requestOf({ method: 'OPTIONS', headers: { 'webhook-request-origin': text } }),
+        true,
+      );
+    expect(origin('eventgrid.azure.net')?.headers).to.include({ 'WebHook-Allowed-Origin': 'eventgrid.azure.net' });
+    for (const text of ['a\r\nX: y', 'a b', 'x'.repeat(257)]) expect(origin(text), text).to.equal(null);
+  });
+
+  it('that are signed are answered after the proof only, the others before it', () => {
+    const slack = [{ kind: 'challenge', when: { member: 'type' }, is: 'url_verification', as: 'json' }] as const;
+    const body = Buffer.from('{"type":"url_verification","challenge":"abc"}');
+    expect(replyTo(slack, credentials, requestOf({ body }), false)).to.equal(null);
+    expect(replyTo(slack, credentials, requestOf({ body }), true)?.content?.body).to.equal('{"challenge":"abc"}');
+    expect(replyTo([{ kind: 'head' }], credentials, requestOf({ method: 'HEAD' }), true)).to.equal(null);
+  });
+
+  it('are not taken for webhooks that only mention them', () => {
+    const slack = [{ kind: 'challenge', when: { member: 'type' }, is: 'url_verification', as: 'json' }] as const;
+    for (const text of [
+      '{"type":"event_callback","text":"url_verification"}',
+      'url_verification',
+      '{"challenge":"abc"}',
+    ])
+      expect(replyTo(slack, credentials, requestOf({ body: Buffer.from(text) }), true), text).to.equal(null);
+  });
+});

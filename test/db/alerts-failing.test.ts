@@ -1,0 +1,187 @@
+// What becomes of messages that no channel takes, or that nobody wants any more.
+import { expect } from 'chai';
+import { finishMessage, giveUpMessage, noteFailedTry } from '../../db/alerts/endings.ts';
+import { claimMessages, type DueMessage, noteStarted } from '../../db/alerts/messages.ts';
+import type { Pool } from '../../db/pool.ts';
+import { alertRows } from '../support/alert-rows.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+const REASON = 'The channel answered 410';
+
+describe('alerts that do not arrive', () => {
+  let database: OwnDatabase;
+  let pool: Pool;
+  const { organization, channel, issue, setState, round, sent, told } = alertRows(() => pool);
+  before(async () => {
+    // Of its own, so that no worker takes what is due.
+    database = await ownDatabase('alerts_failing', { connections: 8 });
+    ({ pool } = database);
+  });
+  after(() => database.close());
+  afterEach(() => pool.query('with gone as (delete from organizations) delete from issues'));
+
+  const giveUp = (message: DueMessage | undefined) => giveUpMessage(pool, keyOf(message), REASON);
+  const keyOf = (message: DueMessage | undefined) => {
+    if (!message) throw new Error('there is no message');
+    const { organizationId, messageId } = message;
+    return { organizationId, messageId };
+  };
+  const setEnabled = (id: string, enabled: boolean) =>
+    pool.query('update alert_channels set enabled = $2 where id = $1', [id, enabled]);
+
+  it('are told when their channel, disabled meanwhile, is enabled again', async () => {
+    const { id, organizationId } = await channel();
+    const first = await issue(organizationId);
+    const [opened] = await round();
+    await setEnabled(id, false);
+    await finishMessage(pool, keyOf(opened), 'unwanted');
+    await setEnabled(id, true);
+    expect(await told()).to.deep.equal([`opened ${first}`]);
+    await setState(first, 'resolved');
+    const [resolved] = await round();
+    await setEnabled(id, false);
+    await finishMessage(pool, keyOf(resolved), 'unwanted');
+    await setEnabled(id, true);
+    expect(await told()).to.deep.equal([`resolved ${first}`]);
+  });
+
+  it('that are given up mark their channel, and another one is told, once until it works again', async () => {
+    const owner = await organization();
+    const pager = await channel({ type: 'pagerduty' }, owner);
+    const broken = await channel({ kinds: ['delivery_failing'] }, owner);
+    const other = await channel({ kinds: ['circuit_open'] }, owner);
+    await pool.query(`update alert_channels set kinds = '{circuit_open}' where id = $1`, [pager.id]);
+    const id = await issue(owner);
+    const [message] = await round();
+    const key = { organizationId: owner, messageId: message?.messageId ?? '' };
+    const given = { channelId: broken.id, type: 'slack', toldTo: other.id };
+    expect(await giveUpMessage(pool, key, 'The channel answered 410')).to.deep.equal(given);
+    expect(await giveUpMessage(pool, key, 'The channel answered 410'), 'a repeat').to.equal(null);
+    const state = async () => {
+      const { rows } = await pool.query<{ failing: boolean; error: string | null }>(
+        'select failing_since is not null as failing, last_error as error from alert_channels where id = $1',
+        [broken.id],
+      );
+      return rows[0];
+    };
+    expect(await state()).to.deep.equal({ failing: true, error: 'The channel answered 410' });
+    const [failing, ...others] = await round();
+    expect(others, 'it is left alone for a while').to.deep.equal([]);
+    expect(failing).to.include({ kind: 'failing', channelId: other.id });
+    expect(failing?.changes.map(({ issueId }) => issueId)).to.deep.equal([id]);
+    await sent(failing as DueMessage);
+    // Afterwards it is told what it has not been told, and nobody else once more.
+    await pool.query(`update alert_channels set failed_at = now() - interval '15 minutes'`);
+    const [again] = await round();
+    expect(again?.changes).to.deep.equal([{ issueId: id, change: 'opened', number: 2, before: null }]);
+    await giveUpMessage(pool, { organizationId: owner, messageId: again?.messageId ?? '' }, 'The channel answered 410');
+    expect(await round()).to.deep.equal([]);
+    await pool.query(`update alert_channels set failed_at = now() - interval '15 minutes' where failed_at is not null`);
+    const [third] = await round();
+    await sent(third as DueMessage);
+    expect(await state()).to.deep.equal({ failing: false, error: null });
+  });
+
+  it('are passed on by a channel that fails as well, to one that was not tried', async () => {
+    const owner = await organization();
+    const broken = await channel({}, owner);
+    const second = await channel({ kinds: ['circuit_open'], created_at: hoursAgo(2) }, owner);
+    const third = await channel({ kinds: ['circuit_open'], created_at: hoursAgo(1) }, owner);
+    const fourth = await channel({ kinds: ['circuit_open'], type: 'pagerduty' }, owner);
+    const id = await issue(owner);
+    await giveUp((await round())[0]);
+    const [toSecond] = await round();
+    expect(toSecond).to.include({ kind: 'failing', channelId: second.id });
+    // Known as failing before it gives this one up.
+    await pool.query('update alert_channels set failing_since = now(), failed_at = now() where id = $1', [second.id]);
+    expect(await giveUp(toSecond)).to.include({ channelId: second.id, toldTo: third.id });
+    const [toThird, ...others] = await round();
+    expect(others).to.deep.equal([]);
+    expect(toThird?.changes.map(({ issueId }) => issueId)).to.deep.equal([id]);
+    expect(await about(toThird)).to.equal(broken.id);
+    // Disabled meanwhile.
+    await setEnabled(third.id, false);
+    await finishMessage(pool, keyOf(toThird), 'unwanted');
+    const [toFourth] = await round();
+    expect(toFourth).to.include({ kind: 'failing', channelId: fourth.id });
+    expect(await about(toFourth)).to.equal(broken.id);
+    expect(await giveUp(toFourth)).to.include({ toldTo: null });
+    expect(await round()).to.deep.equal([]);
+  });
+
+  it('are told in both ways when the channel that passes them on begins to fail with it', async () => {
+    const owner = await organization();
+    const broken = await channel({}, owner);
+    const second = await channel({ kinds: ['circuit_open'], created_at: hoursAgo(2) }, owner);
+    const third = await channel({ kinds: ['circuit_open'], created_at: hoursAgo(1) }, owner);
+    await issue(owner);
+    await giveUp((await round())[0]);
+    expect(await giveUp((await round())[0])).to.include({ channelId: second.id, toldTo: third.id });
+    const due = await round();
+    expect(due.map(({ channelId }) => channelId)).to.deep.equal([third.id, third.id]);
+    expect(await Promise.all(due.map(about))).to.have.members([broken.id, second.id]);
+  });
+
+  it('wait for the end of the quiet hours of the only channel that can be told', async () => {
+    const owner = await organization();
+    await channel({}, owner);
+    await issue(owner);
+    const [message] = await round();
+    const always = { from: '00:00', to: '24:00', timeZone: 'UTC' };
+    await channel({ kinds: ['circuit_open'], quiet_hours: always, created_at: hoursAgo(1) }, owner);
+    const awake = await channel({ kinds: ['circuit_open'] }, owner);
+    expect(await giveUp(message)).to.include({ toldTo: awake.id });
+    const [failing] = await round();
+    await setEnabled(awake.id, false);
+    await finishMessage(pool, keyOf(failing), 'unwanted');
+    expect(await round(), 'it is quiet').to.deep.equal([]);
+    await pool.query('update alert_channels set quiet_hours = null');
+    await pool.query('update alert_messages set due_at = now()');
+    expect(await round()).to.have.length(1);
+  });
+
+  it('are one at a time while their channel fails', async () => {
+    const { organizationId } = await channel({ last_sent_at: new Date() });
+    for (let n = 0; n < 10; n += 1) await issue(organizationId);
+    for (const each of await round()) await giveUp(each);
+    await pool.query(`update alert_channels set failed_at = now() - interval '15 minutes'`);
+    const [probe, ...others] = await round();
+    expect(others).to.deep.equal([]);
+    expect(await round()).to.deep.equal([]);
+    await sent(probe as DueMessage);
+    expect(await round()).to.have.length(9);
+  });
+
+  it('are not claimed again once their workflow has started', async () => {
+    const { organizationId } = await channel();
+    await issue(organizationId);
+    const started = await round();
+    await noteStarted(pool, started);
+    const { rows } = await pool.query(
+      `select due_at > now() + interval '2 hours' as later from alert_messages where organization_id = $1`,
+      [organizationId],
+    );
+    expect(rows).to.deep.equal([{ later: true }]);
+    expect(await claimMessages(pool, 10)).to.deep.equal([]);
+  });
+
+  it('are tried for an hour since the first try', async () => {
+    const { organizationId } = await channel();
+    await issue(organizationId);
+    const [message] = await round();
+    // As long as it had to wait for its turn.
+    await pool.query(`update alert_messages set created_at = now() - interval '2 hours'`);
+    expect(await noteFailedTry(pool, keyOf(message))).to.equal(false);
+    await pool.query(`update alert_messages set tried_at = tried_at - interval '1 hour'`);
+    expect(await noteFailedTry(pool, keyOf(message))).to.equal(true);
+  });
+
+  async function about(message: DueMessage | undefined): Promise<string | undefined> {
+    const { rows } = await pool.query<{ id: string }>(
+      'select failing_channel_id as id from alert_messages where organization_id = $1 and id = $2',
+      [message?.organizationId, message?.messageId],
+    );
+    return rows[0]?.id;
+  }
+});

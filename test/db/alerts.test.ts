@@ -1,0 +1,247 @@
+// Which messages are due, and what becomes of them, where order and concurrency matter.
+import { expect } from 'chai';
+import { MAX_DIGEST_CHANGES } from '../../core/alerts/safe-text.ts';
+import { newId } from '../../core/ids.ts';
+import { createDueMessages } from '../../db/alerts/due.ts';
+import { claimMessages, type DueMessage, noteArrived } from '../../db/alerts/messages.ts';
+import { inTransaction, type Pool } from '../../db/pool.ts';
+import { LOCKS } from '../../db/sql-rules.ts';
+import { alertRounds } from '../../worker/alerts.ts';
+import { alertRows } from '../support/alert-rows.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+const inAnHour = () => new Date(Date.now() + 3_600_000);
+
+describe('alerts that are due', () => {
+  let database: OwnDatabase;
+  let pool: Pool;
+  const { organization, channel, issue, setState, round, sent, told } = alertRows(() => pool);
+  before(async () => {
+    // Of its own, so that no worker takes what is due.
+    database = await ownDatabase('alerts', { connections: 8 });
+    ({ pool } = database);
+  });
+  after(() => database.close());
+  afterEach(() => pool.query('with gone as (delete from organizations) delete from issues'));
+
+  it('are one for each change of state, in its order, and none for a change that was undone', async () => {
+    const { organizationId } = await channel({ on_acknowledged: true });
+    const id = await issue(organizationId);
+    const [first, ...others] = await round();
+    expect(others).to.deep.equal([]);
+    expect(first?.changes).to.deep.equal([{ issueId: id, change: 'opened', number: 1, before: null }]);
+    await setState(id, 'acknowledged');
+    await setState(id, 'resolved');
+    expect(await round(), 'the first is still on its way').to.deep.equal([]);
+    await sent(first as DueMessage);
+    const [second] = await round();
+    expect(second?.changes).to.deep.equal([{ issueId: id, change: 'resolved', number: 2, before: 'opened' }]);
+    await sent(second as DueMessage);
+    expect(await told()).to.deep.equal([]);
+    const brief = await issue(organizationId);
+    await setState(brief, 'resolved');
+    expect(await told()).to.deep.equal([]);
+  });
+
+  it('tell of what somebody acknowledges, ignores and opens again, if it is wanted', async () => {
+    const owner = await organization();
+    const all = await channel({ on_acknowledged: true }, owner);
+    await channel({ on_resolved: false }, owner);
+    const id = await issue(owner);
+    const states = ['acknowledged', 'open', 'ignored', 'open', 'resolved'];
+    const seen = [await told()];
+    for (const state of states) {
+      await setState(id, state);
+      seen.push(await told());
+    }
+    const { rows } = await pool.query('select number from alert_announcements where channel_id = $1', [all.id]);
+    expect(rows).to.deep.equal([{ number: 6 }]);
+    expect(seen.map((changes) => changes.map((change) => change.split(' ')[0]))).to.deep.equal([
+      ['opened', 'opened'],
+      ['acknowledged'],
+      ['opened'],
+      ['ignored'],
+      ['opened'],
+      ['resolved'],
+    ]);
+  });
+
+  it('follow the rules of their channel: kinds, records, count', async () => {
+    const owner = await organization();
+    const [route, destination, source] = [newId('rte'), newId('dst'), newId('src')];
+    const named = await issue(owner, { route_id: route, destination_id: destination, count: 3 });
+    const other = await issue(owner, { kind: 'signature_failing', source_id: source, count: 10 });
+    const rules: [Record<string, unknown>, string[]][] = [
+      [{}, [named, other]],
+      [{ kinds: ['signature_failing'] }, [other]],
+      [{ kinds: ['circuit_open'] }, []],
+      [{ route_ids: [route] }, [named]],
+      [{ route_ids: [newId('rte')] }, []],
+      [{ destination_ids: [destination] }, [named]],
+      [{ source_ids: [source] }, [other]],
+      [{ after_count: 4 }, [other]],
+      [{ enabled: false }, []],
+    ];
+    for (const [rule, expected] of rules) {
+      const { id } = await channel(rule, owner);
+      expect(await told(), JSON.stringify(rule)).to.have.members(expected.map((each) => `opened ${each}`));
+      await pool.query('delete from alert_channels where id = $1', [id]);
+    }
+    // The rule is about whom to tell first: who was told of an issue is told of its end.
+    const { id } = await channel({}, owner);
+    await told();
+    await pool.query(`update alert_channels set kinds = '{circuit_open}' where id = $1`, [id]);
+    await setState(named, 'resolved');
+    expect(await told()).to.deep.equal([`resolved ${named}`]);
+  });
+
+  it('wait for the end of the quiet hours, of the throttle, and for the time of a digest', async () => {
+    const owner = await organization();
+    const quiet = await channel({ quiet_hours: { from: '00:00', to: '23:59', timeZone: 'UTC' } }, owner);
+    const quietPassed = () => pool.query('update alert_channels set quiet_hours = null where id = $1', [quiet.id]);
+    const id = await issue(owner);
+    const { rows } = await pool.query<{ quiet: boolean }>(
+      `select is_quiet('{"from":"22:00","to":"07:00","timeZone":"Europe/Berlin"}', at::timestamptz) as quiet
+       from unnest('{2026-11-23 20:59Z,2026-11-23 21:00Z,2026-11-24 05:59Z,2026-11-24 06:00Z}'::text[]) as at`,
+    );
+    expect(rows.map((row) => row.quiet)).to.deep.equal([false, true, true, false]);
+    // A minute of the day is not quiet.
+    const { rows: now } = await pool.query<{ quiet: boolean }>(
+      'select is_quiet(quiet_hours, now()) as quiet from alert_channels where id = $1',
+      [quiet.id],
+    );
+    if (now[0]?.quiet) expect(await told()).to.deep.equal([]);
+    await quietPassed();
+    const messages = await told();
+    if (now[0]?.quiet) expect(messages).to.deep.equal([`opened ${id}`]);
+    await pool.query('update alert_channels set throttle_minutes = 5 where id = $1', [quiet.id]);
+    await setState(id, 'resolved');
+    expect(await told(), 'within five minutes').to.deep.equal([]);
+    await pool.query(`update alert_announcements set told_at = now() - interval '5 minutes'`);
+    expect(await told()).to.deep.equal([`resolved ${id}`]);
+    await pool.query('delete from alert_channels');
+    const digest = await channel({ digest_minutes: 10 }, owner);
+    const both = [await issue(owner), await issue(owner)];
+    expect(await told(), 'the digest is not due').to.deep.equal([]);
+    await pool.query(`update issues set changed_at = now() - interval '10 minutes' where id = $1`, [both[0]]);
+    const [message, ...others] = await round();
+    expect(others).to.deep.equal([]);
+    expect(message).to.include({ kind: 'digest', channelId: digest.id });
+    expect(message?.changes.map(({ issueId }) => issueId)).to.have.members(both);
+    await sent(message as DueMessage);
+    await pool.query(`update issues set state = 'resolved', changed_at = now() - interval '1 hour'`);
+    expect(await told(), 'ten minutes after the one before').to.deep.equal([]);
+    await pool.query(`update alert_channels set last_digest_at = now() - interval '10 minutes'`);
+    expect(await told()).to.have.length(2);
+  });
+
+  it('are in a digest as many as it can show, and the rest in the next, which does not wait', async () => {
+    const owner = await organization();
+    const old = new Date(Date.now() - 600_000);
+    for (let n = 0; n < 20; n += 1) await channel({ digest_minutes: 5 }, owner);
+    for (let n = 0; n < MAX_DIGEST_CHANGES + 5; n += 1) await issue(owner, { changed_at: old });
+    const sizes: number[][] = [];
+    // So many channels that one round is not enough.
+    for (let turn = 0; turn < 4; turn += 1) {
+      const due = await round();
+      sizes.push(due.map(({ changes }) => changes.length));
+      await Promise.all(due.map(sent));
+    }
+    expect(new Set(sizes.flat())).to.deep.equal(new Set([MAX_DIGEST_CHANGES, 5]));
+    expect(sizes.flat().filter((size) => size === MAX_DIGEST_CHANGES)).to.have.length(20);
+    expect(sizes.flat().filter((size) => size === 5)).to.have.length(20);
+    await issue(owner, { changed_at: old });
+    expect(await round(), 'this one does').to.deep.equal([]);
+  });
+
+  it('are not put off in a digest by a test that has arrived', async () => {
+    const { id, organizationId } = await channel({ digest_minutes: 5 });
+    await issue(organizationId, { changed_at: new Date(Date.now() - 600_000) });
+    await noteArrived(pool, { id, organizationId });
+    expect(await round()).to.have.length(1);
+  });
+
+  it('are made once, also by several workers at a time', async () => {
+    const owners = await Promise.all(Array.from({ length: 5 }, organization));
+    for (const owner of owners) {
+      const answered = { last_sent_at: new Date() };
+      await Promise.all([channel(answered, owner), channel(answered, owner)]);
+      await Promise.all(Array.from({ length: 10 }, () => issue(owner)));
+    }
+    const rounds = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        for (let turn = 0; turn < 5; turn += 1) await createDueMessages(pool, '');
+        return claimMessages(pool, 1000);
+      }),
+    );
+    const claimed = [...rounds.flat(), ...(await round())];
+    expect(claimed).to.have.length(100);
+    const about = claimed.map(({ channelId, changes }) => `${channelId} ${changes[0]?.issueId} ${changes[0]?.number}`);
+    expect(new Set(about).size).to.equal(100);
+  });
+
+  it('come back when the worker that claimed them has died', async () => {
+    const { organizationId } = await channel();
+    await issue(organizationId);
+    const [claimed] = await round();
+    expect(await claimMessages(pool, 10)).to.deep.equal([]);
+    await pool.query('update alert_messages set due_at = now()');
+    expect(await claimMessages(pool, 10)).to.deep.equal([claimed]);
+  });
+
+  it('are bounded for each channel, and what is beyond comes later', async () => {
+    const { organizationId } = await channel();
+    for (let n = 0; n < 130; n += 1) await issue(organizationId);
+    const first = await round();
+    expect(first, 'until it has taken one').to.have.length(5);
+    await Promise.all(first.map(sent));
+    const second = await round();
+    expect(second).to.have.length(100);
+    expect(await round()).to.deep.equal([]);
+    await Promise.all(second.map(sent));
+    expect(await round()).to.have.length(25);
+  });
+
+  it('have their turn in every channel, also while another worker is at it', async () => {
+    const owner = await organization();
+    for (let n = 0; n < 201; n += 1) await channel({ kinds: ['circuit_open'] }, owner);
+    await pool.query(`update alert_channels set kinds = null where id = (select max(id) from alert_channels)`);
+    await issue(owner);
+    const look = alertRounds(pool);
+    await look();
+    await inTransaction(pool, async (db) => {
+      await db.query('select pg_advisory_xact_lock($1)', [LOCKS.alerts]);
+      await look();
+    });
+    await look();
+    expect(await claimMessages(pool, 10)).to.have.length(1);
+  });
+
+  it('are not held up by a clock that was set back', async () => {
+    const owner = await organization();
+    const { id: failed } = await channel({ failed_at: inAnHour(), failing_since: inAnHour() }, owner);
+    const { id: digest } = await channel({ digest_minutes: 5, last_digest_at: inAnHour() }, owner);
+    const throttled = await channel({ throttle_minutes: 5 }, owner);
+    const id = await issue(owner, { changed_at: inAnHour() });
+    const first = await round();
+    expect(first.map(({ channelId }) => channelId)).to.have.members([failed, digest, throttled.id]);
+    await Promise.all(first.map(sent));
+    await pool.query('delete from alert_channels where id <> $1', [throttled.id]);
+    await pool.query('update alert_announcements set told_at = $1', [inAnHour()]);
+    await setState(id, 'resolved');
+    await createDueMessages(pool, '');
+    await pool.query('update alert_messages set created_at = $1, due_at = $1', [inAnHour()]);
+    expect(await told()).to.deep.equal([`resolved ${id}`]);
+  });
+
+  it('go with their channel and their organization', async () => {
+    const { id, organizationId } = await channel();
+    await issue(organizationId);
+    await round();
+    await pool.query('delete from alert_channels where id = $1', [id]);
+    const { rows } = await pool.query(
+      'select (select count(*)::int from alert_messages) as messages, (select count(*)::int from alert_announcements) as told',
+    );
+    expect(rows).to.deep.equal([{ messages: 0, told: 0 }]);
+  });
+});

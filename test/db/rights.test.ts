@@ -1,0 +1,53 @@
+// Rights of roles, given by several processes that start together.
+import { expect } from 'chai';
+import { migrate } from '../../db/migrate.ts';
+import { createPool, type Pool } from '../../db/pool.ts';
+import { grantRuntime } from '../../db/rights.ts';
+import { findTenantRole, grantTenant } from '../../db/tenants/rights.ts';
+import { TENANT_ROLE } from '../../local/role-passwords.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { asServices } from '../support/stack.ts';
+
+const PROCESSES = 8;
+const ROUNDS = 5;
+
+describe('Rights of roles', function () {
+  this.timeout(240_000);
+  let database: OwnDatabase;
+  let processes: Pool[];
+  before(async () => {
+    database = await ownDatabase('rights');
+    processes = Array.from({ length: PROCESSES }, () =>
+      createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 60_000, onError: () => {} }),
+    );
+  });
+  after(async () => {
+    await Promise.all(processes.map((pool) => pool.end()));
+    await database.close();
+  });
+
+  it('are given by several processes at once, while others bring the schema up to date', async () => {
+    const { username } = new URL(asServices(database.databaseUrl));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // So that there is something to do.
+      await database.pool.query(`drop policy ${TENANT_ROLE} on sources; revoke all on sources from ${TENANT_ROLE}`);
+      await Promise.all(
+        processes.map(async (pool, number) => {
+          if (number % 4 === 0) await migrate(database.databaseUrl);
+          await grantRuntime(pool, username);
+          await grantTenant(pool, TENANT_ROLE);
+        }),
+      );
+    }
+    const services = createPool(asServices(database.databaseUrl), {
+      ...{ max: 1, statementTimeoutMs: 20_000, onError: () => {} },
+    });
+    try {
+      expect(await findTenantRole(services)).to.equal(TENANT_ROLE);
+      await services.query(`set role ${TENANT_ROLE}`);
+      expect((await services.query('select from sources')).rowCount).to.equal(0);
+    } finally {
+      await services.end();
+    }
+  });
+});

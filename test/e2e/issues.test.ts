@@ -1,0 +1,338 @@
+// Issues of real traffic: what opens them, what they count, how they end, and the retry of what they hold.
+import { expect } from 'chai';
+import { setLimits } from '../../db/organizations/limits.ts';
+import { createClient, expectError } from '../support/api-client.ts';
+import { breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
+import { commandLine } from '../support/cli.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { send } from '../support/http-client.ts';
+import { type IssueView, Issues } from '../support/issues.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { createOrganization } from '../support/service.ts';
+import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
+import { until } from '../support/until.ts';
+
+const SECRET = 'a secret of sixteen bytes';
+const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
+// Its circuit stays closed, whatever fails.
+const PATIENT = { circuitFailureThreshold: 100 };
+
+describe('issues @lanes', function () {
+  this.timeout(300_000);
+  let testInstance: OwnHookyard;
+  let records: Records;
+  let issues: Issues;
+  let receiver: Receiver;
+  let store: TakingStore;
+  let urls: string[];
+  before(async () => {
+    [testInstance, receiver, store] = await Promise.all([
+      startHookyard(undefined, { HOOKYARD_ISSUE_RECOVERY_SECONDS: '1' }),
+      startReceiver(),
+      startTakingStore(),
+    ]);
+    const first = testInstance.api.url;
+    await Promise.all([testInstance.startWorker(), testInstance.startApi()]);
+    urls = [first, testInstance.api.url];
+    records = new Records(testInstance);
+    issues = new Issues(testInstance.client);
+  });
+  after(() => Promise.all([testInstance?.close(), receiver?.close(), store?.close()]));
+
+  const failed = async (source: SourceView) => records.deliveryWith('failed', await records.accepted(source, '{}'));
+  const delivered = async (source: SourceView) =>
+    records.deliveryWith('delivered', await records.accepted(source, '{}'));
+
+  describe('of deliveries', () => {
+    it('open with the first delivery that is exhausted, count, and resolve themselves', async () => {
+      const { endpoint, answer } = switchedEndpoint(receiver, 500);
+      const { source, route, destination } = await records.pipe(endpoint.url, { route: PATIENT });
+      const first = await failed(source);
+      const opened = await issues.untilOpen({ routeId: route.id });
+      expect(opened).to.include({ kind: 'delivery_failing', cause: 'HTTP_500', count: 1, sourceId: null });
+      expect(opened).to.include({ destinationId: destination.id, routeId: route.id, resolvedAt: null });
+      expect(opened).to.include({ sampleDeliveryId: first.id, sampleEventId: first.eventId });
+      const second = await failed(source);
+      const counted = await issues.untilCounted(opened.id, 2);
+      expect(counted).to.include({ sampleDeliveryId: second.id, state: 'open', changedAt: opened.changedAt });
+      answer({ status: 200 });
+      await delivered(source);
+      const resolved = await issues.untilResolved(opened.id);
+      expect(resolved).to.include({ count: 2, resolvedAt: resolved.changedAt });
+      answer({ status: 500 });
+      await failed(source);
+      const again = await issues.untilOpen({ routeId: route.id }, 3);
+      expect(again).to.include({ id: opened.id, openedAt: opened.openedAt, resolvedAt: null });
+      expect((await issues.list({ sourceId: source.id })).map(({ id }) => id)).to.deep.equal([opened.id]);
+    });
+
+    it('open after five failed attempts in a row, and not when a retry mends the first ones', async () => {
+      const mended = receiver.endpoint(503, 503, 503, 503, 200);
+      const harmless = await records.pipe(mended.url, {
+        ...{ route: PATIENT, destination: { retryPolicy: onceMore(5) } },
+      });
+      await delivered(harmless.source);
+      const { endpoint, answer } = switchedEndpoint(receiver, 502);
+      const lasting = await records.pipe(endpoint.url, {
+        ...{ route: PATIENT, destination: { retryPolicy: onceMore(50, 1000) } },
+      });
+      const eventId = await records.accepted(lasting.source, '{}');
+      const issue = await issues.untilOpen({ destinationId: lasting.destination.id }, 5);
+      expect(issue).to.include({ cause: 'HTTP_502', kind: 'delivery_failing' });
+      answer({ status: 200 });
+      await records.deliveryWith('delivered', eventId);
+      await issues.untilResolved(issue.id);
+      expect(await issues.list({ routeId: harmless.route.id }), 'it was written before').to.deep.equal([]);
+    });
+
+    it('say why there was no answer', async () => {
+      const closed = await records.pipe('http://127.0.0.1:1/', { route: PATIENT });
+      await failed(closed.source);
+      expect(await issues.untilOpen({ routeId: closed.route.id })).to.include({ cause: 'CONNECTION_FAILED' });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const silent = await records.pipe(receiver.endpoint({ after: promise }).url, {
+        ...{ route: PATIENT, destination: { timeoutMs: 1000 } },
+      });
+      await failed(silent.source);
+      expect(await issues.untilOpen({ routeId: silent.route.id })).to.include({ cause: 'TIMEOUT' });
+      resolve();
+    });
+
+    it('are resolved when their route is deleted', async () => {
+      const { source, route } = await records.pipe(receiver.endpoint(500).url, { route: PATIENT });
+      await failed(source);
+      const { id } = await issues.untilOpen({ routeId: route.id });
+      await testInstance.client.delete(`/api/routes/${route.id}`);
+      expect(await issues.get(id)).to.include({ state: 'resolved' });
+    });
+  });
+
+  it('of a circuit open and end with it', async () => {
+    const circuits = new Circuits(testInstance, records);
+    const { source, route } = await records.pipe(receiver.endpoint(500).url, { route: breaker() });
+    await failed(source);
+    const last = await failed(source);
+    await circuits.untilState(route, 'open');
+    const issue = await issues.untilOpen({ routeId: route.id, kind: 'circuit_open' });
+    expect(issue).to.include({ cause: 'FAILURE_THRESHOLD', count: 1, destinationId: null });
+    expect(issue).to.include({ sampleDeliveryId: last.id, sampleEventId: last.eventId });
+    await circuits.reset(route);
+    expect(await issues.get(issue.id)).to.include({ state: 'resolved' });
+  });
+
+  it('of a transform open with its first failure, and end when it works', async () => {
+    const transform = await testInstance.client.create('/api/transforms', {
+      ...{ name: 'Reshape', type: 'javascript', code: 'export default () => { throw new Error("no") }' },
+    });
+    const { source, route } = await records.pipe(receiver.endpoint().url, { route: { transformId: transform.id } });
+    const delivery = await failed(source);
+    const issue = await issues.untilOpen({ routeId: route.id });
+    expect(issue).to.include({ kind: 'transform_failing', cause: 'EXCEPTION', destinationId: null });
+    expect(issue).to.include({ sampleDeliveryId: delivery.id, count: 1 });
+    await testInstance.client.patch(`/api/transforms/${transform.id}`, {
+      code: 'export default ({ payload }) => payload',
+    });
+    expect(await issues.retry(issue.id)).to.include({ deliveriesCreated: 1, more: false });
+    await issues.untilResolved(issue.id);
+  });
+
+  it('of a schema open with the first webhook that it refuses, and end with one that it takes', async () => {
+    const schema = await testInstance.client.create('/api/schemas', {
+      ...{ name: 'Order', schema: { type: 'object', required: ['order'] } },
+    });
+    const { source, route } = await records.pipe(receiver.endpoint().url, { route: { schemaId: schema.id } });
+    const eventId = await records.accepted(source, '{"no":"order"}');
+    const issue = await issues.untilOpen({ routeId: route.id });
+    expect(issue).to.include({ kind: 'schema_refusing', cause: 'SCHEMA_MISMATCH', sampleEventId: eventId });
+    await testInstance.client.patch(`/api/schemas/${schema.id}`, { schema: { type: 'object' } });
+    expect(await issues.retry(issue.id)).to.include({ deliveriesCreated: 1 });
+    await records.accepted(source, '{"order":1}');
+    await issues.untilResolved(issue.id);
+  });
+
+  it('of signatures are counted over all processes', async () => {
+    const source = await records.source({ verificationConfig: { type: 'github', secret: SECRET } });
+    const { pathname } = new URL(source.webhookUrl);
+    const refused = async (process: number, times: number) => {
+      for (let n = 0; n < times; n += 1)
+        expect((await send('POST', `${urls[process]}${pathname}`, WRONG, '{}')).status).to.equal(401);
+    };
+    const counted = async () => {
+      const { rows } = await testInstance.pool.query<{ failures: number }>(
+        'select failures from issue_streaks where source_id = $1',
+        [source.id],
+      );
+      return rows[0]?.failures;
+    };
+    await refused(0, 3);
+    await refused(1, 1);
+    await until('four to be counted', async () => (await counted()) === 4);
+    expect(await issues.list({ sourceId: source.id }), 'these are not enough').to.deep.equal([]);
+    await refused(1, 1);
+    const issue = await issues.untilOpen({ sourceId: source.id }, 5);
+    expect(issue).to.include({ kind: 'signature_failing', cause: 'INVALID_SIGNATURE', count: 5, routeId: null });
+    const retried = await testInstance.client.request('POST', `/api/issues/${issue.id}/retry`);
+    expectError(retried, 409, 'INVALID_STATE', /holds no deliveries/);
+    await testInstance.client.patch(`${testInstance.base}/sources/${source.id}`, {
+      verificationConfig: { type: 'none' },
+    });
+    await records.accepted(source, '{}');
+    await issues.untilResolved(issue.id);
+  });
+
+  it('of a warehouse open when its store refuses, and end with the first file', async () => {
+    store.answer(403);
+    const lake = await testInstance.client.create('/api/destinations', {
+      ...{ name: 'Lake', type: 's3' },
+      config: {
+        ...{ bucket: 'events', region: 'eu-central-1', accessKeyId: 'key', secretAccessKey: 'secret-of-the-lake' },
+        ...{ endpoint: store.url, forcePathStyle: true, batchWindowSeconds: 1 },
+      },
+    });
+    const source = await records.source();
+    await records.route(source.id, [lake.id]);
+    const eventId = await records.accepted(source, '{"in":"the lake"}');
+    const issue = await issues.untilOpen({ destinationId: lake.id });
+    expect(issue).to.include({ kind: 'warehouse_not_writable', cause: 'PERMISSION', routeId: null });
+    store.answer(200);
+    // A change of the destination brings the next try.
+    await testInstance.client.patch(`/api/destinations/${lake.id}`, { config: { batchWindowSeconds: 2 } });
+    await records.deliveryWith('delivered', eventId);
+    await issues.untilResolved(issue.id);
+  });
+
+  it('of the size of a payload open after five refusals, and end with the next webhook that is accepted', async () => {
+    const { source } = await records.pipe(receiver.endpoint().url);
+    await setLimits(testInstance.pool, testInstance.organizationId, { payloadBytes: 10 });
+    await until('the limit', async () => (await records.post(source, '{"more":"than ten bytes"}')).status === 413);
+    for (let n = 1; n < 5; n += 1) await records.post(source, '{"more":"than ten bytes"}');
+    const issue = await issues.untilOpen({ kind: 'quota_reached' }, 5);
+    expect(issue).to.include({ cause: 'payloadBytes', sourceId: null, routeId: null, destinationId: null });
+    await setLimits(testInstance.pool, testInstance.organizationId, { payloadBytes: null });
+    await until(
+      'the end of the limit',
+      async () => (await records.post(source, '{"more":"than ten bytes"}')).status === 200,
+    );
+    await issues.untilResolved(issue.id);
+  });
+
+  it('of other refusals open after five, because anybody can cause them', async () => {
+    const source = await records.source({ enabled: false });
+    const refused = async () => expect((await records.post(source, '{}')).status).to.equal(403);
+    for (let n = 0; n < 4; n += 1) await refused();
+    await until('four to be counted', async () => {
+      const { rows } = await testInstance.pool.query<{ failures: number }>(
+        'select failures from issue_streaks where source_id = $1',
+        [source.id],
+      );
+      return rows[0]?.failures === 4;
+    });
+    expect(await issues.list({ sourceId: source.id }), 'these are not enough').to.deep.equal([]);
+    await refused();
+    const issue = await issues.untilOpen({ sourceId: source.id }, 5);
+    expect(issue).to.include({ kind: 'ingest_refused', cause: 'DISABLED', sampleEventId: null });
+    await testInstance.client.patch(`${testInstance.base}/sources/${source.id}`, { enabled: true });
+    await records.accepted(source, '{}');
+    await issues.untilResolved(issue.id);
+  });
+
+  describe('are steered', () => {
+    async function failing() {
+      const { endpoint, answer } = switchedEndpoint(receiver, 500);
+      const pipe = await records.pipe(endpoint.url, { route: PATIENT });
+      await failed(pipe.source);
+      return { ...pipe, answer, endpoint, issue: await issues.untilOpen({ routeId: pipe.route.id }) };
+    }
+
+    it('by their state', async () => {
+      const { source, answer, issue, route } = await failing();
+      const acknowledged = await issues.set(issue.id, 'acknowledged');
+      expect(acknowledged).to.include({ state: 'acknowledged', count: 1, resolvedAt: null });
+      expect(await issues.set(issue.id, 'acknowledged'), 'nothing changes').to.deep.equal(acknowledged);
+      await failed(source);
+      expect(await issues.untilCounted(issue.id, 2)).to.include({ state: 'acknowledged' });
+      expect(await issues.list({ routeId: route.id, state: 'open' })).to.deep.equal([]);
+      expect(await issues.list({ routeId: route.id, state: 'acknowledged', kind: 'circuit_open' })).to.deep.equal([]);
+      expect(await issues.set(issue.id, 'resolved')).to.include({ state: 'resolved' });
+      await testInstance.pool.query(`update issues set resolved_at = now() - interval '2 hours' where id = $1`, [
+        issue.id,
+      ]);
+      await failed(source);
+      const anew = await issues.untilOpen({ routeId: route.id });
+      const refused = await testInstance.client.request('PATCH', `/api/issues/${issue.id}`, { state: 'open' });
+      expectError(refused, 409, 'INVALID_STATE');
+      expectError(
+        await testInstance.client.request('PATCH', `/api/issues/${issue.id}`, { state: 'gone' }),
+        400,
+        'VALIDATION_ERROR',
+      );
+      answer({ status: 200 });
+      await delivered(source);
+      await issues.untilResolved(anew.id);
+      expect(await issues.set(anew.id, 'open'), 'it opens again').to.include({ state: 'open', resolvedAt: null });
+    });
+
+    it('by a retry of the deliveries that they hold', async () => {
+      const { source, answer, endpoint, issue, route } = await failing();
+      await failed(source);
+      await failed(source);
+      answer({ status: 502 });
+      await failed(source);
+      const ofRoute = () => issues.list({ routeId: route.id });
+      await until('the issue of the other answer', async () => (await ofRoute()).length === 2);
+      answer({ status: 200 });
+      const sent = endpoint.requests.length;
+      expect(await issues.retry(issue.id)).to.include({ deliveriesCreated: 3, more: false });
+      await until('them to arrive', () => endpoint.requests.length === sent + 3);
+      expect(await issues.retry(issue.id), 'they were replayed').to.include({ deliveriesCreated: 0 });
+      await issues.untilResolved(issue.id);
+      const [another] = (await ofRoute()).filter(({ cause }) => cause === 'HTTP_502');
+      expect(await issues.retry(another?.id ?? '')).to.include({ deliveriesCreated: 1 });
+    });
+
+    it('by the command line', async () => {
+      const { issue, answer } = await failing();
+      const { client } = testInstance;
+      const { token } = await client.create<{ token: string }>('/api/api-keys', {
+        name: 'terminal',
+        scopes: ['write', 'read'],
+      });
+      const cli = commandLine({ api: client, token });
+      expect(await cli.ok('issues', 'list', '--state', 'open'))
+        .to.include(issue.id)
+        .and.to.include('HTTP_500');
+      expect((await cli.json<IssueView>('issues', 'show', issue.id)).id).to.equal(issue.id);
+      expect(await cli.ok('issues', 'ignore', issue.id)).to.include('ignored');
+      expect(await cli.ok('issues', 'open', issue.id)).to.include('open');
+      expect(await cli.ok('issues', 'acknowledge', issue.id)).to.include('acknowledged');
+      answer({ status: 200 });
+      expect(await cli.ok('issues', 'retry', issue.id)).to.include('1 delivery was created');
+      expect(await cli.ok('issues', 'resolve', issue.id)).to.include('resolved');
+    });
+
+    it('only by keys of their organization that may', async () => {
+      const { issue } = await failing();
+      const { client, pool, api } = testInstance;
+      const stranger = await createOrganization({ service: api, pool });
+      expectError(await stranger.api.request('GET', `/api/issues/${issue.id}`), 404, 'RESOURCE_NOT_FOUND');
+      expectError(
+        await stranger.api.request('PATCH', `/api/issues/${issue.id}`, { state: 'ignored' }),
+        404,
+        'RESOURCE_NOT_FOUND',
+      );
+      expectError(await stranger.api.request('POST', `/api/issues/${issue.id}/retry`), 404, 'RESOURCE_NOT_FOUND');
+      expect((await stranger.api.list('/api/issues')).pagination.total).to.equal(0);
+      const keyWith = async (...scopes: string[]) => {
+        const { token } = await client.create<{ token: string }>('/api/api-keys', { name: 'scoped', scopes });
+        return createClient(client.url, token);
+      };
+      const reader = await keyWith('issues:read');
+      expect(await reader.get(`/api/issues/${issue.id}`)).to.include({ id: issue.id });
+      expectError(await reader.request('PATCH', `/api/issues/${issue.id}`, { state: 'ignored' }), 403, 'FORBIDDEN');
+      const writer = await keyWith('issues:write');
+      expectError(await writer.request('POST', `/api/issues/${issue.id}/retry`), 403, 'FORBIDDEN');
+      expect(await issues.get(issue.id)).to.include({ state: 'open' });
+    });
+  });
+});

@@ -1,0 +1,85 @@
+// A destination that may get one attempt at a time, with more workers than that.
+import { expect } from 'chai';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const EVENTS = 24;
+const DEADLINE_MS = 240_000;
+// Who has had a place. In the database, because a place may be held for less time than passes between two looks at it.
+const NOTE_HOLDERS = `
+create table turns_of_the_test (worker text primary key);
+create function note_turn() returns trigger language plpgsql security definer as $$
+begin
+  insert into public.turns_of_the_test values (new.worker) on conflict do nothing;
+  return null;
+end $$;
+create trigger note_turn after insert or update of worker on destination_turns for each row execute function note_turn()`;
+
+describe('a destination of two workers that may get one attempt at a time @lanes', function () {
+  this.timeout(600_000);
+  let testInstance: OwnHookyard;
+  let records: Records;
+  before(async () => {
+    testInstance = await startHookyard();
+    records = new Records(testInstance);
+    await testInstance.pool.query(NOTE_HOLDERS);
+    await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
+  });
+  after(() => testInstance.close());
+
+  it('never gets two, from whichever worker, with retries; and everything arrives', async () => {
+    let underWay = 0;
+    let most = 0;
+    let answers = 0;
+    const server = createServer((request, response) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      request.resume().on('end', () =>
+        setTimeout(() => {
+          underWay -= 1;
+          answers += 1;
+          // Every fourth one is made again.
+          response.writeHead(answers % 4 === 0 ? 500 : 200).end();
+        }, 30),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    try {
+      const { source } = await records.pipe(url, {
+        destination: { maxConcurrency: 1, retryPolicy: onceMore(20) },
+        route: { circuitFailureThreshold: 10_000 },
+      });
+      const sent: string[] = [];
+      const send = async () => {
+        sent.push(...(await Promise.all(Array.from({ length: EVENTS }, () => records.accepted(source, '{}')))));
+      };
+      const hasArrived = async () => {
+        const { rowCount } = await testInstance.pool.query(`select from deliveries where status <> 'delivered'`);
+        return rowCount === 0;
+      };
+      await send();
+      // As workflows, all of them may meet the same worker.
+      await until(
+        'both workers to have a turn',
+        async () => {
+          const { rowCount } = await testInstance.pool.query('select worker from turns_of_the_test');
+          if (rowCount === 2) return true;
+          if (await hasArrived()) await send();
+          return false;
+        },
+        DEADLINE_MS,
+      );
+      await until('everything to arrive', hasArrived, DEADLINE_MS);
+      expect(most).to.equal(1);
+      for (const eventId of sent) await records.deliveryWith('delivered', eventId);
+      expect(answers).to.equal(sent.length + Math.floor(answers / 4));
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});

@@ -1,0 +1,56 @@
+// The services that alerts go to, on loopback: one server, whose paths stand for Slack, Teams, PagerDuty, Opsgenie and a tenant's own
+// tool. It takes everything, unless it is told otherwise, and keeps what came.
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ReceivedAlert {
+  method: string;
+  /** With the query. */
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export interface AlertReceiver {
+  url: string;
+  /** What came to paths that begin like this, in the order in which it arrived. */
+  at(path: string): ReceivedAlert[];
+  /** From now on requests to a path are answered with these statuses in turn, the last one for ever. */
+  answer(path: string, ...statuses: (number | { status: number; headers: Record<string, string> })[]): void;
+  close(): Promise<void>;
+}
+
+export async function startAlertReceiver(): Promise<AlertReceiver> {
+  const received: ReceivedAlert[] = [];
+  const answers = new Map<string, { status: number; headers: Record<string, string> }[]>();
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const path = request.url ?? '';
+      received.push({ method: request.method ?? '', path, headers: request.headers, body: Buffer.concat(parts) });
+      const scripted = [...answers].find(([prefix]) => path.startsWith(prefix))?.[1] ?? [];
+      const answer = (scripted.length > 1 ? scripted.shift() : scripted[0]) ?? { status: 202, headers: {} };
+      response.writeHead(answer.status, answer.headers).end('taken');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    at: (path) => received.filter((each) => each.path.startsWith(path)),
+    answer(path, ...statuses) {
+      answers.set(
+        path,
+        statuses.map((each) => (typeof each === 'number' ? { status: each, headers: {} } : each)),
+      );
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+export const jsonOf = <Body = Record<string, unknown>>({ body }: ReceivedAlert): Body => JSON.parse(body.toString());

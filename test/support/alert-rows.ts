@@ -1,0 +1,70 @@
+// Channels of alerts and issues as rows of a database that no worker looks at.
+import { newId } from '../../core/ids.ts';
+import { createDueMessages } from '../../db/alerts/due.ts';
+import { finishMessage } from '../../db/alerts/endings.ts';
+import { claimMessages, type DueMessage } from '../../db/alerts/messages.ts';
+import type { Pool } from '../../db/pool.ts';
+
+export interface ChannelRow {
+  id: string;
+  organizationId: string;
+}
+
+/** @param pool gives the pool of the database, once it is there */
+export const alertRows = (pool: () => Pool) => {
+  async function insert(table: string, columns: Record<string, unknown>): Promise<void> {
+    const names = Object.keys(columns);
+    await pool().query(
+      `insert into ${table} (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`)})`,
+      Object.values(columns),
+    );
+  }
+
+  async function organization(): Promise<string> {
+    const id = newId('org');
+    const slug = id.slice(-20).replaceAll('_', '-');
+    await insert('organizations', { id, slug, name: slug, plan: 'business' });
+    return id;
+  }
+
+  async function channel(rules: Record<string, unknown> = {}, organizationId?: string): Promise<ChannelRow> {
+    const made = { id: newId('alc'), organizationId: organizationId ?? (await organization()) };
+    const columns = { id: made.id, organization_id: made.organizationId, name: 'On call', type: 'slack', ...rules };
+    await insert('alert_channels', columns);
+    return made;
+  }
+
+  async function issue(organizationId: string, members: Record<string, unknown> = {}): Promise<string> {
+    const id = newId('iss');
+    const now = new Date();
+    const columns = { id, organization_id: organizationId, kind: 'delivery_failing', cause: id, count: 1 };
+    await insert('issues', { ...columns, first_seen_at: now, last_seen_at: now, ...members });
+    return id;
+  }
+
+  const setState = (id: string, state: string) =>
+    pool().query(
+      `update issues set state = $2, changed_at = now(), resolved_at = case when $2 = 'resolved' then now() end where id = $1`,
+      [id, state],
+    );
+
+  /** One round over every channel, and what there is to start. */
+  async function round(): Promise<DueMessage[]> {
+    let place = '';
+    do place = (await createDueMessages(pool(), place))?.next ?? '';
+    while (place !== '');
+    return claimMessages(pool(), 1000);
+  }
+
+  const sent = ({ organizationId, messageId }: DueMessage) =>
+    finishMessage(pool(), { organizationId, messageId }, 'sent');
+
+  /** The changes of a round, all of which arrive. */
+  async function told(): Promise<string[]> {
+    const due = await round();
+    await Promise.all(due.map(sent));
+    return due.flatMap(({ changes }) => changes.map(({ change, issueId }) => `${change} ${issueId}`));
+  }
+
+  return { organization, channel, issue, setState, round, sent, told };
+};
