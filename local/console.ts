@@ -17,6 +17,7 @@ export function buildConsole(signal: AbortSignal, log: Log): { stop: () => void 
     stdio: ['ignore', 'ignore', 'pipe'],
     signal,
   });
+  process.once('exit', () => child.kill());
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = `${said}${text}`.slice(-2000);

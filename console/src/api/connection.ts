@@ -1,11 +1,13 @@
 // Whether the API answers. Every request tells; while it does not answer, one small request asks again and again, and everything on
 // the page is asked for anew when it is back.
+import { createClient } from 'hookyard/client';
 import { apiUrl } from './urls.ts';
 
 const ASK_AGAIN_MS = 1500;
 const listeners = new Set<() => void>();
 const returned = new Set<() => void>();
 let lost = false;
+const client = createClient({ url: apiUrl, maxRetries: 0, timeoutMs: 5000 });
 
 export const connection = {
   isLost: (): boolean => lost,
@@ -40,8 +42,11 @@ function lose(): void {
 
 async function askAgain(): Promise<void> {
   if (!lost) return;
-  const answer = await fetch(`${apiUrl}/healthz`, { cache: 'no-store' }).catch(() => null);
-  if (answer?.ok) back();
+  const isAlive = await client.isAlive().then(
+    () => true,
+    () => false,
+  );
+  if (isAlive) back();
   else setTimeout(askAgain, ASK_AGAIN_MS);
 }
 

@@ -45,7 +45,6 @@ export function Palette() {
       onQueryChange={setQuery}
       shortcut={['/', 'mod + K']}
       transitionProps={{ duration: 0 }}
-      overlayProps={{ transitionProps: { duration: 0 } }}
     >
       <Spotlight.Search placeholder="A page, an id, or words of a payload" aria-label="Search" />
       <Spotlight.ActionsList aria-label="Found">

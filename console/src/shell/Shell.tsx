@@ -1,5 +1,5 @@
 // What is around every page: menu, search, time zone, theme, who is signed in, and whether the API answers.
-import { ActionIcon, Alert, AppShell, Burger, Button, Group, Menu, NavLink, SegmentedControl, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Alert, AppShell, Burger, Button, Group, Menu, NavLink, SegmentedControl, Text, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useSyncExternalStore } from 'react';
@@ -117,7 +117,7 @@ function Account() {
   return (
     <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
       <Menu.Target>
-        <ActionIcon variant="default" aria-label="Account and theme" component={UnstyledButton}>
+        <ActionIcon variant="default" aria-label="Account and theme">
           ⋮
         </ActionIcon>
       </Menu.Target>
