@@ -1,5 +1,5 @@
 // node local/bootstrap.js api/console/build.ts [folder]: builds the console where the API looks for it, once for each state of its
-// sources; with a folder, into that. `npm start` runs it beside the other servers, the Dockerfile in a stage of its own.
+// sources; with a folder, into that; with --install it only installs what the build and the type check need. `npm start` runs it beside the other servers, the Dockerfile in a stage of its own.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,8 +12,11 @@ const COMPRESSED = /\.(js|css|svg)$/;
 const BROTLI_QUALITY = 10;
 
 const [, , given] = process.argv;
-const folder = given === undefined ? consoleFolder() : resolve(given);
-if (!existsSync(join(folder, 'index.html'))) await build(folder);
+if (given === '--install') await install();
+else {
+  const folder = given === undefined ? consoleFolder() : resolve(given);
+  if (!existsSync(join(folder, 'index.html'))) await build(folder);
+}
 
 async function build(target: string): Promise<void> {
   mkdirSync(dirname(target), { recursive: true });
