@@ -10,6 +10,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
 # The pages of the console, as files; what builds them stays here.
 FROM node:24-slim AS console
 WORKDIR /app
+COPY package.json ./
 COPY console ./console
 COPY client ./client
 COPY core ./core

@@ -2,7 +2,7 @@
 // sources; with a folder, into that; with --install it only installs what the build and the type check need. `npm start` runs it beside the other servers, the Dockerfile in a stage of its own.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { consoleFolder, sources } from './folder.ts';
@@ -25,6 +25,8 @@ async function build(target: string): Promise<void> {
     await install();
     await run(process.execPath, [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn', '--outDir', unfinished, '--emptyOutDir']);
     compress(join(unfinished, 'assets'));
+    // In the image another user reads it.
+    chmodSync(unfinished, 0o755);
     rmSync(target, { recursive: true, force: true });
     renameSync(unfinished, target);
   } catch (error) {

@@ -2,6 +2,7 @@
 // Rules: AUTH-22, AUTH-23.
 import { z } from 'zod';
 import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
+import { hashToken } from '../../db/prepare.ts';
 import type { ApiDeps, ApiRouter, Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { timestamp } from '../members/values.ts';
@@ -58,7 +59,7 @@ export function mountSignIn(
     const { address } = ctx.state.client;
     const { code } = await parseBody(ctx, bodySchema);
     // Each code counts as one that this process has not seen: beyond the limit of an address they are looked up a few at a time.
-    const key = await signIns.lookUp(address, code, () => exchangeConsoleCode(servicePool, code));
+    const key = await signIns.lookUp(address, hashToken(code).toString('base64'), () => exchangeConsoleCode(servicePool, code));
     if (key === null) throw signIns.fail(address) ?? refused();
     ctx.body = { token: key.token, expiresAt: isoTime(key.expiresAt) };
   });
