@@ -22,7 +22,9 @@ export function firstSteps(running: Running): string[] {
   return [
     '',
     `  API          ${running.apiUrl}`,
-    ...(running.consoleUrl === null ? [] : [`  Console      ${running.consoleUrl}`, '               (signs in once, within ten minutes)']),
+    ...(running.consoleUrl === null
+      ? []
+      : [`  Console      ${running.consoleUrl}`, '               (signs in once, within ten minutes)']),
     `  Temporal UI  ${running.temporalUiUrl ?? 'that of your own Temporal server'}`,
     ...keyLines(running),
     '',

@@ -2,7 +2,17 @@
 // sources; with a folder, into that; with --install it only installs what the build and the type check need. `npm start` runs it beside the other servers, the Dockerfile in a stage of its own.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { consoleFolder, sources } from './folder.ts';
@@ -23,7 +33,15 @@ async function build(target: string): Promise<void> {
   const unfinished = mkdtempSync(`${target}.unfinished-`);
   try {
     await install();
-    await run(process.execPath, [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn', '--outDir', unfinished, '--emptyOutDir']);
+    await run(process.execPath, [
+      join('node_modules', 'vite', 'bin', 'vite.js'),
+      'build',
+      '--logLevel',
+      'warn',
+      '--outDir',
+      unfinished,
+      '--emptyOutDir',
+    ]);
     compress(join(unfinished, 'assets'));
     // In the image another user reads it.
     chmodSync(unfinished, 0o755);
@@ -41,7 +59,10 @@ async function build(target: string): Promise<void> {
 async function install(): Promise<void> {
   const marker = join(sources, 'node_modules', '.hookyard-installed');
   const system = `${process.platform}-${process.arch}`;
-  const wanted = createHash('sha256').update(readFileSync(join(sources, 'package-lock.json'))).update(system).digest('hex');
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(sources, 'package-lock.json')))
+    .update(system)
+    .digest('hex');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
   const npm = process.env.npm_execpath;
   const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
@@ -69,7 +90,10 @@ function run(command: string, args: string[]): Promise<void> {
 function compress(assets: string): void {
   for (const name of readdirSync(assets).filter((each) => COMPRESSED.test(each))) {
     const bytes = readFileSync(join(assets, name));
-    const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    const params = {
+      [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    };
     writeFileSync(join(assets, `${name}.br`), brotliCompressSync(bytes, { params }));
     writeFileSync(join(assets, `${name}.gz`), gzipSync(bytes, { level: 9 }));
   }

@@ -19,7 +19,11 @@ export function consoleFolder(): string {
 function hashOfSources(): string {
   const hash = createHash('sha256');
   for (const folder of [sources, join(project, 'client')]) {
-    for (const file of filesOf(folder)) hash.update(`${file}\0`).update(readFileSync(join(folder, file))).update('\0');
+    for (const file of filesOf(folder))
+      hash
+        .update(`${file}\0`)
+        .update(readFileSync(join(folder, file)))
+        .update('\0');
   }
   return hash.digest('hex').slice(0, 16);
 }

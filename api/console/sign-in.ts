@@ -59,13 +59,16 @@ export function mountSignIn(
     const { address } = ctx.state.client;
     const { code } = await parseBody(ctx, bodySchema);
     // Each code counts as one that this process has not seen: beyond the limit of an address they are looked up a few at a time.
-    const key = await signIns.lookUp(address, hashToken(code).toString('base64'), () => exchangeConsoleCode(servicePool, code));
+    const key = await signIns.lookUp(address, hashToken(code).toString('base64'), () =>
+      exchangeConsoleCode(servicePool, code),
+    );
     if (key === null) throw signIns.fail(address) ?? refused();
     ctx.body = { token: key.token, expiresAt: isoTime(key.expiresAt) };
   });
 }
 
 function refused(): ApiError {
-  const message = 'This sign-in link was used before, or is older than ten minutes; start again for another, or sign in with an API key';
+  const message =
+    'This sign-in link was used before, or is older than ten minutes; start again for another, or sign in with an API key';
   return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }

@@ -15,7 +15,13 @@ import { statusOperation } from './status.ts';
 
 export type ApiDocument = ReturnType<typeof createDocument>;
 
-const operations: Described[] = [...ingestOperations, ...managementOperations, ...serviceOperations, signInOperation, statusOperation];
+const operations: Described[] = [
+  ...ingestOperations,
+  ...managementOperations,
+  ...serviceOperations,
+  signInOperation,
+  statusOperation,
+];
 
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 

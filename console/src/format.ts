@@ -59,8 +59,9 @@ export function fromNowText(time: string, nowMs: number): string {
 }
 
 // Control characters, marks that turn the direction of text, and characters of no width: text with them can look like other text.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const DECEIVING = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const DECEIVING =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** Text of strangers with what cannot be seen, or turns text around, as its code. */
 export function plain(text: string): string {

@@ -20,7 +20,11 @@ describe('the pages of the console', () => {
   before(async function () {
     requireChromium(this);
     const { records, receiver } = await consoleWorld();
-    const made = await records.deliver(receiver.endpoint({ status: 500, body: 'no room' }).url, '{"order":{"id":42}}', 'failed');
+    const made = await records.deliver(
+      receiver.endpoint({ status: 500, body: 'no room' }).url,
+      '{"order":{"id":42}}',
+      'failed',
+    );
     eventId = made.eventId;
     deliveryId = made.delivery.id;
   });

@@ -49,7 +49,10 @@ describe('the console as it is served', () => {
 
   it('loads at most 200 KB at first, 150 for the editor, 30 for charts', () => {
     const assets = join(consoleFolder(), 'assets');
-    const manifest = JSON.parse(readFileSync(join(consoleFolder(), '.vite', 'manifest.json'), 'utf8')) as Record<string, Chunk>;
+    const manifest = JSON.parse(readFileSync(join(consoleFolder(), '.vite', 'manifest.json'), 'utf8')) as Record<
+      string,
+      Chunk
+    >;
     const entry = Object.keys(manifest).find((key) => manifest[key]?.isEntry) ?? '';
     const first = filesOf(manifest, entry);
     const size = (files: Iterable<string>) =>

@@ -104,7 +104,9 @@ export async function openConsole(path: string, options: OpenOptions = {}): Prom
   // As text: it runs in the browser.
   await page.addInitScript(
     `addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI));` +
-      (token === null ? '' : `sessionStorage.getItem('hookyard.key') ?? sessionStorage.setItem('hookyard.key', '${token}');`),
+      (token === null
+        ? ''
+        : `sessionStorage.getItem('hookyard.key') ?? sessionStorage.setItem('hookyard.key', '${token}');`),
   );
   await page.goto(`${url}/console${path}`);
   return {

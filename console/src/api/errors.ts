@@ -10,7 +10,11 @@ export interface Told {
 
 export function told(error: unknown): Told {
   if (!(error instanceof HookyardError)) {
-    return { title: 'Something went wrong', message: error instanceof Error ? error.message : String(error), requestId: null };
+    return {
+      title: 'Something went wrong',
+      message: error instanceof Error ? error.message : String(error),
+      requestId: null,
+    };
   }
   const { message, requestId } = error;
   if (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT')
@@ -19,6 +23,7 @@ export function told(error: unknown): Told {
   if (error.status === 404) return { title: 'There is no such record', message, requestId };
   if (error.status === 410) return { title: 'It is gone', message, requestId };
   if (error.status === 429) return { title: 'Too many requests', message, requestId };
-  if (error.status !== null && error.status >= 500) return { title: 'The service could not answer', message, requestId };
+  if (error.status !== null && error.status >= 500)
+    return { title: 'The service could not answer', message, requestId };
   return { title: 'The request was refused', message, requestId };
 }

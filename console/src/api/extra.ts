@@ -21,7 +21,11 @@ export interface BulkProgress {
 }
 
 /** The ids of all deliveries that match, the latest first. What changes meanwhile may shift the pages; no id comes twice. */
-export async function idsOfAll(filter: DeliveryFilter, signal: AbortSignal, found: (count: number) => void): Promise<string[]> {
+export async function idsOfAll(
+  filter: DeliveryFilter,
+  signal: AbortSignal,
+  found: (count: number) => void,
+): Promise<string[]> {
   const ids = new Set<string>();
   // New deliveries stay out, so that the pages do not shift.
   const fixed = { ...filter, to: filter.to ?? new Date().toISOString() };

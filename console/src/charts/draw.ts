@@ -18,7 +18,8 @@ export function draw(
     {
       width: place.clientWidth || 300,
       height: HEIGHT,
-      tzDate: (seconds) => (zone === 'utc' ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000)),
+      tzDate: (seconds) =>
+        zone === 'utc' ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000),
       series: [
         { value: (_, seconds) => (seconds === null ? '-' : timeText(seconds * 1000, zone)) },
         ...series.map(({ label, color }) => ({ label, stroke: color, width: 2, points: { show: times.length < 3 } })),
@@ -36,7 +37,8 @@ export function draw(
   };
   plot.over.addEventListener('click', click);
   const observer = new ResizeObserver(() => {
-    if (place.clientWidth > 0 && place.clientWidth !== plot.width) plot.setSize({ width: place.clientWidth, height: HEIGHT });
+    if (place.clientWidth > 0 && place.clientWidth !== plot.width)
+      plot.setSize({ width: place.clientWidth, height: HEIGHT });
   });
   observer.observe(place);
   return () => {

@@ -17,9 +17,13 @@ export function CopyMenu<Row>({ call, columns, rows }: { call: ApiCall; columns?
       </Menu.Target>
       <Menu.Dropdown>
         {columns && rows && (
-          <Menu.Item onClick={() => void copy(csvOf(columns, rows), `${rows.length} rows as CSV`)}>These rows as CSV</Menu.Item>
+          <Menu.Item onClick={() => void copy(csvOf(columns, rows), `${rows.length} rows as CSV`)}>
+            These rows as CSV
+          </Menu.Item>
         )}
-        <Menu.Item onClick={() => void copy(curlOf(call, organization.id), 'The API call')}>The API call (curl)</Menu.Item>
+        <Menu.Item onClick={() => void copy(curlOf(call, organization.id), 'The API call')}>
+          The API call (curl)
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -8,7 +8,15 @@ import { isRangeName, RANGES, type RangeName, usePageSearch } from '../search.ts
 import { useZone } from '../zone.tsx';
 
 /** One of some words. */
-export function ChoiceFilter({ name, label, choices }: { name: string; label: string; choices: readonly (string | { value: string; label: string })[] }) {
+export function ChoiceFilter({
+  name,
+  label,
+  choices,
+}: {
+  name: string;
+  label: string;
+  choices: readonly (string | { value: string; label: string })[];
+}) {
   const [search, set] = usePageSearch();
   const data = choices.map((choice) =>
     typeof choice === 'string' ? { value: choice, label: choice.replaceAll('_', ' ') } : choice,
@@ -28,17 +36,32 @@ export function ChoiceFilter({ name, label, choices }: { name: string; label: st
 }
 
 /** A record by its name. */
-export function RecordFilter({ name, label, list }: { name: string; label: string; list: 'listSources' | 'listDestinations' | 'listRoutes' }) {
+export function RecordFilter({
+  name,
+  label,
+  list,
+}: {
+  name: string;
+  label: string;
+  list: 'listSources' | 'listDestinations' | 'listRoutes';
+}) {
   const { data } = useAsk(list, { pageSize: 100 });
   const records = (data?.data ?? []) as { id: string; name: string }[];
-  return <ChoiceFilter name={name} label={label} choices={records.map(({ id, name: text }) => ({ value: id, label: plain(text) }))} />;
+  return (
+    <ChoiceFilter
+      name={name}
+      label={label}
+      choices={records.map(({ id, name: text }) => ({ value: id, label: plain(text) }))}
+    />
+  );
 }
 
 /** Words; the question is asked on Enter, because a search costs. */
 export function TextFilter({ name, label, placeholder }: { name: string; label: string; placeholder?: string }) {
   const [search, set] = usePageSearch();
-  const [text, setText] = useState(search[name] ?? '');
-  useEffect(() => setText(search[name] ?? ''), [search[name]]);
+  const given = search[name] ?? '';
+  const [text, setText] = useState(given);
+  useEffect(() => setText(given), [given]);
   const apply = (event?: FormEvent) => {
     event?.preventDefault();
     if (text !== (search[name] ?? '')) set({ [name]: text || undefined });

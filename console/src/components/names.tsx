@@ -2,7 +2,9 @@
 import { useAsk } from '../api/queries.ts';
 import { plain } from '../format.ts';
 
-export function useNames(list: 'listSources' | 'listDestinations' | 'listRoutes'): (id: string | null | undefined) => string {
+export function useNames(
+  list: 'listSources' | 'listDestinations' | 'listRoutes',
+): (id: string | null | undefined) => string {
   const { data } = useAsk(list, { pageSize: 100 });
   const names = new Map(((data?.data ?? []) as { id: string; name: string }[]).map(({ id, name }) => [id, name]));
   return (id) => (id ? plain(names.get(id) ?? id) : '-');

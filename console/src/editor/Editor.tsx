@@ -22,7 +22,9 @@ export function Editor({ label, value, language, onChange, readOnly = false }: P
     let made: { set: (text: string) => void; end: () => void } | null = null;
     void import('./edit.ts').then(({ edit }) => {
       if (isGone || !place.current) return;
-      made = edit(place.current, { ...latest.current, label, language, readOnly }, (text) => latest.current.onChange?.(text));
+      made = edit(place.current, { ...latest.current, label, language, readOnly }, (text) =>
+        latest.current.onChange?.(text),
+      );
       setHandle(made);
     });
     return () => {

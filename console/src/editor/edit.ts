@@ -17,7 +17,11 @@ interface Options {
 
 const languages = { json, javascript, text: () => [] };
 
-export function edit(place: HTMLElement, { label, value, language, readOnly }: Options, changed: (text: string) => void) {
+export function edit(
+  place: HTMLElement,
+  { label, value, language, readOnly }: Options,
+  changed: (text: string) => void,
+) {
   const view = new EditorView({
     parent: place,
     state: EditorState.create({

@@ -53,7 +53,12 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
   return (
     <span style={{ paddingLeft: Math.min(depth, MOST_INDENT) * 14 }}>
       {isGroup && size > 0 ? (
-        <button type="button" aria-expanded={opened} aria-label={`${name ?? 'Members'}, level ${depth + 1}`} onClick={() => turn(index)}>
+        <button
+          type="button"
+          aria-expanded={opened}
+          aria-label={`${name ?? 'Members'}, level ${depth + 1}`}
+          onClick={() => turn(index)}
+        >
           {opened ? '▾' : '▸'}
         </button>
       ) : (
@@ -72,7 +77,9 @@ function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
           {kind === KIND.object ? ' }' : ' ]'}
         </span>
       ) : (
-        <bdi className={`j-${NAMES[kind]}`}>{plain(shortened(text.slice(nodes.start[index], nodes.end[index]), MOST_CHARACTERS))}</bdi>
+        <bdi className={`j-${NAMES[kind]}`}>
+          {plain(shortened(text.slice(nodes.start[index], nodes.end[index]), MOST_CHARACTERS))}
+        </bdi>
       )}
     </span>
   );

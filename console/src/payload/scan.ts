@@ -82,7 +82,15 @@ class Growing {
 
 function arrays(length: number): Omit<Nodes, 'count'> {
   const numbers = () => new Uint32Array(length);
-  return { kind: new Uint8Array(length), start: numbers(), end: numbers(), depth: numbers(), next: numbers(), key: numbers(), size: numbers() };
+  return {
+    kind: new Uint8Array(length),
+    start: numbers(),
+    end: numbers(),
+    depth: numbers(),
+    next: numbers(),
+    key: numbers(),
+    size: numbers(),
+  };
 }
 
 /** @returns undefined for what is no JSON */

@@ -32,7 +32,7 @@ const exchanges = new Map<string, Promise<string | null>>();
 /** @returns what is wrong; null when a session has begun */
 function exchanged(code: string): Promise<string | null> {
   const known = exchanges.get(code);
-  if (known) return known;
+  if (known !== undefined) return known;
   const made = clientWith(null)
     .signIn({ body: { code } })
     .then(

@@ -1,5 +1,17 @@
 // What is around every page: menu, search, time zone, theme, who is signed in, and whether the API answers.
-import { ActionIcon, Alert, AppShell, Burger, Button, Group, Menu, NavLink, SegmentedControl, Text, useMantineColorScheme } from '@mantine/core';
+import {
+  ActionIcon,
+  Alert,
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  Menu,
+  NavLink,
+  SegmentedControl,
+  Text,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useSyncExternalStore } from 'react';
@@ -123,7 +135,8 @@ function Account() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          {plain(organization.name)}: key “{plain(key.name)}”, {key.scopes.length > 3 ? `${key.scopes.length} scopes` : key.scopes.join(', ')}
+          {plain(organization.name)}: key “{plain(key.name)}”,{' '}
+          {key.scopes.length > 3 ? `${key.scopes.length} scopes` : key.scopes.join(', ')}
         </Menu.Label>
         {(['light', 'dark', 'auto'] as const).map((scheme) => (
           <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)}>

@@ -2,15 +2,30 @@
 // says so; it can be stopped.
 import { Button, Group, Modal, NumberInput, Progress, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { actOnAll, type BulkAction, type BulkProgress, type DeliveryFilter, idsOfAll, MOST_DELIVERIES } from '../../api/extra.ts';
+import {
+  actOnAll,
+  type BulkAction,
+  type BulkProgress,
+  type DeliveryFilter,
+  idsOfAll,
+  MOST_DELIVERIES,
+} from '../../api/extra.ts';
 import { told } from '../../api/errors.ts';
 import { queryClient } from '../../api/queries.ts';
 import { countText, durationText } from '../../format.ts';
 
 const WORDS: Record<BulkAction, { verb: string; done: string; what: string }> = {
   retry: { verb: 'Retry now', done: 'retried', what: 'The next attempt of each that waits is made now.' },
-  replay: { verb: 'Replay', done: 'replayed', what: 'Each event is delivered to the same destination again, as a new delivery.' },
-  cancel: { verb: 'Cancel', done: 'cancelled', what: 'Those that are under way are given up. This cannot be undone; they can be replayed.' },
+  replay: {
+    verb: 'Replay',
+    done: 'replayed',
+    what: 'Each event is delivered to the same destination again, as a new delivery.',
+  },
+  cancel: {
+    verb: 'Cancel',
+    done: 'cancelled',
+    what: 'Those that are under way are given up. This cannot be undone; they can be replayed.',
+  },
 };
 
 interface Props {
@@ -46,13 +61,20 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
     await queryClient.invalidateQueries();
   };
   return (
-    <Modal opened onClose={onClose} title={`${verb}: deliveries`} closeOnClickOutside={!isRunning} closeOnEscape={!isRunning}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={`${verb}: deliveries`}
+      closeOnClickOutside={!isRunning}
+      closeOnEscape={!isRunning}
+    >
       {problem !== null && <Text role="alert">{problem}</Text>}
       {ids === null && problem === null && <Text role="status">Counting: {countText(found)} so far…</Text>}
       {ids !== null && progress === null && (
         <>
           <Text>
-            <strong data-count={ids.length}>{countText(ids.length)}</strong> {ids.length === 1 ? 'delivery' : 'deliveries'}. {what}
+            <strong data-count={ids.length}>{countText(ids.length)}</strong>{' '}
+            {ids.length === 1 ? 'delivery' : 'deliveries'}. {what}
             {ids.length >= MOST_DELIVERIES && ' These are the latest; repeat it for the others.'}
           </Text>
           <NumberInput
@@ -92,12 +114,24 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
 function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
   const refused = [...progress.refused.values()].reduce((sum, count) => sum + count, 0);
   const handled = progress.done + refused;
-  const phase = { finding: '', running: 'Running', ended: 'Finished', stopped: 'Stopped', failed: 'It could not go on' }[progress.phase];
+  const phase = {
+    finding: '',
+    running: 'Running',
+    ended: 'Finished',
+    stopped: 'Stopped',
+    failed: 'It could not go on',
+  }[progress.phase];
   return (
     <>
-      <Progress value={(100 * handled) / Math.max(1, progress.total)} aria-label="How far it is" mb="xs" transitionDuration={0} />
+      <Progress
+        value={(100 * handled) / Math.max(1, progress.total)}
+        aria-label="How far it is"
+        mb="xs"
+        transitionDuration={0}
+      />
       <Text role="status" data-phase={progress.phase}>
-        {phase}: {countText(progress.done)} {done}, {countText(refused)} refused, {countText(progress.total - handled)} left.
+        {phase}: {countText(progress.done)} {done}, {countText(refused)} refused, {countText(progress.total - handled)}{' '}
+        left.
       </Text>
       {[...progress.refused].map(([why, count]) => (
         <Text size="sm" key={why}>

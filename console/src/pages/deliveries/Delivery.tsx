@@ -104,7 +104,14 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
       )}
       <div className="side">
         <Sent id={delivery.id} attempt={attempt} />
-        {attempt ? <Answered attempt={attempt} /> : <section><h2>Answered</h2><p>No attempt was made yet.</p></section>}
+        {attempt ? (
+          <Answered attempt={attempt} />
+        ) : (
+          <section>
+            <h2>Answered</h2>
+            <p>No attempt was made yet.</p>
+          </section>
+        )}
       </div>
     </>
   );
@@ -178,7 +185,8 @@ function Timings({ attempt: { timings, connection } }: { attempt: Attempt }) {
   return (
     <Text size="sm" className="quiet">
       {steps.map(([name, ms]) => `${name} ${durationText(Number(ms))}`).join(', ')}
-      {connection && `; ${connection.address}:${connection.port}${connection.reused ? ', a connection that was open' : ''}`}
+      {connection &&
+        `; ${connection.address}:${connection.port}${connection.reused ? ', a connection that was open' : ''}`}
     </Text>
   );
 }
@@ -193,17 +201,27 @@ function Actions({ delivery }: { delivery: DeliveryWithAttempts }) {
   if (!mayWrite) return null;
   const { id } = delivery;
   const say = (message: string) => notifications.show({ message });
-  const onError = (error: Error) => notifications.show({ color: 'red', title: told(error).title, message: told(error).message });
+  const onError = (error: Error) =>
+    notifications.show({ color: 'red', title: told(error).title, message: told(error).message });
   const isOpen = OPEN.includes(delivery.status);
   return (
     <>
       {isOpen && (
-        <Button size="xs" loading={retry.isPending} onClick={() => retry.mutate({ id }, { onError, onSuccess: () => say('The next attempt is made now') })}>
+        <Button
+          size="xs"
+          loading={retry.isPending}
+          onClick={() => retry.mutate({ id }, { onError, onSuccess: () => say('The next attempt is made now') })}
+        >
           Retry now
         </Button>
       )}
       {isOpen && (
-        <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate({ id }, { onError, onSuccess: () => say('It is cancelled') })}>
+        <Button
+          size="xs"
+          variant="default"
+          loading={cancel.isPending}
+          onClick={() => cancel.mutate({ id }, { onError, onSuccess: () => say('It is cancelled') })}
+        >
           Cancel
         </Button>
       )}
@@ -212,7 +230,10 @@ function Actions({ delivery }: { delivery: DeliveryWithAttempts }) {
           size="xs"
           loading={replay.isPending}
           onClick={() =>
-            replay.mutate({ id }, { onError, onSuccess: ({ deliveryId }) => void navigate({ to: `/deliveries/${deliveryId}` }) })
+            replay.mutate(
+              { id },
+              { onError, onSuccess: ({ deliveryId }) => void navigate({ to: `/deliveries/${deliveryId}` }) },
+            )
           }
         >
           Replay

@@ -47,7 +47,15 @@ export function EventPage() {
   );
 }
 
-function Shown({ event, mayReadPayload, refetch }: { event: EventInFull; mayReadPayload: boolean; refetch: () => unknown }) {
+function Shown({
+  event,
+  mayReadPayload,
+  refetch,
+}: {
+  event: EventInFull;
+  mayReadPayload: boolean;
+  refetch: () => unknown;
+}) {
   const navigate = useNavigate();
   const columns = useDeliveryColumns();
   return (
@@ -127,7 +135,12 @@ function CopyAsCurl({ event }: { event: EventInFull }) {
     ].join(' \\\n  ');
   };
   return (
-    <Button size="xs" variant="default" disabled={bytes.length > 1_000_000} onClick={() => void copy(make(), 'The webhook as curl')}>
+    <Button
+      size="xs"
+      variant="default"
+      disabled={bytes.length > 1_000_000}
+      onClick={() => void copy(make(), 'The webhook as curl')}
+    >
       Copy as curl
     </Button>
   );
@@ -148,7 +161,10 @@ function Replay({ event }: { event: EventInFull }) {
         },
       },
     );
-  const turn = (id: string) => setChosen((before) => (before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set([...before, id])));
+  const turn = (id: string) =>
+    setChosen((before) =>
+      before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set([...before, id]),
+    );
   return (
     <>
       <Button size="xs" onClick={open}>
@@ -173,4 +189,3 @@ function Replay({ event }: { event: EventInFull }) {
     </>
   );
 }
-

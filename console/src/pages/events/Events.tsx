@@ -31,8 +31,19 @@ const columns: Column<Event>[] = [
     cell: (event) => `${event.deliveriesSucceeded} of ${event.deliveriesCount}`,
     csv: (event) => `${event.deliveriesSucceeded} of ${event.deliveriesCount}`,
   },
-  { title: 'Size', cell: (event) => sizeText(event.payloadSize), csv: (event) => event.payloadSize, numeric: true, wideOnly: true },
-  { title: 'Event', cell: (event) => <Link to={`/events/${event.id}`}>{event.id}</Link>, csv: (event) => event.id, wideOnly: true },
+  {
+    title: 'Size',
+    cell: (event) => sizeText(event.payloadSize),
+    csv: (event) => event.payloadSize,
+    numeric: true,
+    wideOnly: true,
+  },
+  {
+    title: 'Event',
+    cell: (event) => <Link to={`/events/${event.id}`}>{event.id}</Link>,
+    csv: (event) => event.id,
+    wideOnly: true,
+  },
 ];
 
 export function Events() {
@@ -75,7 +86,8 @@ export function Events() {
         onPage={(page) => set({ page: String(page) })}
         empty={
           <>
-            No webhook came in that time, or none that matches. <Link to="/start">Send a first one</Link>, or look at a longer time.
+            No webhook came in that time, or none that matches. <Link to="/start">Send a first one</Link>, or look at a
+            longer time.
           </>
         }
       />

@@ -34,7 +34,13 @@ interface RowProps {
     deliveryId: string;
     destinationName: string;
     status: string;
-    attempts: { attemptNumber: number; startedAt: string; latency: number; status: string; statusCode: number | null }[];
+    attempts: {
+      attemptNumber: number;
+      startedAt: string;
+      latency: number;
+      status: string;
+      statusCode: number | null;
+    }[];
   };
   began: number;
   spanMs: number;
@@ -42,12 +48,14 @@ interface RowProps {
 
 function Row({ delivery, began, spanMs }: RowProps) {
   const texts = delivery.attempts.map(
-    ({ attemptNumber, statusCode, latency }) => `attempt ${attemptNumber}: ${statusCode ?? 'no answer'} in ${durationText(latency)}`,
+    ({ attemptNumber, statusCode, latency }) =>
+      `attempt ${attemptNumber}: ${statusCode ?? 'no answer'} in ${durationText(latency)}`,
   );
   return (
     <>
       <span>
-        <Link to={`/deliveries/${delivery.deliveryId}`}>{plain(delivery.destinationName)}</Link> <Status of={delivery.status} />
+        <Link to={`/deliveries/${delivery.deliveryId}`}>{plain(delivery.destinationName)}</Link>{' '}
+        <Status of={delivery.status} />
       </span>
       <div className="bar" role="img" aria-label={texts.join('; ') || 'no attempt yet'}>
         {delivery.attempts.map((attempt, index) => (

@@ -66,8 +66,8 @@ function Installation({ operatorKey }: { operatorKey: string }) {
           The whole installation: {countText(status.data.backlog.due)} wait for a worker
           {status.data.backlog.oldestDueSeconds !== null &&
             `, the oldest for ${durationText(status.data.backlog.oldestDueSeconds * 1000)}`}
-          ; ingest is {status.data.ingest.replace('_', ' ')}, Temporal {status.data.temporal}, {status.data.workers?.length ?? 0} workers,{' '}
-          {status.data.circuits?.open ?? 0} open circuits.
+          ; ingest is {status.data.ingest.replace('_', ' ')}, Temporal {status.data.temporal},{' '}
+          {status.data.workers?.length ?? 0} workers, {status.data.circuits?.open ?? 0} open circuits.
         </Text>
       )}
     </>

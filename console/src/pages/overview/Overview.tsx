@@ -36,15 +36,31 @@ export function Overview() {
 function Charts({ range }: { range: RangeName }) {
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} mb="md">
-      <Figures range={range} metric="events" title="Webhooks in" series={{ events: ['received', '#1971c2'] }} to="/events" />
+      <Figures
+        range={range}
+        metric="events"
+        title="Webhooks in"
+        series={{ events: ['received', '#1971c2'] }}
+        to="/events"
+      />
       <Figures
         range={range}
         metric="deliveries"
         title="Deliveries"
-        series={{ delivered: ['delivered', '#2b8a3e'], failed: ['failed', '#c92a2a'], notSent: ['not sent', '#e8590c'] }}
+        series={{
+          delivered: ['delivered', '#2b8a3e'],
+          failed: ['failed', '#c92a2a'],
+          notSent: ['not sent', '#e8590c'],
+        }}
         to="/deliveries"
       />
-      <Figures range={range} metric="refused" title="Refused webhooks" series={{ refused: ['refused', '#c92a2a'] }} to="/events" />
+      <Figures
+        range={range}
+        metric="refused"
+        title="Refused webhooks"
+        series={{ refused: ['refused', '#c92a2a'] }}
+        to="/events"
+      />
       <Figures
         range={range}
         metric="latency"
@@ -82,9 +98,7 @@ function Figures({ range, metric, title, series: wanted, to }: FiguresProps) {
       </section>
     );
   if (!drawn) return <section aria-label={title} className="chart" />;
-  return (
-    <Chart title={title} {...drawn} call={{ name: 'getMetrics', input }} listOf={listOf} stepMs={step * 1000} />
-  );
+  return <Chart title={title} {...drawn} call={{ name: 'getMetrics', input }} listOf={listOf} stepMs={step * 1000} />;
 }
 
 function drawnOf(data: Metrics, wanted: FiguresProps['series']) {
@@ -129,7 +143,10 @@ function Attention() {
                 <Time at={issue.lastSeenAt} />
               </span>
               {issue.destinationId && (
-                <Link to="/deliveries" search={{ destinationId: issue.destinationId, status: 'failed', range: '7d' } as never}>
+                <Link
+                  to="/deliveries"
+                  search={{ destinationId: issue.destinationId, status: 'failed', range: '7d' } as never}
+                >
                   What failed there
                 </Link>
               )}

@@ -21,7 +21,8 @@ export function Start() {
   return (
     <Page title="First webhook">
       <Text mb="sm">
-        A source receives webhooks at an address of its own, a route takes them to a destination. Here you make one of each.
+        A source receives webhooks at an address of its own, a route takes them to a destination. Here you make one of
+        each.
       </Text>
       {made ? <Send source={made} /> : <Make onMade={setMade} />}
     </Page>
@@ -59,7 +60,12 @@ function Make({ onMade }: { onMade: (source: Source) => void }) {
   return (
     <form onSubmit={(event) => void make(event)}>
       <Stack maw={520}>
-        <TextInput label="Name of the source" value={name} onChange={(event) => setName(event.currentTarget.value)} required />
+        <TextInput
+          label="Name of the source"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          required
+        />
         <TextInput
           label="Deliver to"
           description="An address that takes POST. npx hookyard listen 4000 starts one on this machine: http://localhost:4000"
