@@ -16,5 +16,7 @@ export default defineConfig({
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
+    // Libraries say "use client" for servers that render; nothing is rendered on a server here.
+    rolldownOptions: { onLog: (level, log, handle) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && handle(level, log) },
   },
 });

@@ -91,7 +91,7 @@ export interface OpenOptions extends BrowserContextOptions {
 }
 
 /** Opens a page of the console in a window of its own. @param path below `/console` */
-export async function openConsole(path: string, options: OpenOptions = {}): Promise<Opened> {
+async function openConsole(path: string, options: OpenOptions = {}): Promise<Opened> {
   const { browser, url, token: first } = await consoleWorld();
   const { token = first, expected, ...own } = options;
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...own });
@@ -99,7 +99,7 @@ export async function openConsole(path: string, options: OpenOptions = {}): Prom
   const problems: string[] = [];
   const note = (text: string) => expected?.test(text) || problems.push(text);
   const page = await context.newPage();
-  page.on('console', (message) => message.type() === 'error' && note(message.text()));
+  page.on('console', (message) => message.type() === 'error' && note(`${message.text()} ${message.location().url}`));
   page.on('pageerror', (error) => note(String(error.stack ?? error)));
   // As text: it runs in the browser.
   await page.addInitScript(

@@ -11,15 +11,22 @@ type View = 'tree' | 'raw' | 'hex';
 const CHARACTERS_A_LINE = 160;
 const BYTES_A_LINE = 16;
 
-/** @param name of the file when it is saved */
-export function Payload({ bytes, name }: { bytes: Uint8Array; name: string }) {
+interface Props {
+  bytes: Uint8Array;
+  /** Of the file when it is saved. */
+  name: string;
+  /** What it is on its page. */
+  title?: string;
+}
+
+export function Payload({ bytes, name, title = 'Payload' }: Props) {
   const text = useMemo(() => decoded(bytes), [bytes]);
   const nodes = useMemo(() => (text === null ? undefined : scan(text)), [text]);
   const [chosen, setChosen] = useState<View | null>(null);
   const view = chosen ?? (nodes ? 'tree' : text === null ? 'hex' : 'raw');
   const views = [...(nodes ? ['tree'] : []), ...(text === null ? [] : ['raw']), 'hex'];
   return (
-    <section aria-label="Payload">
+    <section aria-label={title}>
       <Group justify="space-between" mb={4}>
         <SegmentedControl
           size="xs"

@@ -138,7 +138,12 @@ function Sent({ id, attempt }: { id: string; attempt: Attempt | undefined }) {
           </Text>
           <Headers title="Request headers" of={attempt?.requestHeaders ?? data.request.headers} />
           {data.request.body !== undefined && (
-            <BodyOf body={data.request.body} encoding={data.request.bodyEncoding} name={`${id}-sent`} />
+            <BodyOf
+              title="Payload that was sent"
+              body={data.request.body}
+              encoding={data.request.bodyEncoding}
+              name={`${id}-sent`}
+            />
           )}
         </>
       )}
@@ -163,15 +168,23 @@ function Answered({ attempt }: { attempt: Attempt }) {
       <Timings attempt={attempt} />
       <Headers title="Answer headers" of={attempt.responseHeaders} />
       {attempt.responseBody !== null && attempt.responseBody !== '' && (
-        <BodyOf body={attempt.responseBody} encoding={undefined} name="answer" />
+        <BodyOf title="Body of the answer" body={attempt.responseBody} encoding={undefined} name="answer" />
       )}
     </section>
   );
 }
 
-function BodyOf({ body, encoding, name }: { body: string; encoding: 'base64' | undefined; name: string }) {
+interface BodyProps {
+  title: string;
+  body: string;
+  encoding: 'base64' | undefined;
+  /** Of the file when it is saved. */
+  name: string;
+}
+
+function BodyOf({ title, body, encoding, name }: BodyProps) {
   const bytes = useMemo(() => bytesOf(body, encoding), [body, encoding]);
-  return <Payload bytes={bytes} name={name} />;
+  return <Payload bytes={bytes} name={name} title={title} />;
 }
 
 function Timings({ attempt: { timings, connection } }: { attempt: Attempt }) {

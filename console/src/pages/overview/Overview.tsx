@@ -16,7 +16,7 @@ import { Time } from '../../zone.tsx';
 import { Backlog } from './Backlog.tsx';
 
 const AGAIN_MS = 15_000;
-const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 1800, '7d': 10_800, '30d': 43_200 };
+const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 1800, '7d': 10_800, '30d': 86_400 };
 /** Refused webhooks are counted by the hour. */
 const REFUSED_STEP = 3600;
 
@@ -63,20 +63,20 @@ function Charts({ range }: { range: RangeName }) {
       />
       <Figures
         range={range}
-        metric="latency"
+        metric="attempts"
         title="Latency of answers (ms)"
-        series={{ p50: ['p50', '#1971c2'], p95: ['p95', '#e8590c'], p99: ['p99', '#c92a2a'] }}
+        series={{ avgLatency: ['average', '#1971c2'] }}
         to="/deliveries"
       />
     </SimpleGrid>
   );
 }
 
-type Member = 'events' | 'delivered' | 'failed' | 'notSent' | 'refused' | 'p50' | 'p95' | 'p99';
+type Member = 'events' | 'delivered' | 'failed' | 'notSent' | 'refused' | 'avgLatency';
 
 interface FiguresProps {
   range: RangeName;
-  metric: 'events' | 'deliveries' | 'refused' | 'latency';
+  metric: 'events' | 'deliveries' | 'refused' | 'attempts';
   title: string;
   series: Partial<Record<Member, [label: string, color: string]>>;
   to: string;
@@ -108,7 +108,7 @@ function drawnOf(data: Metrics, wanted: FiguresProps['series']) {
   const times: number[] = [];
   for (let at = Date.parse(data.from); at < Date.parse(data.to); at += stepMs) times.push(at);
   const members = Object.entries(wanted) as [Member, [string, string]][];
-  const isLatency = data.metric === 'latency';
+  const isLatency = data.metric === 'attempts';
   const series: Series[] = members.map(([member, [label, color]]) => ({
     label,
     color,
