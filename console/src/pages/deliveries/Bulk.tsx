@@ -9,7 +9,7 @@ import {
   type DeliveryFilter,
   idsOfAll,
   MOST_DELIVERIES,
-} from '../../api/extra.ts';
+} from '../../api/bulk.ts';
 import { told } from '../../api/errors.ts';
 import { queryClient } from '../../api/queries.ts';
 import { countText, durationText } from '../../format.ts';

@@ -11,7 +11,7 @@ import { Page } from '../../components/Page.tsx';
 import { countText } from '../../format.ts';
 import { pageOf, rangeOf, type Search, usePageSearch } from '../../search.ts';
 import { Bulk } from './Bulk.tsx';
-import type { BulkAction } from '../../api/extra.ts';
+import type { BulkAction } from '../../api/bulk.ts';
 import { useDeliveryColumns } from './columns.tsx';
 
 const OPEN_MS = 5000;

@@ -1,4 +1,4 @@
-// What the API does not do in one call yet: an action on all deliveries that match a filter, made of single calls in this tab.
+// An action on all deliveries that match a filter, made of single calls in this tab.
 import { call, HookyardError, type Input } from './client.ts';
 import { told } from './errors.ts';
 
