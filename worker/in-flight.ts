@@ -234,6 +234,21 @@ export class InFlight {
     return wasFull;
   }
 
+  /** Another attempt of a delivery in flight is to begin. @returns false when there is no room for it */
+  again(deliveryId: string): boolean {
+    const entry = this.#entries.get(deliveryId);
+    if (!entry) return false;
+    if (!entry.answered) return true;
+    const { destinationId, organizationId } = entry.row;
+    const isFull = (this.#perDestination.get(destinationId) ?? 0) >= this.#mostOf(entry.row);
+    if (isFull || !this.#limits.places.hasRoom(destinationId)) return false;
+    entry.answered = false;
+    this.#limits.places.enter(destinationId);
+    change(this.#perDestination, destinationId, 1);
+    change(this.#perOrganization, organizationId, 1);
+    return true;
+  }
+
   delete(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     if (!entry) return false;

@@ -11,9 +11,10 @@ import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ResumePoint } from '../db/reconciliation/reconciliation.ts';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
-import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
+import type { ResumedDelivery } from '../workflows/messages.ts';
+import type { WorkflowTurns } from '../core/workflow-turns.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
-import { createExpress } from './express.ts';
+import { createExpress, LONGEST_WAIT_MS, type StartFrom } from './express.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
 import type { Latencies } from './latencies.ts';
@@ -39,6 +40,8 @@ export interface StartsDeps {
   replayWindowMs: number;
   parking: Parking;
   lanes: LaneChoice;
+  /** Of organizations, at starts and signals of workflows. */
+  turns: WorkflowTurns;
   /** Makes and records a first attempt in the express lane. */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
   /** How long running attempts of the express lane get at the end, ms. */
@@ -62,19 +65,16 @@ export interface Starts {
 }
 
 export function createStarts(deps: StartsDeps): Starts {
-  const { freePlace } = deps;
+  const { freePlace, turns } = deps;
   const express = createExpress({
     ...deps,
-    startWorkflow: async (row, policy, first) => (await startWorkflow(row, policy, { first })) !== 'before',
+    startWorkflow: async (row, policy, from) => (await startWorkflow(row, policy, from)) !== 'before',
+    again: (deliveryId) => deps.inFlight.again(deliveryId),
     lookAfter: (row) => lookAfterQueued(deps, row),
     done: freePlace,
   });
 
-  function startWorkflow(
-    row: OutboxRow,
-    policy: StartPolicy,
-    from: { first?: FirstAttempt; resumed?: ResumedDelivery } = {},
-  ): Promise<Started> {
+  function startWorkflow(row: OutboxRow, policy: StartPolicy, from: StartFrom = {}): Promise<Started> {
     const waitsForReplay = from.first?.status !== 'failed' || deps.parking.admit(row.organizationId);
     return startDelivery(deps.client, row, policy, {
       quick: deps.latencies.isQuick(row.destinationId),
@@ -87,6 +87,24 @@ export function createStarts(deps: StartsDeps): Starts {
   // know it, and the relay must not make the attempt beside it.
   const starting = new Set<string>();
   const failedStarts = new LRUCache<string, true>({ max: MOST_REMEMBERED });
+
+  /** Waits for a turn of its organization, for a while. @returns false when the relay ends */
+  async function inTurn({ deliveryId, organizationId }: OutboxRow): Promise<boolean> {
+    starting.add(deliveryId);
+    try {
+      const turn = await turns.wait(organizationId, LONGEST_WAIT_MS);
+      if (turn === 'none') turns.spend(organizationId);
+      return turn !== 'ended';
+    } finally {
+      starting.delete(deliveryId);
+    }
+  }
+
+  /** Others do not wait for this one's turn. */
+  async function startLater(row: OutboxRow, policy: StartPolicy, choice: Choice): Promise<void> {
+    if (await inTurn(row)) await startWatched(row, policy, choice);
+    else freePlace(row.deliveryId);
+  }
 
   async function startWatched(row: OutboxRow, policy: StartPolicy, choice: Choice): Promise<void> {
     const { deliveryId } = row;
@@ -108,7 +126,7 @@ export function createStarts(deps: StartsDeps): Starts {
 
   async function wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
-      if (!(await signalTurn(deps, row))) freePlace(row.deliveryId);
+      if (!(await inTurn(row)) || !(await signalTurn(deps, row))) freePlace(row.deliveryId);
     } catch (error) {
       // First attempts of the express lane go on without Temporal.
       await restAfter(error, row);
@@ -122,25 +140,35 @@ export function createStarts(deps: StartsDeps): Starts {
     if (deps.inFlight.holds(row)) freePlace(row.deliveryId);
   }
 
-  function choose({ deliveryId }: OutboxRow, policy: StartPolicy): Choice {
+  function choose({ deliveryId, organizationId }: OutboxRow, policy: StartPolicy): Choice {
     const choice = deps.lanes.choose(policy.lane);
     if (failedStarts.has(deliveryId)) return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
-    const isWorkflow = choice.lane === 'workflow' && (!choice.adapts || deps.inFlight.startsAsWorkflow(deliveryId));
+    const hasRoom = () => turns.take(organizationId) && deps.inFlight.startsAsWorkflow(deliveryId);
+    const isWorkflow = choice.lane === 'workflow' && (!choice.adapts || hasRoom());
     return isWorkflow ? choice : { ...choice, lane: 'express' };
   }
 
   return {
     needsWorkflow: (policy) => deps.lanes.isWorkflow(policy.lane),
     async start(row, policy) {
+      turns.seen(row.organizationId);
       const choice = choose(row, policy);
       // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
       if (choice.lane === 'express') express.run(row, policy);
       // While Temporal does not answer, the relay goes on with the other lane.
       else if (choice.adapts) deps.background.run(startWatched(row, policy, choice));
-      else await startWatched(row, policy, choice);
+      else if (turns.take(row.organizationId)) await startWatched(row, policy, choice);
+      else deps.background.run(startLater(row, policy, choice));
     },
     async resume(row, policy, point) {
+      const mayBeMadeHere = point !== undefined && !deps.lanes.isWorkflow(policy.lane);
+      if (mayBeMadeHere && !turns.take(row.organizationId)) {
+        // Its destination is not kept waiting meanwhile.
+        if (point.waitMs > 0) deps.inFlight.answered(row.deliveryId);
+        return express.run(row, policy, point);
+      }
       try {
+        if (point !== undefined && !mayBeMadeHere && !(await inTurn(row))) return;
         const start = async (resumed: ResumedDelivery) => (await startWorkflow(row, policy, { resumed })) !== 'before';
         await resumeDelivery(deps, row, point, start);
       } finally {

@@ -259,6 +259,19 @@ export async function removeQueued(db: Queryable, row: OutboxRow): Promise<void>
   await db.query(REMOVE, [row.destinationId, row.priority, row.deliveryId]);
 }
 
+/**
+ * Leaves the retry of a delivery that has no workflow to the next claim for which there is room: at its destination, and for its
+ * organization.
+ */
+export async function putBack(db: Queryable, { destinationId, priority, deliveryId, resume }: OutboxRow): Promise<void> {
+  await db.query('update outbox set resume = $4 where destination_id = $1 and priority = $2 and delivery_id = $3', [
+    destinationId,
+    priority,
+    deliveryId,
+    resume ?? 'lost',
+  ]);
+}
+
 // Options: clean small indexes too, which PostgreSQL skips when few pages have dead rows; do not truncate the file, which would
 // block claims; skip when another process vacuums (PostgreSQL manual, VACUUM).
 const VACUUM = 'vacuum (index_cleanup on, truncate off, process_toast off, skip_locked) outbox';

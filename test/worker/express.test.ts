@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { ownWords } from '../../core/error-summary.ts';
+import { WorkflowTurns } from '../../core/workflow-turns.ts';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
@@ -34,6 +35,8 @@ describe('first attempts of the express lane', function () {
   let duringAttempt: () => Promise<unknown>;
   let attempts: number;
   let starts: number;
+  let turns: WorkflowTurns;
+  let hasPlace: boolean;
   before(async () => {
     database = await ownDatabase('express_rows');
     pool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
@@ -46,8 +49,12 @@ describe('first attempts of the express lane', function () {
   beforeEach(() => {
     [attempts, starts] = [0, 0];
     duringAttempt = async () => {};
+    hasPlace = true;
+    turns = new WorkflowTurns({ perSecond: 0.01, alone: () => false });
     express = createExpress({
       pool,
+      turns,
+      again: () => hasPlace,
       attempt: async () => {
         attempts += 1;
         await duringAttempt();
@@ -132,5 +139,53 @@ describe('first attempts of the express lane', function () {
     const row = await queueDelivery(database.pool);
     await runOften(row, 1);
     expect(await queuedDeliveries(database.pool)).not.to.include(row.deliveryId);
+  });
+
+  describe('of an organization that may start no workflow now', () => {
+    let row: OutboxRow;
+    beforeEach(async () => {
+      row = await queueDelivery(database.pool);
+      for (const id of ['another', row.organizationId]) turns.seen(id);
+      while (turns.take(row.organizationId));
+    });
+    afterEach(() => turns.end());
+    const resumeOf = async ({ deliveryId }: OutboxRow) => {
+      const { rows } = await database.pool.query('select resume from outbox where delivery_id = $1', [deliveryId]);
+      return rows.map(({ resume }) => resume);
+    };
+
+    it('are followed by the retries, and no workflow', async () => {
+      outcome = retrying;
+      duringAttempt = async () => {
+        if (attempts === 3) outcome = closed;
+      };
+      await runOften(row, 1);
+      expect({ attempts, starts }).to.deep.equal({ attempts: 3, starts: 0 });
+    });
+
+    it('go back to the queue when there is no place for the retry', async () => {
+      outcome = retrying;
+      hasPlace = false;
+      await runOften(row, 1);
+      expect({ attempts, starts }).to.deep.equal({ attempts: 1, starts: 0 });
+      expect(await resumeOf(row)).to.deep.equal(['lost']);
+    });
+
+    it('leave a failure without a workflow, which would only wait for a replay', async () => {
+      outcome = { ...retrying, status: 'failed' };
+      await runOften(row, 1);
+      expect({ attempts, starts }).to.deep.equal({ attempts: 1, starts: 0 });
+      expect(await resumeOf(row)).to.deep.equal([]);
+    });
+
+    it('stay in the queue when the worker ends', async () => {
+      outcome = { ...retrying, waitMs: 600_000 };
+      express.run(row, policy);
+      await until('the wait', () => turns.waiting === 1);
+      turns.end();
+      await express.drain();
+      expect({ attempts, starts }).to.deep.equal({ attempts: 1, starts: 0 });
+      expect(await resumeOf(row)).to.deep.equal([null]);
+    });
   });
 });

@@ -49,6 +49,22 @@ describe('what the relay has in flight', () => {
     expect(hasRoom(inFlight, 'dst_2')).to.equal(true);
   });
 
+  it('gives a delivery a place for another attempt when its destination has one', () => {
+    const inFlight = new InFlight(limits(200, 2));
+    const rows = [row('dst_1'), row('dst_1'), row('dst_1')] as [OutboxRow, OutboxRow, OutboxRow];
+    const [first, ...others] = rows;
+    inFlight.add(first);
+    expect(inFlight.again(first.deliveryId), 'which it has').to.equal(true);
+    inFlight.answered(first.deliveryId);
+    for (const each of others) inFlight.add(each);
+    expect(inFlight.again(first.deliveryId), 'while others have them').to.equal(false);
+    inFlight.answered(others[0].deliveryId);
+    expect(inFlight.again(first.deliveryId)).to.equal(true);
+    expect(hasRoom(inFlight, 'dst_1')).to.equal(false);
+    inFlight.deleteAll(rows);
+    expect(fill(inFlight, 'dst_1'), 'every place is given back').to.equal(2);
+  });
+
   it('starts no more as workflows than may be, and skips the destinations of others until one has ended', () => {
     const inFlight = new InFlight({ ...limits(200, 50), workflows: 2 });
     const rows = [row('dst_1'), row('dst_1'), row('dst_2'), row('dst_3')];
