@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { EVENT_REPLAY_STATUSES } from '../../core/event-replay.ts';
 import type { EventReplay } from '../../db/entities.ts';
-import { boundTime } from '../../db/replay/event-replays.ts';
+import { boundTime } from '../../core/ids.ts';
 import type { ApiDeps } from '../context.ts';
 import { count, idOf, text, timestamp } from '../members/values.ts';
 import { isoTime } from '../records.ts';

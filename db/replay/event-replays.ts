@@ -31,15 +31,6 @@ export interface EventSelection {
   requestedAt: Date;
 }
 
-/** An upper bound, not part of it, of the range of ids that ends with this id. */
-export const idAfter = (id: string): string => `${id}!`;
-
-/** The time of such a bound, or of an id; null for one that stands before every id. */
-export function boundTime(bound: string): Date | null {
-  const id = bound.replace(/!$/, '');
-  return isId('evt', id) ? new Date(idTime(id)) : null;
-}
-
 /**
  * Fixes the set of events. An id tells when the event was received; one that was received before the request and stored after it
  * (its request was slow) is excluded by its storage time.
