@@ -7,7 +7,8 @@ import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 import { type DeliveryFilter, deliverySelection } from './delivery-filter.ts';
 import { NEXT_ROWS_MS } from './events.ts';
-import { type Found, findPart, type Part } from './next.ts';
+import { findPart } from './next.ts';
+import type { Found, Part } from './part.ts';
 import { Parameters, rangeOfSelection, rowMatches } from './selection.ts';
 
 export interface DeliveryRecord {

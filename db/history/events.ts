@@ -3,7 +3,8 @@
 import { idFloor } from '../../core/ids.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
-import { findPart, type Part } from './next.ts';
+import { findPart } from './next.ts';
+import type { Part } from './part.ts';
 import { madeIn, type Selection } from './selection.ts';
 
 export interface EventRecord {

@@ -2,24 +2,9 @@
 import type { Queryable } from '../pool.ts';
 import { findNewest } from './newest.ts';
 import { findPage } from './page.ts';
+import type { Found, Part } from './part.ts';
 import { cursorAt, searchNewest, searchPage } from './search.ts';
 import { isCounted, type Selection } from './selection.ts';
-
-/** What is asked of a list: a page, or what comes after a cursor. */
-export type Part =
-  | { limit: number; offset: number }
-  /** `after`: an id, or null for the newest. `withTotal`: whether to count too. */
-  | { limit: number; after: string | null; withTotal: boolean };
-
-export interface Found {
-  ids: string[];
-  /** Null: it was not asked for. */
-  total: number | null;
-  /** Where the next part begins; null: at the end, or for a page. */
-  next: string | null;
-  /** The time was over: everything made from then on was looked at. */
-  searchedUntil: Date | null;
-}
 
 /**
  * Finds a part of a list.
