@@ -7,16 +7,22 @@ export interface Handshaken {
   sourceId: string;
   kind: string;
   at: Date;
+  /** What the owner needs to go on, encrypted. */
+  shown: string | null;
+  /** Until when the provider sends. */
+  leaseUntil: Date | null;
 }
 
 // One statement for all sources, in the order of their ids. A source that is being changed or deleted is left out: nobody waits for it.
 const RECORD = `
-insert into source_handshakes as h (source_id, organization_id, kind, answered_at)
-select s.id, s.organization_id, n.kind, n.at
-from json_to_recordset($1::json) as n("sourceId" text, kind text, at timestamptz)
+insert into source_handshakes as h (source_id, organization_id, kind, answered_at, shown, lease_until)
+select s.id, s.organization_id, n.kind, n.at, n.shown, n."leaseUntil"
+from json_to_recordset($1::json)
+  as n("sourceId" text, kind text, at timestamptz, shown text, "leaseUntil" timestamptz)
 join lateral (select id, organization_id from sources where id = n."sourceId" for key share skip locked) s on true
 order by s.id
-on conflict (source_id) do update set kind = excluded.kind, answered_at = excluded.answered_at
+on conflict (source_id) do update set kind = excluded.kind, answered_at = excluded.answered_at,
+  shown = excluded.shown, lease_until = excluded.lease_until
 where h.answered_at <= excluded.answered_at`;
 
 /** Stores them; each source at most once. @throws a database error */
@@ -31,11 +37,11 @@ export async function lastHandshakes(
   sourceIds: string[],
 ): Promise<Map<string, Omit<Handshaken, 'sourceId'>>> {
   const { rows } = await db.query<Handshaken>(
-    `select source_id as "sourceId", kind, answered_at as at from source_handshakes
+    `select source_id as "sourceId", kind, answered_at as at, shown, lease_until as "leaseUntil" from source_handshakes
      where organization_id = $1 and source_id = any($2::text[])`,
     [organizationId, sourceIds],
   );
-  return new Map(rows.map(({ sourceId, kind, at }) => [sourceId, { kind, at }]));
+  return new Map(rows.map(({ sourceId, ...handshake }) => [sourceId, handshake]));
 }
 
 export interface SentSecret {

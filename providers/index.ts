@@ -1,21 +1,27 @@
 // The registry of providers, by name.
 import type { Provider } from './provider.ts';
+import { adyen } from './adyen.ts';
 import { airtable } from './airtable.ts';
 import { asana } from './asana.ts';
+import { auth0 } from './auth0.ts';
+import { awsSns } from './aws-sns.ts';
 import { azureEventGrid } from './azure-event-grid.ts';
 import { bitbucket } from './bitbucket.ts';
+import { braintree } from './braintree.ts';
 import { calCom } from './cal-com.ts';
 import { calendly } from './calendly.ts';
 import { chargebee } from './chargebee.ts';
 import { clerk } from './clerk.ts';
 import { clickup } from './clickup.ts';
 import { coinbaseCommerce } from './coinbase-commerce.ts';
+import { datadog } from './datadog.ts';
 import { discord } from './discord.ts';
 import { docusign } from './docusign.ts';
 import { dropbox } from './dropbox.ts';
 import { elevenlabs } from './elevenlabs.ts';
 import { github } from './github.ts';
 import { gitlab } from './gitlab.ts';
+import { googlePubsub } from './google-pubsub.ts';
 import { hubspot } from './hubspot.ts';
 import { intercom } from './intercom.ts';
 import { jira } from './jira.ts';
@@ -23,14 +29,20 @@ import { linear } from './linear.ts';
 import { mailgun } from './mailgun.ts';
 import { meta } from './meta.ts';
 import { microsoftGraph } from './microsoft-graph.ts';
+import { monday } from './monday.ts';
+import { notion } from './notion.ts';
 import { nylas } from './nylas.ts';
 import { okta } from './okta.ts';
 import { openai } from './openai.ts';
 import { paddle } from './paddle.ts';
 import { pagerduty } from './pagerduty.ts';
+import { paypal } from './paypal.ts';
+import { plaid } from './plaid.ts';
 import { postmark } from './postmark.ts';
 import { replicate } from './replicate.ts';
 import { resend } from './resend.ts';
+import { salesforce } from './salesforce.ts';
+import { salesforceMarketingCloud } from './salesforce-marketing-cloud.ts';
 import { sendgrid } from './sendgrid.ts';
 import { sentry } from './sentry.ts';
 import { shopify } from './shopify.ts';
@@ -45,8 +57,10 @@ import { twitch } from './twitch.ts';
 import { typeform } from './typeform.ts';
 import { vercel } from './vercel.ts';
 import { webflow } from './webflow.ts';
+import { websub } from './websub.ts';
 import { woocommerce } from './woocommerce.ts';
 import { xero } from './xero.ts';
+import { youtube } from './youtube.ts';
 import { zendesk } from './zendesk.ts';
 import { zoom } from './zoom.ts';
 
@@ -54,22 +68,28 @@ export type { Place, Provider } from './provider.ts';
 
 /** In the order of their names. */
 export const providers: readonly Provider[] = [
+  adyen,
   airtable,
   asana,
+  auth0,
+  awsSns,
   azureEventGrid,
   bitbucket,
+  braintree,
   calCom,
   calendly,
   chargebee,
   clerk,
   clickup,
   coinbaseCommerce,
+  datadog,
   discord,
   docusign,
   dropbox,
   elevenlabs,
   github,
   gitlab,
+  googlePubsub,
   hubspot,
   intercom,
   jira,
@@ -77,14 +97,20 @@ export const providers: readonly Provider[] = [
   mailgun,
   meta,
   microsoftGraph,
+  monday,
+  notion,
   nylas,
   okta,
   openai,
   paddle,
   pagerduty,
+  paypal,
+  plaid,
   postmark,
   replicate,
   resend,
+  salesforce,
+  salesforceMarketingCloud,
   sendgrid,
   sentry,
   shopify,
@@ -99,8 +125,10 @@ export const providers: readonly Provider[] = [
   typeform,
   vercel,
   webflow,
+  websub,
   woocommerce,
   xero,
+  youtube,
   zendesk,
   zoom,
 ];

@@ -21,6 +21,8 @@ export interface Provider {
   title: string;
   /** The provider's public page about how its webhooks are verified. */
   docs: string;
+  /** What was read where that page could not be. */
+  readInstead?: string;
   verification: Scheme;
   secret: {
     /** What the owner enters as `verificationConfig.secret`; null: the provider sends it in its handshake. */

@@ -12,11 +12,13 @@ import type { Tracing } from '../../core/tracing.ts';
 import { slackChallenge } from '../../core/signatures/index.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { TurnsFullError } from '../../core/turns.ts';
-import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
+import { HANDSHAKE_METHODS, type Reply } from '../../core/verification/handshakes.ts';
+import { KeysAwayError } from '../../core/verification/published/keys.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/pool.ts';
 import { type Compute, ComputeBusyError } from '../../outbound/compute/index.ts';
+import type { KeyFetcher } from '../../outbound/published-keys.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -32,6 +34,7 @@ import { newEvent } from './new-event.ts';
 import type { IngestIssues } from './issues.ts';
 import type { OrganizationUse, Place } from './organization-use.ts';
 import { asksForProof, closedBy, judge, unknownSource, type Verdict } from './proof.ts';
+import { type Judging, NO_KEYS } from './provided.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import type { Refusals } from './refusals.ts';
@@ -58,6 +61,8 @@ export interface IngestDeps {
   /** Undefined: traces are not sent. */
   tracing?: Tracing | undefined;
   handshakes: Handshakes;
+  /** Of providers. */
+  keys: KeyFetcher;
   /** Under which providers know this service. */
   baseUrl: () => string;
   issues: Pick<IngestIssues, 'accepted'>;
@@ -109,9 +114,9 @@ export function createIngest(deps: IngestDeps): Ingest {
     enterRoom(ctx, `${organizationSlug}/${sourceSlug}`, NO_ORGANIZATION);
     const received = new Received({ ...arrival, body: Buffer.alloc(0) });
     const source = await routing.getForStranger(organizationSlug, sourceSlug).catch(refuseWhenFull);
-    const verdict = judge(source, received, baseUrl());
+    const verdict = await judge(source, received, { baseUrl: baseUrl(), keysFor: () => NO_KEYS });
     if (verdict.kind !== 'handshake') return false;
-    handshakes.note(verdict.source.sourceId, verdict.reply.handshake, arrival.receivedAt);
+    handshakes.note(verdict.source.sourceId, verdict.reply, arrival.receivedAt);
     writeAnswer(ctx, handshakeAnswer(verdict.reply));
     return true;
   }
@@ -158,13 +163,15 @@ interface Stores {
 async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: Received): Promise<IngestAnswer> {
   const { routing, writer, backlog, quotas, gatekeeper, tracing, issues } = stores;
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
-    const verdict = await verifiedSource(routing, arrival, received, stores.baseUrl());
+    const judging: Judging = { baseUrl: stores.baseUrl(), keysFor: (source) => stores.keys.of(source) };
+    const verdict = await verifiedSource(routing, arrival, received, judging).catch(refuseWithoutKeys);
     const { source } = verdict;
     if (verdict.kind === 'handshake') {
       const { reply } = verdict;
       if (await isRemembered(stores, source, received, reply.remember)) {
-        stores.handshakes.note(source.sourceId, reply.handshake, received.receivedAt);
-        return handshakeAnswer(reply);
+        const told = await confirmed(stores, source, reply).catch(refuseWithoutKeys);
+        stores.handshakes.note(source.sourceId, told, received.receivedAt);
+        return handshakeAnswer(told);
       }
       // Another secret came first.
       routing.forget(received.organizationSlug, received.sourceSlug);
@@ -196,6 +203,14 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
     return answer;
   }
   throw unavailable('The configuration of this source keeps changing');
+}
+
+/** Confirms what a provider asks for, where the owner has allowed it: then there is nothing to show. @throws KeysAwayError */
+async function confirmed({ keys }: IngestDeps, source: SourceRouting, reply: Reply): Promise<Reply> {
+  if (reply.visit === undefined || !source.provided?.confirmsSubscriptions) return reply;
+  await keys.visit(reply.visit, source);
+  const { shown: _done, ...rest } = reply;
+  return rest;
 }
 
 // Before anything is looked up: a loop grows as fast as it is served, and the answer tells nothing about the source.
@@ -269,14 +284,14 @@ async function verifiedSource(
   routing: RoutingCache,
   arrival: Arrival,
   received: Received,
-  baseUrl: string,
+  judging: Judging,
 ): Promise<Exclude<Verdict, { kind: 'refused' }>> {
   const { organizationSlug, sourceSlug } = received;
   const known = await routing.get(organizationSlug, sourceSlug);
-  const verdict = judge(known, received, baseUrl);
+  const verdict = await judge(known, received, judging);
   if (verdict.kind === 'accepted') return verdict;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  const last = current === known ? verdict : judge(current, received, baseUrl);
+  const last = current === known ? verdict : await judge(current, received, judging);
   arrival.source = current;
   if (last.kind !== 'refused') return last;
   arrival.cause = last.cause;
@@ -328,6 +343,12 @@ function decisionOf(gatekeeper: Gatekeeper, source: SourceRouting, received: Rec
 
 function refuseWhenBusy(error: unknown): never {
   if (error instanceof ComputeBusyError) throw unavailable(error.message);
+  throw error;
+}
+
+/** Failure policy: without the key nothing is accepted, and the sender comes again. */
+function refuseWithoutKeys(error: unknown): never {
+  if (error instanceof KeysAwayError) throw unavailable(error.message);
   throw error;
 }
 

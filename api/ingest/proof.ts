@@ -9,7 +9,7 @@ import { isIngestAddress } from '../../core/ingest-token.ts';
 import { type Verification, verifySignature } from '../../core/signatures/index.ts';
 import type { Reply } from '../../core/verification/handshakes.ts';
 import { ApiError, suspended } from '../errors.ts';
-import { judgeProvided } from './provided.ts';
+import { type Judging, judgeProvided } from './provided.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
@@ -22,14 +22,18 @@ export type Verdict =
 
 /**
  * @param source null when there is none by this name
- * @param baseUrl under which providers know this service
+ * @throws KeysAwayError when a key of the provider is needed, and cannot be had now
  */
-export function judge(source: SourceRouting | null, received: Received, baseUrl: string): Verdict {
+export async function judge(source: SourceRouting | null, received: Received, judging: Judging): Promise<Verdict> {
   const nowMs = received.receivedAt.getTime();
   if (source === null || !isIngestAddress(source.tokens, received.token, nowMs)) return notFound(received);
   const { provided } = source;
   const outcome =
-    provided && judgeProvided(provided, received, { baseUrl, answersStrangers: answersStrangers(source, received) });
+    provided &&
+    (await judgeProvided(source, provided, received, {
+      ...judging,
+      answersStrangers: answersStrangers(source, received),
+    }));
   if (outcome?.kind === 'handshake') {
     const error = closedBy(source, received.sourceSlug);
     return error === null ? { ...outcome, source } : { kind: 'refused', error, cause: null };

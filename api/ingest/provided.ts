@@ -1,34 +1,46 @@
 // Webhooks and handshakes of a source with a provider.
-// Rules: PRV-05, PRV-08, PRV-11 to PRV-14.
+// Rules: PRV-05, PRV-08, PRV-11 to PRV-14, PRV-16.
 import type { Verification } from '../../core/signatures/index.ts';
 import { type Reply, replyTo } from '../../core/verification/handshakes.ts';
-import { type ProviderRequest, verifyScheme, withoutSecret } from '../../core/verification/index.ts';
+import { type ProviderRequest, verifyProvided, withoutSecret } from '../../core/verification/index.ts';
+import type { PublishedKeys } from '../../core/verification/published/keys.ts';
 import type { Received } from './received.ts';
-import type { Provided } from './routing.ts';
+import type { Provided, SourceRouting } from './routing.ts';
 
 export type Outcome =
   | { kind: 'handshake'; reply: Reply; mac: Buffer | null }
   | { kind: 'verified'; verification: Verification };
 
+export interface Judging {
+  /** Under which providers know this service. */
+  baseUrl: string;
+  keysFor: (source: Pick<SourceRouting, 'organizationId' | 'sourceId'>) => PublishedKeys;
+}
+
+/** For requests that are no webhooks: nothing is fetched for them, and none is verified by a published key. */
+export const NO_KEYS: PublishedKeys = { key: () => Promise.resolve(null) };
+
 /**
- * @param baseUrl under which the provider knows this service
- * @param answersStrangers whether handshakes are answered whose sender proves nothing
+ * @param judging answersStrangers: whether handshakes are answered whose sender proves nothing
+ * @throws KeysAwayError
  */
-export function judgeProvided(
+export async function judgeProvided(
+  source: SourceRouting,
   provided: Provided,
   received: Received,
-  { baseUrl, answersStrangers }: { baseUrl: string; answersStrangers: boolean },
-): Outcome {
+  { baseUrl, keysFor, answersStrangers }: Judging & { answersStrangers: boolean },
+): Promise<Outcome> {
   const { provider, credentials, previous } = provided;
   if (provider === null) return refused('This release does not know the provider of the source');
   const request = requestOf(received, baseUrl);
   const early = replyTo(provider.handshakes, credentials, request, false);
   if (early !== null && (answersStrangers || early.isProven)) return { kind: 'handshake', reply: early, mac: null };
   if (credentials.secret === '') return refused('The provider has not sent its secret to the source yet');
+  const keys = keysFor(source);
   let used = credentials;
-  let verification = verifyScheme(provider.verification, credentials, request);
+  let verification = await verifyProvided(provider.verification, credentials, request, keys);
   if (!verification.valid && previous !== null && request.nowMs < previous.untilMs) {
-    const earlier = verifyScheme(provider.verification, previous.credentials, request);
+    const earlier = await verifyProvided(provider.verification, previous.credentials, request, keys);
     if (earlier.valid) [verification, used] = [earlier, previous.credentials];
   }
   if (!verification.valid) return { kind: 'verified', verification };

@@ -52,6 +52,8 @@ export interface Provided {
   credentials: Credentials;
   /** Those before, and when they end, ms since 1970; null when no secret is being rotated. */
   previous: { credentials: Credentials; untilMs: number } | null;
+  /** Whether the owner has allowed to visit the address by which a subscription is confirmed. */
+  confirmsSubscriptions: boolean;
 }
 
 const MAX_CACHED = 10_000;
@@ -168,6 +170,7 @@ function providedOf(row: RoutingRow, name: string, secretBox: SecretBox): Provid
     provider: providerNamed(name) ?? null,
     credentials: open(row.secret),
     previous: previousSecret !== null && untilMs !== null ? { credentials: open(previousSecret), untilMs } : null,
+    confirmsSubscriptions: 'confirmSubscriptions' in row.verification && row.verification.confirmSubscriptions === true,
   };
 }
 

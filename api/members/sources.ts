@@ -74,11 +74,12 @@ const shownVerificationConfig = z
   .object({
     type: z.enum([...VERIFICATION_TYPES, PROVIDER_TYPE]),
     ...Object.fromEntries(publicMembers.map(([name, type]) => [name, withoutDefault(type).optional()])),
+    confirmSubscriptions: z.boolean().optional(),
   })
   .meta({
     id: 'VerificationConfig',
     description:
-      'How webhooks are verified; the secret is never shown. All but the type are of hmac; `provider` means as the provider of the source does.',
+      'How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, `confirmSubscriptions` is of some of them, and all others are of hmac.',
     examples: [{ type: 'github' }],
   });
 
@@ -100,7 +101,17 @@ const answer = sourceAnswerSchema.nullable().meta({
 });
 
 const lastHandshake = z
-  .object({ kind: text('challenge', 'Which one.'), at: timestamp })
+  .object({
+    kind: text('challenge', 'Which one.'),
+    at: timestamp,
+    shown: text('https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription', 'What to do next with it.')
+      .nullable()
+      .meta({
+        description:
+          'What the owner needs to go on: an address to visit, or a text to enter at the provider. Masked for keys that may only read.',
+      }),
+    leaseUntil: timestamp.nullable().meta({ description: 'Until when the provider sends, where it says so.' }),
+  })
   .nullable()
   .meta({ description: 'The last handshake of the provider that was answered.' });
 
@@ -161,6 +172,10 @@ const providerConfig = z
         'What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake.',
     }),
     verifyToken: z.string().optional().meta({ description: 'The second secret of providers that have one.' }),
+    confirmSubscriptions: z.boolean().optional().meta({
+      description:
+        'Whether the address that Amazon SNS sends to confirm a subscription is visited. By default it is shown.',
+    }),
   })
   .meta({ id: 'ProviderConfig', description: 'With a `provider`.' });
 

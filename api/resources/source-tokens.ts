@@ -5,7 +5,8 @@ import { allows } from '../../core/access.ts';
 import { type IngestTokenRule, newIngestToken } from '../../core/ingest-token.ts';
 import { redactSecret } from '../../core/redaction.ts';
 import type { Source } from '../../db/entities.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
+import type { Handshaken } from '../../db/handshakes.ts';
+import { type ApiDeps, type Caller, type Context, callerOf, entityManager, param } from '../context.ts';
 import { noteSecretRead } from '../deeds.ts';
 import { ApiError } from '../errors.ts';
 import { sourceAnswer } from '../members/sources.ts';
@@ -79,9 +80,22 @@ export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string 
   const url = `${deps.baseUrl()}/ingest/${organization.slug}/${source.slug}`;
   const { ingestTokenValue: sealed } = source;
   if (!sealed) return url;
-  const token = deps.secretBox.decrypt(sealed, source.id);
-  const maySee = allows(key.scopes, 'sources:write') || allows(key.scopes, 'secrets:read');
-  if (!maySee) return `${url}/${redactSecret(token)}`;
-  noteSecretRead(ctx, source.id);
-  return `${url}/${token}`;
+  return `${url}/${secretFor(ctx, key, deps.secretBox.decrypt(sealed, source.id), source.id)}`;
+}
+
+function secretFor(ctx: Context, { scopes }: Pick<Caller['key'], 'scopes'>, secret: string, sourceId: string): string {
+  if (!allows(scopes, 'sources:write') && !allows(scopes, 'secrets:read')) return redactSecret(secret);
+  noteSecretRead(ctx, sourceId);
+  return secret;
+}
+
+/** What came with a handshake may be a secret, such as the token by which Notion signs: it is masked like that of an address. */
+export function shownHandshake(ctx: Context, deps: ApiDeps, id: string, handshake: Omit<Handshaken, 'sourceId'>) {
+  const { kind, at, shown, leaseUntil } = handshake;
+  return {
+    kind,
+    at: at.toISOString(),
+    shown: shown === null ? null : secretFor(ctx, callerOf(ctx).key, deps.secretBox.decrypt(shown, id), id),
+    leaseUntil: leaseUntil?.toISOString() ?? null,
+  };
 }

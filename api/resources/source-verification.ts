@@ -1,6 +1,6 @@
 // How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures) or by its provider
 // (providers/). Public members stand in clear, secrets encrypted.
-// Rules: SRC-12 to SRC-19, PRV-01 to PRV-04, PRV-10.
+// Rules: SRC-12 to SRC-19, PRV-01 to PRV-04, PRV-10, PRV-18, PRV-19.
 import { z } from 'zod';
 import { openCredentials, PROVIDER_TYPE, providerOf, sealedCredentials } from '../../core/provider-config.ts';
 import { isRedacted } from '../../core/redaction.ts';
@@ -11,7 +11,7 @@ import {
   type VerificationConfig,
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
-import { type Credentials, isSigned, secretProblem } from '../../core/verification/index.ts';
+import { type Credentials, isSigned, needsPublishedKeys, secretProblem } from '../../core/verification/index.ts';
 import type { IdempotencyKeyRule, Source } from '../../db/entities.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import type { ApiDeps } from '../context.ts';
@@ -30,7 +30,7 @@ const NOT_ROTATED = { previousVerificationSecret: null, previousSecretUntil: nul
 export function newVerification(deps: Deps, id: string, provider: string | null, config: SentConfig): Columns {
   return provider === null
     ? ownColumns(deps, id, config ?? { type: 'none' }, null)
-    : providedColumns(deps, id, knownProvider(provider), config ?? {}, null);
+    : providedColumns(deps, id, knownProvider(provider), config ?? {}, null, false);
 }
 
 /** The columns that an update changes. @throws ApiError 400 */
@@ -54,7 +54,7 @@ export function changedVerification(
     return isKeptSecret ? columns : { ...columns, ...NOT_ROTATED };
   }
   const current = after === before ? openProvided(deps, stored) : null;
-  const columns = providedColumns(deps, stored.id, knownProvider(after), config ?? {}, current);
+  const columns = providedColumns(deps, stored.id, knownProvider(after), config ?? {}, current, confirms(stored));
   const isSameSecret = current !== null && isKept(config?.secret) && columns.verificationSecret !== null;
   return isSameSecret ? columns : { ...columns, ...NOT_ROTATED };
 }
@@ -87,6 +87,24 @@ export function requireGuarded(
   throw invalid(
     'ingestToken',
     `must be required until ${provider} has sent its secret, because the first one that comes is remembered`,
+  );
+}
+
+/**
+ * @throws ApiError 400 when how long it takes to fetch a key would tell strangers of a source that is to look like none (PRV-18)
+ */
+export function requireUntold(
+  source: Pick<Source, 'provider' | 'verification'> & {
+    ingestToken?: string | undefined;
+    concealed?: boolean | undefined;
+  },
+): void {
+  const provider = providerOf(source);
+  const scheme = provider ? providerNamed(provider)?.verification : undefined;
+  if (!source.concealed || source.ingestToken === 'required' || !scheme || !needsPublishedKeys(scheme)) return;
+  throw invalid(
+    'ingestToken',
+    `must be required when the source is concealed: fetching a key of ${provider} takes a time that would tell of it`,
   );
 }
 
@@ -141,6 +159,7 @@ function providedColumns(
   provider: Provider,
   config: Record<string, unknown>,
   stored: Credentials | null,
+  confirmed: boolean,
 ): Columns {
   const keptOf = (name: 'secret' | 'verifyToken') => (isKept(config[name]) ? stored?.[name] : undefined);
   const kept = { secret: keptOf('secret'), verifyToken: keptOf('verifyToken') };
@@ -154,16 +173,27 @@ function providedColumns(
     { verificationConfig: known },
     'The body',
   );
-  const { secret, verifyToken } = checked as { secret?: string | null; verifyToken?: string };
+  const { secret, verifyToken, confirmSubscriptions } = checked as Checked;
+  const isConfirmed = confirmSubscriptions ?? (stored !== null && confirmed);
   return {
     provider: provider.name,
-    verification: { type: PROVIDER_TYPE },
+    verification: { type: PROVIDER_TYPE, ...(asksToConfirm(provider) && { confirmSubscriptions: isConfirmed }) },
     verificationSecret:
       secret === undefined || secret === null
         ? null
         : deps.secretBox.encrypt(sealedCredentials({ secret, verifyToken }), id),
   };
 }
+
+interface Checked {
+  secret?: string | null;
+  verifyToken?: string;
+  confirmSubscriptions?: boolean;
+}
+
+const asksToConfirm = ({ handshakes }: Provider) => handshakes.some(({ kind }) => kind === 'subscription');
+const confirms = ({ verification }: Source) =>
+  'confirmSubscriptions' in verification && verification.confirmSubscriptions === true;
 
 /** @param kept what is stored already, and was checked when it was new */
 function configSchema(provider: Provider, kept: Partial<Credentials>) {
@@ -181,6 +211,7 @@ function configSchema(provider: Provider, kept: Partial<Credentials>) {
     // Null forgets what the provider has sent in its handshake.
     secret: provider.secret.is === null ? secretType.nullish() : secretType,
     ...(provider.verifyToken !== undefined && { verifyToken: tokenType }),
+    ...(asksToConfirm(provider) && { confirmSubscriptions: z.boolean().optional() }),
   });
 }
 

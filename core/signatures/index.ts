@@ -57,6 +57,8 @@ type WithoutSecret<Config> = Config extends unknown ? Omit<Config, 'secret'> : n
 /** Of a source with a provider, whose scheme is that of the provider (core/verification). */
 export interface ProviderVerification {
   type: typeof PROVIDER_TYPE;
+  /** Whether subscriptions are confirmed by visiting the address that the provider sends. */
+  confirmSubscriptions?: boolean;
 }
 /** A `verificationConfig` as the API shows it: the type and the members that are no secret. */
 export type PublicVerificationConfig = WithoutSecret<VerificationConfig> | ProviderVerification;

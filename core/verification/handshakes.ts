@@ -2,7 +2,10 @@
 // are no events.
 // Rules: PRV-11 to PRV-14.
 import { header, hmac, isSameSecret } from '../signatures/scheme.ts';
+import { braintreeAnswer } from './braintree.ts';
+import { confirmationOf } from './published/sns.ts';
 import { type Credentials, memberOf, type ProviderRequest, untrustedJson } from './request.ts';
+import { subscriptionOf } from './websub.ts';
 
 /** What a provider asks; `METHODS` says with which method. */
 export type Handshake =
@@ -27,7 +30,19 @@ export type Handshake =
   /** The address has to answer HEAD (Trello). */
   | { kind: 'head' }
   /** A form with the number of the webhook, unsigned (WooCommerce). */
-  | { kind: 'form-ping' };
+  | { kind: 'form-ping' }
+  /** An unsigned object with nothing but `challenge`, which comes back (monday.com). */
+  | { kind: 'echo-body' }
+  /** The HMAC of `bt_challenge` (Braintree). */
+  | { kind: 'bt-challenge' }
+  /** An unsigned object with the secret of all later webhooks, which the owner has to enter at the provider (Notion). */
+  | { kind: 'verification-token' }
+  /** An unsigned object with what the owner has to send to the provider (Salesforce Marketing Cloud). */
+  | { kind: 'verification-key' }
+  /** A signed message with an address that confirms the subscription when it is visited (Amazon SNS). */
+  | { kind: 'subscription' }
+  /** `hub.challenge` of a subscription with the verify token or the topic of the source (WebSub). */
+  | { kind: 'websub' };
 
 export interface Reply {
   handshake: Handshake['kind'];
@@ -39,6 +54,12 @@ export interface Reply {
   content: { type: string; body: string } | null;
   /** The secret that the source has to remember before this is sent. */
   remember?: string;
+  /** What the owner needs to go on, such as an address to visit. */
+  shown?: string;
+  /** An address of the provider that confirms it; this is sent when it was visited, should the owner have allowed that. */
+  visit?: string;
+  /** For how many seconds the provider sends. */
+  leaseSeconds?: number;
 }
 
 type HandshakeMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
@@ -53,6 +74,12 @@ const METHODS: Readonly<Record<Exclude<Handshake['kind'], 'echo-query'>, Handsha
   ping: 'POST',
   head: 'HEAD',
   'form-ping': 'POST',
+  'echo-body': 'POST',
+  'bt-challenge': 'GET',
+  'verification-token': 'POST',
+  'verification-key': 'POST',
+  subscription: 'POST',
+  websub: 'GET',
 };
 /** The methods of handshakes that no webhook has. */
 export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -60,8 +87,11 @@ export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 // The sender proves nothing in these: it cannot, or not yet.
 const BEFORE_PROOF: readonly Handshake['kind'][] = [
   ...(['echo-query', 'hub-challenge', 'echo-header'] as const),
-  ...(['hook-secret', 'head', 'form-ping'] as const),
+  ...(['hook-secret', 'head', 'form-ping', 'echo-body', 'bt-challenge'] as const),
+  ...(['verification-token', 'verification-key', 'websub'] as const),
 ];
+// Of these, that it has a secret of the source shows in the request.
+const PROVING: readonly Handshake['kind'][] = ['hub-challenge', 'websub'];
 
 // Of what is sent back: the longest token of a provider is some hundred characters long.
 const MAX_ECHO = 4096;
@@ -83,7 +113,7 @@ export function replyTo(
     if (request.method !== method || request.body.length > MAX_BODY) continue;
     const reply = answer(handshake, credentials, request);
     if (reply === null) continue;
-    const isProven = proven || handshake.kind === 'hub-challenge';
+    const isProven = proven || PROVING.includes(handshake.kind);
     return { handshake: handshake.kind, isProven, status: 200, headers: {}, content: null, ...reply };
   }
   return null;
@@ -115,6 +145,18 @@ function answer(handshake: Handshake, credentials: Credentials, request: Provide
       return {};
     case 'form-ping':
       return /^webhook_id=\d{1,20}$/.test(request.body.toString('latin1')) ? {} : null;
+    case 'echo-body':
+      return json('challenge', onlyMember(request, 'challenge'));
+    case 'bt-challenge':
+      return text(braintreeAnswer(credentials.secret, request.query().get('bt_challenge')));
+    case 'verification-token':
+      return verificationToken(credentials, request);
+    case 'verification-key':
+      return verificationKey(request);
+    case 'subscription':
+      return subscription(credentials, request);
+    case 'websub':
+      return websub(credentials, request);
   }
 }
 
@@ -148,6 +190,13 @@ function plainToken({ secret }: Credentials, request: ProviderRequest): Answer {
   const token = memberOf(memberOf(body, 'payload'), 'plainToken');
   if (memberOf(body, 'event') !== 'endpoint.url_validation' || !isEcho(token)) return null;
   return jsonOf({ plainToken: token, encryptedToken: hmac('sha256', secret, token).toString('hex') });
+}
+
+/** The member of a short object that has no other one. */
+function onlyMember(request: ProviderRequest, name: string): unknown {
+  if (request.body.length > 2 * MAX_ECHO) return undefined;
+  const body = untrustedJson(request, MAX_BODY);
+  return typeof body === 'object' && body !== null && Object.keys(body).length === 1 ? memberOf(body, name) : undefined;
 }
 
 const HOOK_SECRET = /^[\x21-\x7e]{16,512}$/;
@@ -185,4 +234,36 @@ function ping(request: ProviderRequest): Answer {
   if (type === 0) return { status: 204 };
   // Webhook events have type 1, too, and an event.
   return type === 1 && memberOf(body, 'event') === undefined ? jsonOf({ type: 1 }) : null;
+}
+
+// https://developers.notion.com/reference/webhooks: the first token that comes is remembered, as in hookSecret.
+function verificationToken({ secret }: Credentials, request: ProviderRequest): Answer {
+  const given = onlyMember(request, 'verification_token');
+  if (typeof given !== 'string' || !HOOK_SECRET.test(given)) return null;
+  if (secret === '') return { shown: given, remember: given };
+  return isSameSecret(given, secret) ? { shown: given } : null;
+}
+
+const VERIFICATION_PART = /^[\w.=+/-]{1,256}$/;
+
+// https://developer.salesforce.com/docs/marketing/marketing-cloud/references/mc_rest_event_notification/verifyCallback.html
+function verificationKey(request: ProviderRequest): Answer {
+  if (request.body.length > MAX_ECHO || !request.body.includes('verificationKey')) return null;
+  const body = untrustedJson(request, MAX_BODY);
+  const [callbackId, key] = [memberOf(body, 'callbackId'), memberOf(body, 'verificationKey')];
+  if (typeof callbackId !== 'string' || typeof key !== 'string') return null;
+  if (!VERIFICATION_PART.test(callbackId) || !VERIFICATION_PART.test(key)) return null;
+  return { shown: JSON.stringify({ callbackId, verificationKey: key }) };
+}
+
+// https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.confirm.html
+function subscription(credentials: Credentials, request: ProviderRequest): Answer {
+  const url = confirmationOf(credentials, request);
+  return url === null ? null : { shown: url, visit: url };
+}
+
+function websub(credentials: Credentials, request: ProviderRequest): Answer {
+  const asked = subscriptionOf(credentials, request.query());
+  const echo = asked && text(asked.challenge);
+  return echo && { ...echo, ...(asked.leaseSeconds !== null && { leaseSeconds: asked.leaseSeconds }) };
 }
