@@ -61,7 +61,7 @@ describe('Alert channels', () => {
       afterCount: 1,
       onAcknowledged: false,
       onResolved: true,
-      throttleMinutes: 0,
+      throttleMinutes: 15,
       quietHours: null,
       digestMinutes: null,
       withheldEmails: [],
@@ -81,7 +81,7 @@ describe('Alert channels', () => {
       afterCount: 3,
       onAcknowledged: true,
       onResolved: false,
-      throttleMinutes: 15,
+      throttleMinutes: 0,
       quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' },
       digestMinutes: 30,
       enabled: false,
@@ -253,8 +253,17 @@ describe('Alert channels', () => {
   });
 
   it('of mail have their addresses asked, like those of routes', async () => {
-    await create({ name: 'M', type: 'mail', config: { emails: 'First@asked.example' } });
+    const made = await create({ name: 'M', type: 'mail', config: { emails: 'First@asked.example' } });
+    expect(made).to.deep.include({
+      withheldEmails: ['First@asked.example'],
+      lastError: 'None of the addresses may be sent mails',
+      failingSince: null,
+    });
     const { data } = await organization.api.list<Json>('/api/notification-recipients');
     expect(data.map(({ address }) => address)).to.include('first@asked.example');
+    await testPool().query('update notification_recipients set confirmed_at = now() where organization_id = $1', [
+      organization.id,
+    ]);
+    expect(await organization.api.get(`${base}/${made.id}`)).to.deep.include({ withheldEmails: [], lastError: null });
   });
 });

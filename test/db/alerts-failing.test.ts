@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { finishMessage, giveUpMessage, noteFailedTry } from '../../db/alerts/endings.ts';
 import { claimMessages, type DueMessage, noteStarted } from '../../db/alerts/messages.ts';
+import { noteArrived, noteTelling } from '../../db/alerts/recoveries.ts';
 import type { Pool } from '../../db/pool.ts';
 import { alertRows } from '../support/alert-rows.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
@@ -121,6 +122,30 @@ describe('alerts that do not arrive', () => {
     const due = await round();
     expect(due.map(({ channelId }) => channelId)).to.deep.equal([third.id, third.id]);
     expect(await Promise.all(due.map(about))).to.have.members([broken.id, second.id]);
+  });
+
+  it('are over when the channel works again: whoever was told that it fails is told so, in this order', async () => {
+    const owner = await organization();
+    const broken = await channel({}, owner);
+    const pager = await channel({ type: 'pagerduty', kinds: ['circuit_open'] }, owner);
+    await issue(owner);
+    await giveUp((await round())[0]);
+    const toPager = async () => {
+      await pool.query('update alert_messages set due_at = now()');
+      return (await round()).filter(({ channelId }) => channelId === pager.id);
+    };
+    const [failing] = await toPager();
+    await noteTelling(pool, keyOf(failing));
+    await noteArrived(pool, broken);
+    expect((await toPager()).map(({ kind }) => kind), 'the first is still on its way').to.deep.equal(['failing']);
+    await sent(failing as DueMessage);
+    const [recovered, ...others] = await toPager();
+    expect(others).to.deep.equal([]);
+    expect(recovered).to.deep.include({ kind: 'recovered', changes: [] });
+    expect(await about(recovered)).to.equal(broken.id);
+    await sent(recovered as DueMessage);
+    await noteArrived(pool, broken);
+    expect(await toPager(), 'once').to.deep.equal([]);
   });
 
   it('wait for the end of the quiet hours of the only channel that can be told', async () => {
