@@ -14,6 +14,8 @@ const provider = firstProvider();
 
 // A killed worker's activity is noticed after 15 s without a heartbeat, a lost workflow after a lease of 30 s. The rest is for slow machines.
 const RECOVERY_MS = 180_000;
+/** A batch ends when it has so many events, however long a slow machine takes to send them. */
+const fullAt = (batchSize: number) => ({ batchSize, batchWindowSeconds: 300 });
 const bodies = (count: number) => Array.from({ length: count }, (_, index) => JSON.stringify({ index }));
 
 describe('warehouses, cut off', function () {
@@ -52,24 +54,24 @@ describe('warehouses, cut off', function () {
 
   it('keeps a batch while its store is away, says why, and writes it when the store is back', async () => {
     await testInstance.onlyWorker();
-    const pipe = await line();
+    const pipe = await line({ config: fullAt(3) });
     gate.mode = 'down';
     const ids = await pipe.send(bodies(3));
     const before = await tried(pipe, 2);
     expect(before).to.include({ count: 3, writtenAt: null });
     expect(before.lastError).to.match(/^S3 cannot be reached: .*check endpoint$/);
     // These wait behind it and are not in its file.
-    const later = await pipe.send(bodies(2));
+    const later = await pipe.send(bodies(3));
     expect((await pipe.records.deliveries(ids[0] ?? ''))[0]).to.include({ status: 'pending', batchId: before.id });
     gate.mode = 'open';
-    const rows = await pipe.rows(5, RECOVERY_MS);
+    const rows = await pipe.rows(6, RECOVERY_MS);
     expectEachOnce(rows, [...ids, ...later]);
     const [second, first] = await until('both batches to have ended', async () => {
       const batches = await pipe.batches('written');
       return batches.length === 2 && batches;
     });
     expect(first).to.include({ id: before.id, key: before.key, count: 3, lastError: null });
-    expect(second).to.include({ count: 2 });
+    expect(second).to.include({ count: 3 });
     const [attempt] = (await pipe.records.deliveries(ids[0] ?? ''))[0]?.attempts ?? [];
     expect(attempt, 'one attempt, however often the batch was tried').to.include({
       attemptNumber: 1,
@@ -89,7 +91,7 @@ describe('warehouses, cut off', function () {
 
   it('overwrites the object with the same bytes when a worker is killed before it hears of its upload', async () => {
     const worker = await testInstance.onlyWorker();
-    const pipe = await line();
+    const pipe = await line({ config: fullAt(20) });
     gate.mode = 'mute';
     const ids = await pipe.send(bodies(20));
     const [first] = await until('the object to be there', async () => {
@@ -117,7 +119,7 @@ describe('warehouses, cut off', function () {
       { source: '$.id', target: 'event_id', type: 'string' },
       ...['a', 'b', 'c'].map((target) => ({ source: '$', target, type: 'string' })),
     ];
-    const pipe = await line({ destination: { fieldMapping } });
+    const pipe = await line({ config: fullAt(10), destination: { fieldMapping } });
     gate.mode = 'mute';
     // Together 80 MiB, because a control character takes seven bytes in JSON inside a text.
     const ids = await pipe.send(Array<string>(10).fill('\u0001'.repeat(400_000)));
@@ -137,7 +139,7 @@ describe('warehouses, cut off', function () {
 
   it('uploads nothing again when a worker is killed between the upload and the records of its deliveries', async () => {
     const worker = await testInstance.onlyWorker();
-    const pipe = await line();
+    const pipe = await line({ config: fullAt(5) });
     gate.mode = 'down';
     const ids = await pipe.send(bodies(5));
     await tried(pipe);
@@ -212,7 +214,7 @@ describe('warehouses, cut off', function () {
 
   it('leaves out an event that is deleted while its batch waits, and refuses to cancel another of it', async () => {
     await testInstance.onlyWorker();
-    const pipe = await line();
+    const pipe = await line({ config: fullAt(2) });
     gate.mode = 'down';
     const [gone = '', kept = ''] = await pipe.send(bodies(2));
     const { id } = await tried(pipe);
