@@ -108,7 +108,10 @@ describe('Alert channels', () => {
       if (type === 'mail') expect(rows[0]).to.deep.equal({ config: null, notify_emails: config.emails });
       else {
         expect(rows[0]?.config).to.match(/^v1\./);
-        for (const value of Object.values(config)) expect(JSON.stringify(rows[0])).to.not.contain(String(value));
+        // Shorter ones, such as `eu`, stand in encrypted text by chance.
+        const telling = Object.values(config).filter((value) => String(value).length >= 8);
+        expect(telling).to.not.deep.equal([]);
+        for (const value of telling) expect(JSON.stringify(rows[0])).to.not.contain(String(value));
       }
       // What was shown may be sent back.
       const again = await organization.api.patch<Json>(`${base}/${id}`, { config: answered });

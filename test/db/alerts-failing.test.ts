@@ -71,13 +71,13 @@ describe('alerts that do not arrive', () => {
     expect(failing).to.include({ kind: 'failing', channelId: other.id });
     expect(failing?.changes.map(({ issueId }) => issueId)).to.deep.equal([id]);
     await sent(failing as DueMessage);
-    // Afterwards it is told what it has not been told, and nobody else once more.
-    await pool.query(`update alert_channels set failed_at = now() - interval '15 minutes'`);
+    // Afterwards, well after: times are kept to the millisecond. It is told what it has not been told, and nobody else once more.
+    await pool.query(`update alert_channels set failed_at = now() - interval '16 minutes'`);
     const [again] = await round();
     expect(again?.changes).to.deep.equal([{ issueId: id, change: 'opened', number: 2, before: null }]);
     await giveUpMessage(pool, { organizationId: owner, messageId: again?.messageId ?? '' }, 'The channel answered 410');
     expect(await round()).to.deep.equal([]);
-    await pool.query(`update alert_channels set failed_at = now() - interval '15 minutes' where failed_at is not null`);
+    await pool.query(`update alert_channels set failed_at = now() - interval '16 minutes' where failed_at is not null`);
     const [third] = await round();
     await sent(third as DueMessage);
     expect(await state()).to.deep.equal({ failing: false, error: null });
@@ -145,7 +145,7 @@ describe('alerts that do not arrive', () => {
     const { organizationId } = await channel({ last_sent_at: new Date() });
     for (let n = 0; n < 10; n += 1) await issue(organizationId);
     for (const each of await round()) await giveUp(each);
-    await pool.query(`update alert_channels set failed_at = now() - interval '15 minutes'`);
+    await pool.query(`update alert_channels set failed_at = now() - interval '16 minutes'`);
     const [probe, ...others] = await round();
     expect(others).to.deep.equal([]);
     expect(await round()).to.deep.equal([]);
