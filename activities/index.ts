@@ -18,6 +18,11 @@ import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
 import { orEnd } from './attempt/or-end.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 
+// How long a local activity waits for its result to be recorded, ms; its workflow records it then. A quick attempt and this together are
+// shorter than the time (8 s) after which the workflow task must be prolonged: where that comes too late, another worker makes the
+// attempt again.
+const LOCAL_AWAIT_RECORD_MS = 5000;
+
 export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps, ReconcileDeps {
   settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
   parking: Parking;
@@ -46,7 +51,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       try {
         const sender = inTime(deps.sender, startToCloseTimeoutMs - RECORDING_MS);
         const ending = cancellationSignal();
-        const own = { ...deps, sender, ending };
+        const own = { ...deps, sender, ending, ...(isLocal && { awaitRecordMs: LOCAL_AWAIT_RECORD_MS }) };
         const make = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
         // Local activities have no heartbeat, and are first attempts only.
         const outcome = await (isLocal

@@ -1,6 +1,7 @@
 // Holds this relay's lease of positions (db/hot-path/relay-leases.ts), and knows at any time which of them it certainly owns.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
+import { TakeOverGrace, type TakeOver } from '../core/take-over-grace.ts';
 import { isAmong, positionOf, type Positions, sizeOf } from '../core/positions.ts';
 import {
   endLease,
@@ -16,7 +17,7 @@ import {
   takePositions,
 } from '../db/hot-path/relay-leases.ts';
 import type { RelaySession } from '../db/hot-path/relay-session.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Queryable } from '../db/pool.ts';
 
 const RENEW_MS = 250;
 // While there is something to give up or to take.
@@ -34,10 +35,10 @@ export interface Held {
 }
 
 export interface ShardsDeps {
-  pool: Pool;
+  pool: Queryable;
   /** The process: names of leases begin with it. */
   name: string;
-  session: RelaySession;
+  session: Pick<RelaySession, 'isHeld'>;
   log: Log;
 }
 
@@ -59,7 +60,7 @@ export interface Shards {
 /**
  * Starts renewing the lease.
  * Failure policy: while the database is away the lease expires and nothing is claimed; positions are taken again when it is back,
- * from relays that are gone not before all others have had the time of a lease to renew theirs.
+ * from relays that are gone not before all others have had the time to renew theirs (core/take-over-grace.ts).
  */
 export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
   // Of leases that were taken away.
@@ -69,8 +70,7 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
   let positions: Positions = [];
   let validUntil = 0;
   let guardAt = 0;
-  // At first for a moment only: when the database was away until now, live relays renew at once.
-  let troubleAt = performance.now() - LEASE_MS + SILENCE_MS;
+  const grace = new TakeOverGrace({ leaseMs: LEASE_MS, silenceMs: SILENCE_MS });
   let warnedAt = Number.NEGATIVE_INFINITY;
   let hasLeftovers = false;
   let inFlight: () => string[] = () => [];
@@ -81,9 +81,9 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
   /** @returns whether nothing is to be given up or taken */
   async function renew(): Promise<boolean> {
     const askedAt = performance.now();
-    const mayTakeOver = askedAt - troubleAt > LEASE_MS;
+    const takeOver = grace.allowed();
     if (askedAt >= guardAt) {
-      await guardShards(pool, name, mayTakeOver);
+      await guardShards(pool, name, takeOver !== 'none');
       guardAt = askedAt + GUARD_MS;
     }
     const owner = ownerNow();
@@ -92,9 +92,10 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
     const lease = await renewLease(pool, {
       owner,
       session: session.isHeld() ? name : null,
-      mayTakeOver,
+      takeOver,
       isLeaving,
     });
+    grace.renewed();
     if (!lease) {
       registerAnew();
       return false;
@@ -103,7 +104,8 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
     validUntil = askedAt + LEASE_MS - SAFETY_MS;
     if (hasLeftovers) await forgetDone(owner);
     if (lease.isSettled) return true;
-    if (await giveUp(owner, lease)) await take(owner, mayTakeOver);
+    // Not by what it asked with: it may have stood still since then.
+    if (await giveUp(owner, lease)) await take(owner, grace.allowed());
     return false;
   }
 
@@ -140,17 +142,18 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
     hasLeftovers = left.length > 0;
   }
 
-  async function take(by: string, mayTakeOver: boolean): Promise<void> {
-    const taken = await takePositions(pool, by, mayTakeOver);
+  async function take(by: string, takeOver: TakeOver): Promise<void> {
+    const taken = await takePositions(pool, by, takeOver);
     if (!taken) return;
     if (taken.buried > 0) log.info({ relays: taken.buried }, 'relays are gone; their positions are shared');
     hold(taken.positions);
   }
 
   function noteFailure(error: unknown): void {
-    troubleAt = performance.now();
-    if (troubleAt - warnedAt < WARN_AGAIN_MS) return;
-    warnedAt = troubleAt;
+    grace.troubled();
+    const now = performance.now();
+    if (now - warnedAt < WARN_AGAIN_MS) return;
+    warnedAt = now;
     log.warn({ err: error }, 'shard leases could not be renewed');
   }
 
@@ -189,9 +192,7 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
     reportInFlight(deliveryIds) {
       inFlight = deliveryIds;
     },
-    hadTrouble() {
-      troubleAt = performance.now();
-    },
+    hadTrouble: () => grace.troubled(),
     leave() {
       isLeaving = true;
       wake();

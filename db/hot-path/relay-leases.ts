@@ -7,8 +7,10 @@
 // A relay is gone when its lease has expired, or sooner: when it was silent for a moment and its process holds the session lock no
 // longer that it held (relay-session.ts). Neither alone is enough for that: a process that lost only its lock still renews, and one
 // that was stopped keeps its lock. Whoever finds a relay gone deletes its row, so that it cannot renew any more: should it live, it
-// registers anew, with nothing.
+// registers anew, with nothing. After an outage, relays that hold their lock get longer than a lease to renew
+// (core/take-over-grace.ts).
 import { POSITIONS, type Positions, readPositions, writePositions } from '../../core/positions.ts';
+import type { TakeOver } from '../../core/take-over-grace.ts';
 import { isExclusionViolation } from '../database-errors.ts';
 import type { Queryable } from '../pool.ts';
 import { LOCKS } from '../sql-rules.ts';
@@ -27,8 +29,8 @@ const LEASE = seconds(LEASE_MS);
 const OUTLASTING = `r.expires_at > now() + ${seconds(2 * LEASE_MS)}`;
 
 // `case` makes the look at the lock the last one. Those who look at the same time share it.
-const isGone = (mayTakeOver: string) => `(${mayTakeOver} and case
-    when r.expires_at <= now() then true
+const isGone = (takeOver: string) => `(${takeOver}::text <> 'none' and case
+    when r.expires_at <= now() and (r.session is null or ${takeOver} = 'expired') then true
     when r.session is null or r.expires_at > now() + ${seconds(LEASE_MS - SILENCE_MS)} then false
     else pg_try_advisory_xact_lock_shared(hashtextextended(r.session, 0)) end)`;
 
@@ -54,7 +56,7 @@ with me as (
   update relay_leases set expires_at = now() + ${LEASE}, session = $3, is_leaving = $5 where owner = $1
   returning positions, is_leaving
 ), other as materialized (
-  select r.owner, r.positions, r.is_leaving, ${isGone('$4::boolean')} as gone, ${OUTLASTING} as outlasts from relay_leases r where r.owner <> $1
+  select r.owner, r.positions, r.is_leaving, ${isGone('$4')} as gone, ${OUTLASTING} as outlasts from relay_leases r where r.owner <> $1
 ), ${WANTED}
 select m.positions::text as positions, (m.positions * w.share)::text as kept,
        m.positions = w.positions and not exists (select from other where gone or outlasts) as "isSettled"
@@ -73,19 +75,18 @@ export interface Lease {
 /**
  * Renews a relay's lease.
  * @param relay.session name of the session lock that its process holds; null for none
- * @param relay.mayTakeOver false after an outage: it may have kept the others from renewing, who may remember unrecorded attempts. A
- * live relay renews first
+ * @param relay.takeOver which others count as gone
  * @param relay.isLeaving whether it gives everything up, because its process ends
  * @returns null when the lease was taken away
  */
 export async function renewLease(
   db: Queryable,
-  relay: { owner: string; session: string | null; mayTakeOver: boolean; isLeaving?: boolean },
+  relay: { owner: string; session: string | null; takeOver: TakeOver; isLeaving?: boolean },
 ): Promise<Lease | null> {
   const { rows } = await db.query<{ positions: string; kept: string; isSettled: boolean }>({
     name: 'renew-lease',
     text: RENEW,
-    values: [relay.owner, COMMON_OWNER, relay.session, relay.mayTakeOver, relay.isLeaving ?? false],
+    values: [relay.owner, COMMON_OWNER, relay.session, relay.takeOver, relay.isLeaving ?? false],
   });
   const [row] = rows;
   return (
@@ -108,7 +109,7 @@ const TAKE = `
 with turn as materialized (
   select pg_try_advisory_xact_lock(${LOCKS.positions}) as got
 ), gone as materialized (
-  select r.owner from relay_leases r where (select got from turn) and r.owner <> $1 and ${isGone('$3::boolean')}
+  select r.owner from relay_leases r where (select got from turn) and r.owner <> $1 and ${isGone('$3')}
   for update skip locked
 ), buried as (
   delete from relay_leases r using gone g where r.owner = g.owner returning r.owner
@@ -134,12 +135,12 @@ interface Taken {
 
 /**
  * Takes what is free of a relay's share, and the lease of relays that are gone.
- * @param mayTakeOver as for `renewLease`
+ * @param takeOver as for `renewLease`
  * @returns null when another relay does the same at the moment, or something is to be given up first: try again soon
  */
-export async function takePositions(db: Queryable, owner: string, mayTakeOver: boolean): Promise<Taken | null> {
+export async function takePositions(db: Queryable, owner: string, takeOver: TakeOver): Promise<Taken | null> {
   try {
-    const { rows } = await db.query<{ positions: string; buried: number }>(TAKE, [owner, COMMON_OWNER, mayTakeOver]);
+    const { rows } = await db.query<{ positions: string; buried: number }>(TAKE, [owner, COMMON_OWNER, takeOver]);
     const [row] = rows;
     return (row && { positions: readPositions(row.positions), buried: row.buried }) ?? null;
   } catch (error) {

@@ -5,6 +5,7 @@ import { newId } from '../../core/ids.ts';
 import { holdSession } from '../../db/hot-path/relay-session.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { holdersOf } from '../support/session-locks.ts';
 import { until } from '../support/until.ts';
 
 const log = pino({ level: 'silent' });
@@ -17,34 +18,29 @@ describe('the session lock of a relay', function () {
   });
   after(() => database.close());
 
-  /** Processes of PostgreSQL that hold an advisory lock in this database. */
-  async function holders(): Promise<number[]> {
-    const { rows } = await database.pool.query<{ pid: number }>(
-      `select pid from pg_locks where locktype = 'advisory' and granted
-       and database = (select oid from pg_database where datname = current_database())`,
-    );
-    return rows.map(({ pid }) => pid);
-  }
+  const holders = (name: string) => holdersOf(database.pool, [name]);
 
   it('is held until the session is closed', async () => {
-    const session = holdSession(database.databaseUrl, newId('req'), () => {}, log);
+    const name = newId('req');
+    const session = holdSession(database.databaseUrl, name, () => {}, log);
     await until('it to be held', () => session.isHeld());
-    expect(await holders()).to.have.length(1);
+    expect(await holders(name)).to.have.length(1);
     await session.close();
     expect(session.isHeld()).to.equal(false);
-    await until('it to be free', async () => (await holders()).length === 0);
+    await until('it to be free', async () => (await holders(name)).length === 0);
   });
 
   it('is said to be lost when its connection breaks, and taken again', async () => {
     let broken = 0;
-    const session = holdSession(database.databaseUrl, newId('req'), () => (broken += 1), log);
+    const name = newId('req');
+    const session = holdSession(database.databaseUrl, name, () => (broken += 1), log);
     try {
       await until('it to be held', () => session.isHeld());
-      const before = await holders();
+      const before = await holders(name);
       await database.pool.query('select pg_terminate_backend($1)', before);
       await until('it to be lost', () => broken === 1);
       await until('it to be held again', () => session.isHeld());
-      expect(await holders())
+      expect(await holders(name))
         .to.have.length(1)
         .and.not.to.deep.equal(before);
     } finally {
@@ -56,16 +52,17 @@ describe('the session lock of a relay', function () {
     requirePgBouncer(this);
     const pooler = await startPgBouncer(database.databaseUrl);
     let said = '';
+    const name = newId('req');
     const session = holdSession(
       pooler.databaseUrl,
-      newId('req'),
+      name,
       () => {},
       pino({ level: 'info' }, { write: (text: string) => (said += text) }),
     );
     try {
       await until('it to notice the pooler', () => said.includes('a pooler stands before PostgreSQL'));
       expect(session.isHeld()).to.equal(false);
-      expect(await holders()).to.deep.equal([]);
+      expect(await holders(name)).to.deep.equal([]);
     } finally {
       await session.close();
       await pooler.stop();

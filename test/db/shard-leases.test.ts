@@ -87,7 +87,7 @@ describe('leases on positions', () => {
     await addRelay(pool, second);
     for (const owner of [first, second]) await renew(owner);
     await expire();
-    expect(size(await renewRelay(pool, second, { mayTakeOver: false }))).to.equal(HALF);
+    expect(size(await renewRelay(pool, second, { takeOver: 'none' }))).to.equal(HALF);
     expect(await renew(first)).to.equal(HALF);
   });
 
@@ -107,7 +107,7 @@ describe('leases on positions', () => {
     };
     beforeEach(async () => {
       await addRelay(pool, second);
-      await renewLease(pool, { owner: first, session: name, mayTakeOver: true });
+      await renewLease(pool, { owner: first, session: name, takeOver: 'expired' });
     });
 
     it('are taken over as soon as it is silent without its lock', async () => {
@@ -128,15 +128,34 @@ describe('leases on positions', () => {
       }
     });
 
+    it('stay after an outage while the lock is held, although they have expired', async () => {
+      const client = await holdLock();
+      try {
+        await expire();
+        expect(size(await renewRelay(pool, second, { takeOver: 'ended' }))).to.equal(0);
+      } finally {
+        client.release(true);
+      }
+      await until('the lock to be free, and they to be taken over', async () => {
+        return size(await renewRelay(pool, second, { takeOver: 'ended' })) === POSITIONS;
+      });
+    });
+
     it('stay when it has lost its lock and says so', async () => {
-      await renewLease(pool, { owner: first, session: null, mayTakeOver: true });
+      await renewLease(pool, { owner: first, session: null, takeOver: 'expired' });
       await silence(first);
       expect(await renew(second)).to.equal(0);
     });
 
+    it('are taken over after an outage when they have expired, and it had no lock', async () => {
+      await renewLease(pool, { owner: first, session: null, takeOver: 'expired' });
+      await expire();
+      expect(size(await renewRelay(pool, second, { takeOver: 'ended' }))).to.equal(POSITIONS);
+    });
+
     it('are not taken over in an outage', async () => {
       await silence(first);
-      expect(size(await renewRelay(pool, second, { mayTakeOver: false }))).to.equal(0);
+      expect(size(await renewRelay(pool, second, { takeOver: 'none' }))).to.equal(0);
     });
   });
 
@@ -157,9 +176,9 @@ describe('leases on positions', () => {
 
   it('are not given up while something outside of the share is held: the relay must tell first what is in flight', async () => {
     await addRelay(pool, second);
-    expect(await takePositions(pool, first, true), 'it holds all').to.equal(null);
+    expect(await takePositions(pool, first, 'expired'), 'it holds all').to.equal(null);
     await givePositionsUp(pool, first, [{ from: 0, to: HALF }], ['dlv_in_flight']);
-    expect(sizeOf((await takePositions(pool, second, true))?.positions ?? [])).to.equal(HALF);
+    expect(sizeOf((await takePositions(pool, second, 'expired'))?.positions ?? [])).to.equal(HALF);
     expect(await leftovers()).to.deep.equal(['dlv_in_flight']);
     await endLease(pool, first, first);
     expect(await leftovers(), 'they go with the relay').to.deep.equal([]);

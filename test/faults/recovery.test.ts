@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
 import type { OwnHookyard } from '../support/hookyard.ts';
 import type { Service } from '../support/service.ts';
+import { sessionLockHolders } from '../support/session-locks.ts';
 import { until } from '../support/until.ts';
 
 const PATIENCE_MS = 180_000;
@@ -175,12 +176,6 @@ describe('recovery of relays @lanes', function () {
     return rows[0]?.count ?? 0;
   }
 
-  /** Processes of PostgreSQL that hold an advisory lock of a session in this database. */
-  async function lockHolders(): Promise<number[]> {
-    const { rows } = await testInstance.pool.query<{ pid: number }>(
-      `select pid from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and granted
-       and database = (select oid from pg_database where datname = current_database()) order by pid`,
-    );
-    return rows.map(({ pid }) => pid);
-  }
+  /** Processes of PostgreSQL that hold the session lock of a relay. */
+  const lockHolders = () => sessionLockHolders(testInstance.pool);
 });

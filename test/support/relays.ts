@@ -1,5 +1,6 @@
 // Relays as the database sees them, without processes.
 import { ALL_POSITIONS } from '../../core/positions.ts';
+import type { TakeOver } from '../../core/take-over-grace.ts';
 import {
   givePositionsUp,
   guardShards,
@@ -21,13 +22,13 @@ export async function addRelay(pool: Pool, owner: string): Promise<void> {
 export async function renewRelay(
   pool: Pool,
   owner: string,
-  { session = null, mayTakeOver = true }: { session?: string | null; mayTakeOver?: boolean } = {},
+  { session = null, takeOver = 'expired' }: { session?: string | null; takeOver?: TakeOver } = {},
 ): Promise<Lease | null> {
-  const relay = { owner, session, mayTakeOver };
+  const relay = { owner, session, takeOver };
   const lease = await renewLease(pool, relay);
   if (lease && !lease.isSettled) {
     await givePositionsUp(pool, owner, lease.kept, []);
-    await takePositions(pool, owner, mayTakeOver);
+    await takePositions(pool, owner, takeOver);
   }
   return renewLease(pool, relay);
 }

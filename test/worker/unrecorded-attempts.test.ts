@@ -1,9 +1,11 @@
 // Attempts whose result the database does not take: the destination has the event, so the result is kept and nothing is sent again.
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { ownWords } from '../../core/error-summary.ts';
 import { DestinationPlaces } from '../../core/destination-places.ts';
 import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
+import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
 import { createSender } from '../../outbound/http/sender.ts';
 import { BodyRoom } from '../../activities/attempt/body-room.ts';
@@ -147,6 +149,22 @@ describe('an attempt whose result the database does not take', () => {
     });
     await deps.results.idle();
     expect(await recorded(request.deliveryId)).to.include({ status: 'delivered', attempts: 1 });
+  });
+
+  it('is given to the workflow soon by a local activity, which keeps a workflow task meanwhile', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { endpoint, request } = await delivery({ after: gate.promise });
+    const never = 3_600_000;
+    const deps = { ...worker(never), onBegun: () => {}, onRecorded: () => {} } as unknown as ActivityDeps;
+    const info = { isLocal: true, startToCloseTimeoutMs: never };
+    const context = { info, cancellationSignal: new AbortController().signal } as Context;
+    const attempt = asyncLocalStorage.run(context, () => createActivities(deps).attemptDelivery(request));
+    await until('the attempt', () => endpoint.requests.length === 1);
+    await withoutWrites(async () => {
+      gate.resolve();
+      expect(await attempt).to.include({ status: 'unrecorded', deliveryStatus: 'delivered' });
+    });
+    await until('it to be recorded', async () => (await recorded(request.deliveryId))?.status === 'delivered');
   });
 
   it('does not stand for the next attempt', async () => {

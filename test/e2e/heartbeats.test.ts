@@ -1,0 +1,49 @@
+// Heartbeats of attempts under way: Temporal makes an attempt again whose heartbeats it misses, so they come much more often than it asks.
+import { expect } from 'chai';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+// The time-out is 15 s. The SDK would send one every 12 s, never sooner.
+const OFTEN_MS = 10_000;
+
+describe('heartbeats of attempts', function () {
+  this.timeout(240_000);
+  let testInstance: OwnHookyard;
+  let receiver: Receiver;
+  before(async () => {
+    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+  });
+  after(async () => {
+    await testInstance.close();
+    await receiver.close();
+  });
+
+  it('reach Temporal so often that one may be missing', async () => {
+    await testInstance.startWorker({ HOOKYARD_LANE: 'workflow' });
+    const records = new Records(testInstance);
+    const gate = Promise.withResolvers<void>();
+    const endpoint = receiver.endpoint({ after: gate.promise });
+    const { source } = await records.pipe(endpoint.url);
+    const eventId = await records.accepted(source, '{"order":1}');
+    await until('the attempt to run', () => endpoint.requests.length === 1);
+    const [delivery] = await records.deliveries(eventId);
+    const workflow = testInstance.temporal.workflow.getHandle(delivery?.id ?? '');
+    const beats: number[] = [];
+    await until(
+      'two beats soon after each other',
+      async () => {
+        const { raw } = await workflow.describe();
+        const time = raw.pendingActivities?.[0]?.lastHeartbeatTime;
+        const beat = Number(time?.seconds ?? 0) * 1000 + (time?.nanos ?? 0) / 1e6;
+        if (beat > (beats.at(-1) ?? 0)) beats.push(beat);
+        return beats.some((at, index) => index > 0 && at - (beats[index - 1] ?? 0) < OFTEN_MS);
+      },
+      120_000,
+    );
+    gate.resolve();
+    expect(await workflow.result()).to.deep.equal({ status: 'delivered', attempts: 1 });
+    expect(endpoint.requests).to.have.length(1);
+  });
+});
