@@ -10,9 +10,9 @@ import { replayDeliveries } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { ApiError, notFound } from '../errors.ts';
-import { count, flag, idOf, listOf, text, timestamp } from '../members/values.ts';
+import { count, flag, idOf, partOfList, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
-import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { partAnswer, partOf, partParams } from '../pagination.ts';
 import { choiceParam, textParam } from '../query.ts';
 import { isoTime, requireId } from '../records.ts';
 import { requireScope } from '../scopes.ts';
@@ -24,7 +24,7 @@ const MAX_RETRIED = 1000;
 const RETRIED_AT_ONCE = 100;
 
 const listSchema = z.object({
-  ...pageParams,
+  ...partParams,
   state: choiceParam(ISSUE_STATES),
   kind: choiceParam(ISSUE_KINDS),
   sourceId: textParam.meta({ description: 'Issues of the source, and of its routes.' }),
@@ -71,7 +71,7 @@ export const issueOperations: Operation[] = [
     summary: 'List issues',
     description: 'Failures that last, one for each kind, source, route, destination and cause. Some seconds behind.',
     query: listSchema,
-    answer: { status: 200, description: 'One page, the one that opened last first.', schema: listOf(issueAnswer) },
+    answer: { status: 200, description: 'One page, the one that opened last first.', schema: partOfList(issueAnswer) },
   },
   {
     ...common,
@@ -121,8 +121,8 @@ export const issueOperations: Operation[] = [
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
-  const { issues, total } = await listIssues(deps.pool, organizationId(ctx), query, limitOf(query));
-  ctx.body = listAnswer(issues.map(show), total, query);
+  const { issues, ...found } = await listIssues(deps.pool, organizationId(ctx), query, partOf(ctx, query, 'iss'));
+  ctx.body = partAnswer(issues.map(show), found, query);
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {

@@ -1,6 +1,7 @@
 // Reads the issues of an organization, and changes their states.
 // Rules: ISS-08, ISS-10.
 import type { Issue, IssueKind, IssueState } from '../../core/issues.ts';
+import { type Found, type Part, readPart } from '../history/part.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 
 const COLUMNS = `
@@ -22,21 +23,28 @@ from issues where organization_id = $1 and ($2::text is null or state = $2) and 
   and ($4::text is null or source_id = $4 or route_id in (select id from routes where organization_id = $1 and source_id = $4))
   and ($5::text is null or route_id = $5) and ($6::text is null or destination_id = $6)`;
 
-/** One page, the one that opened last first, and how many match in all. */
+/** A part of them, the one that opened last first. */
 export async function listIssues(
   pool: Pool,
   organizationId: string,
   { state, kind, sourceId, routeId, destinationId }: IssueFilter,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<{ issues: Issue[]; total: number }> {
+  part: Part,
+): Promise<Omit<Found, 'ids'> & { issues: Issue[] }> {
   const values = [organizationId, ...[state, kind, sourceId, routeId, destinationId].map((value) => value ?? null)];
   return inSnapshot(pool, async (db) => {
-    const { rows: counted } = await db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values);
-    const { rows: issues } = await db.query<Issue>(
-      `select ${COLUMNS} ${MATCHING} order by id desc limit $7 offset $8`,
-      [...values, limit, offset],
-    );
-    return { issues, total: counted[0]?.total ?? 0 };
+    const { items, ...found } = await readPart(part, {
+      total: async () =>
+        (await db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values)).rows[0]?.total ?? 0,
+      items: async (after, limit, offset) =>
+        (
+          await db.query<Issue>(
+            `select ${COLUMNS} ${MATCHING} and ($7::text is null or id < $7) order by id desc limit $8 offset $9`,
+            [...values, after, limit, offset],
+          )
+        ).rows,
+      cursorOf: ({ id }) => id,
+    });
+    return { issues: items, ...found };
   });
 }
 
