@@ -1242,8 +1242,23 @@ export type Issue = {
   /** A short code that stays the same; `OTHER` counts together what is too much to tell apart. */
   cause: string;
   sourceId: string | null;
+  /** With the name of now, null when it was deleted; null without an id. */
+  source: {
+    id: string;
+    name: string | null;
+  } | null;
   routeId: string | null;
+  /** With the name of now, null when it was deleted; null without an id. */
+  route: {
+    id: string;
+    name: string | null;
+  } | null;
   destinationId: string | null;
+  /** With the name of now, null when it was deleted; null without an id. */
+  destination: {
+    id: string;
+    name: string | null;
+  } | null;
   /** Failures, with those in a row that opened it. */
   count: number;
   firstSeenAt: Timestamp;

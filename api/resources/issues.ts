@@ -1,10 +1,10 @@
 // Issues: failures that last, their states, and the deliveries that they hold.
 // Rules: ISS-08 to ISS-12.
 import { z } from 'zod';
-import { ISSUE_KINDS, ISSUE_STATES, type Issue } from '../../core/issues.ts';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
 import { isUniqueViolation } from '../../db/database-errors.ts';
 import { heldDeliveries, holdsDeliveries } from '../../db/issues/held.ts';
-import { changeIssue, findIssue, listIssues } from '../../db/issues/list.ts';
+import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../db/issues/list.ts';
 import { inTransaction } from '../../db/pool.ts';
 import { replayDeliveries } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
@@ -33,6 +33,9 @@ const listSchema = z.object({
 });
 const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
 
+const NAME_NOW = 'With the name of now, null when it was deleted; null without an id.';
+const named = (id: z.ZodType, name: string) => z.object({ id, name: text(name).nullable() }).nullable();
+
 const issueAnswer = z
   .object({
     id: idOf('iss'),
@@ -45,8 +48,11 @@ const issueAnswer = z
     sourceId: idOf('src')
       .nullable()
       .meta({ examples: [null] }),
+    source: named(idOf('src'), 'Orders').meta({ description: NAME_NOW, examples: [null] }),
     routeId: idOf('rte').nullable(),
+    route: named(idOf('rte'), 'Orders to the CRM').meta({ description: NAME_NOW }),
     destinationId: idOf('dst', 'dst_wh').nullable(),
+    destination: named(idOf('dst', 'dst_wh'), 'CRM').meta({ description: NAME_NOW }),
     count: count.meta({ description: 'Failures, with those in a row that opened it.', examples: [12] }),
     firstSeenAt: timestamp,
     lastSeenAt: timestamp,
@@ -166,7 +172,7 @@ function describe(created: number): string {
 }
 
 /** The issue of the path. @throws ApiError 404 */
-async function requireIssue(ctx: Context, deps: ApiDeps): Promise<Issue> {
+async function requireIssue(ctx: Context, deps: ApiDeps): Promise<NamedIssue> {
   const id = param(ctx, 'id');
   requireId('issue', 'iss', id);
   const issue = await findIssue(deps.pool, organizationId(ctx), id);
@@ -174,9 +180,14 @@ async function requireIssue(ctx: Context, deps: ApiDeps): Promise<Issue> {
   return issue;
 }
 
-function show({ organizationId: _owner, firstSeenAt, lastSeenAt, openedAt, resolvedAt, changedAt, ...others }: Issue) {
+function show({ organizationId: _owner, sourceName, routeName, destinationName, ...issue }: NamedIssue) {
+  const { firstSeenAt, lastSeenAt, openedAt, resolvedAt, changedAt, ...others } = issue;
+  const named = (id: string | null, name: string | null) => (id === null ? null : { id, name });
   return {
     ...others,
+    source: named(issue.sourceId, sourceName),
+    route: named(issue.routeId, routeName),
+    destination: named(issue.destinationId, destinationName),
     firstSeenAt: firstSeenAt.toISOString(),
     lastSeenAt: lastSeenAt.toISOString(),
     openedAt: openedAt.toISOString(),

@@ -4,7 +4,19 @@ import type { Issue, IssueKind, IssueState } from '../../core/issues.ts';
 import { type Found, type Part, readPart } from '../history/part.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 
+/** An issue with the names of what it names, as they are now; null when it names none, or that was deleted. */
+export interface NamedIssue extends Issue {
+  sourceName: string | null;
+  routeName: string | null;
+  destinationName: string | null;
+}
+
+const nameIn = (table: string, id: string): string =>
+  `(select name from ${table} n where n.id = issues.${id} and n.organization_id = issues.organization_id)`;
+
 const COLUMNS = `
+${nameIn('sources', 'source_id')} as "sourceName", ${nameIn('routes', 'route_id')} as "routeName",
+${nameIn('destinations', 'destination_id')} as "destinationName",
 id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId", destination_id as "destinationId", cause,
 state, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", count, sample_event_id as "sampleEventId",
 sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at as "resolvedAt", changed_at as "changedAt"`;
@@ -29,7 +41,7 @@ export async function listIssues(
   organizationId: string,
   { state, kind, sourceId, routeId, destinationId }: IssueFilter,
   part: Part,
-): Promise<Omit<Found, 'ids'> & { issues: Issue[] }> {
+): Promise<Omit<Found, 'ids'> & { issues: NamedIssue[] }> {
   const values = [organizationId, ...[state, kind, sourceId, routeId, destinationId].map((value) => value ?? null)];
   return inSnapshot(pool, async (db) => {
     const { items, ...found } = await readPart(part, {
@@ -37,7 +49,7 @@ export async function listIssues(
         (await db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values)).rows[0]?.total ?? 0,
       items: async (after, limit, offset) =>
         (
-          await db.query<Issue>(
+          await db.query<NamedIssue>(
             `select ${COLUMNS} ${MATCHING} and ($7::text is null or id < $7) order by id desc limit $8 offset $9`,
             [...values, after, limit, offset],
           )
@@ -48,8 +60,8 @@ export async function listIssues(
   });
 }
 
-export async function findIssue(db: Queryable, organizationId: string, id: string): Promise<Issue | null> {
-  const { rows } = await db.query<Issue>(`select ${COLUMNS} from issues where organization_id = $1 and id = $2`, [
+export async function findIssue(db: Queryable, organizationId: string, id: string): Promise<NamedIssue | null> {
+  const { rows } = await db.query<NamedIssue>(`select ${COLUMNS} from issues where organization_id = $1 and id = $2`, [
     organizationId,
     id,
   ]);
@@ -73,6 +85,6 @@ export async function changeIssue(
   organizationId: string,
   id: string,
   state: IssueState,
-): Promise<Issue | null> {
-  return (await db.query<Issue>(CHANGE, [organizationId, id, state])).rows[0] ?? null;
+): Promise<NamedIssue | null> {
+  return (await db.query<NamedIssue>(CHANGE, [organizationId, id, state])).rows[0] ?? null;
 }

@@ -294,6 +294,10 @@ describe('issues in PostgreSQL', function () {
     const shown = [first, second, third].flatMap((found) => found.issues.map(({ id }) => id));
     expect(shown).to.deep.equal(before);
     expect([second.total, third.next]).to.deep.equal([null, null]);
+    const [issue] = first.issues;
+    expect(issue).to.include({ sourceName: null, routeName: 'Orders', destinationName: issue?.destinationId });
+    await pool.query('delete from destinations where id = $1', [issue?.destinationId]);
+    expect(await findIssue(pool, owner.organizationId, issue?.id ?? '')).to.include({ destinationName: null });
     const ofOther = await listIssues(
       pool,
       (await addOwner(pool)).organizationId,
