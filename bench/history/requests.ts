@@ -161,7 +161,7 @@ function figureRequests(destination: (run: number) => string, nowMs: number): Me
   });
 }
 
-/** Searches of payloads: by how much of the history they have to read. */
+/** Searches: by how much of the history they have to read. */
 export function searchRequests(base: string, known: Known, nowMs: number): MeasuredRequest[] {
   const since = (hours: number) => `from=${new Date(nowMs - hours * HOUR_MS).toISOString()}`;
   const one = 'search=ord_1234567';
