@@ -1,6 +1,12 @@
-// Lists: `page` and `pageSize`, and the shape of every list answer.
-// Rules: LIST-01 to LIST-05.
+// Lists: `page` and `pageSize`, `cursor`, and the shape of every list answer.
+// Rules: LIST-01 to LIST-05, LIST-08 to LIST-11.
 import { z } from 'zod';
+import { type IdPrefix, isId } from '../core/ids.ts';
+import type { Found, Part } from '../db/history/part.ts';
+import type { AppContext } from './context.ts';
+import { invalid } from './errors.ts';
+import { booleanParam, textParam } from './query.ts';
+import { isoTime } from './records.ts';
 
 const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE_SIZE = 20;
@@ -30,9 +36,46 @@ export const pageParams = {
     }),
 };
 
+/** Where a list by cursor begins. */
+const FIRST = 'first';
+
+/** Members of the query schema of a list that grows: by pages, or by cursor. */
+export const partParams = {
+  ...pageParams,
+  cursor: textParam.meta({
+    description: `\`${FIRST}\`, or the \`nextCursor\` of the answer before: what is new shifts nothing. Instead of \`page\`.`,
+  }),
+  withTotal: booleanParam.meta({ description: 'With `cursor`: whether to count too.' }),
+};
+
 export interface Page {
   page: number;
   pageSize: number;
+}
+
+/** Parsed `partParams`. */
+export interface PartQuery extends Page {
+  cursor?: string | undefined;
+  withTotal?: boolean | undefined;
+}
+
+/**
+ * The part of a list that a query asks for.
+ * @param isCursor whether a text may be a cursor of the list: by default an id with this prefix
+ * @throws ApiError 400
+ */
+export function partOf(ctx: AppContext, query: PartQuery, isCursor: IdPrefix | ((text: string) => boolean)): Part {
+  const { cursor, withTotal, pageSize } = query;
+  if (cursor === undefined) {
+    if (withTotal !== undefined) throw invalid('withTotal', 'must not be given without cursor: a page has its total');
+    return limitOf(query);
+  }
+  if (ctx.query.page !== undefined) throw invalid('page', 'must not be given together with cursor');
+  const fits = typeof isCursor === 'function' ? isCursor(cursor) : isId(isCursor, cursor);
+  if (cursor !== FIRST && !fits) {
+    throw invalid('cursor', `must be ${FIRST}, or the nextCursor of an answer of this list`);
+  }
+  return { limit: pageSize, after: cursor === FIRST ? null : cursor, withTotal: withTotal ?? false };
 }
 
 /** The limit and offset of a page. */
@@ -44,6 +87,14 @@ export function limitOf({ page, pageSize }: Page): { limit: number; offset: numb
 export function newestFirst(page: Page) {
   const orderBy: { createdAt?: 'desc'; id?: 'desc' }[] = [{ createdAt: 'desc' }, { id: 'desc' }];
   return { ...limitOf(page), orderBy };
+}
+
+/** The answer with a part of a list. */
+export function partAnswer<Item>(data: Item[], { total, next, searchedUntil }: Omit<Found, 'ids'>, query: PartQuery) {
+  if (query.cursor === undefined) return listAnswer(data, total ?? 0, query);
+  const { pageSize } = query;
+  const pagination = { pageSize, nextCursor: next, searchedUntil: isoTime(searchedUntil) };
+  return { data, pagination: { ...pagination, ...(total !== null && { total }) } };
 }
 
 /** The answer of a list endpoint. */

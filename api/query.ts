@@ -44,6 +44,40 @@ export function choiceParam<const Choices extends readonly [string, ...string[]]
   return z.preprocess((value) => (value === '' ? undefined : value), z.enum(choices).optional());
 }
 
+/** Some of these words, with commas between them; empty counts as not given. */
+export function choicesParam<const Choice extends string>(choices: readonly Choice[]) {
+  const known = (word: string): word is Choice => (choices as readonly string[]).includes(word);
+  const one = { type: 'string' as const, enum: [...choices] };
+  return once
+    .transform((text, context) => {
+      const words = text.split(',');
+      if (text === '') return undefined;
+      if (words.every(known)) return [...new Set(words)];
+      context.addIssue({
+        code: 'custom',
+        message: `must be one of ${choices.join(', ')}, or several with commas between them`,
+      });
+      return z.NEVER;
+    })
+    .meta({ override: { type: undefined, anyOf: [one, { type: 'array', items: one }] } })
+    .optional()
+    .meta({ param: { style: 'form', explode: false } });
+}
+
+/** A whole number; empty counts as not given. */
+export function integerParam(minimum: number, maximum: number) {
+  return once
+    .transform((text, context) => {
+      const value = Number(text);
+      if (text === '') return undefined;
+      if (/^\d{1,9}$/.test(text) && value >= minimum && value <= maximum) return value;
+      context.addIssue({ code: 'custom', message: `must be a whole number from ${minimum} to ${maximum}` });
+      return z.NEVER;
+    })
+    .meta({ override: { type: 'integer', minimum, maximum } })
+    .optional();
+}
+
 /** Parses an ISO 8601 time; a time without a zone is UTC. */
 export function parseTime(text: string): Date | null {
   if (!ISO_TIME.test(text)) return null;

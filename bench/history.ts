@@ -70,8 +70,8 @@ async function fillAndMeasure(
       const slow = await measureAll(asked, requests, RUNS, true);
       console.log(slow === 0 ? `\nall below ${LIMIT_MS} ms` : `\n${slow} above ${LIMIT_MS} ms`);
       if (only !== '') return;
-      console.log('\nsearch in payloads, which reads them, newest first, for 5 s at most');
-      await measureAll(asked, searchRequests(base, nowMs), SEARCH_RUNS, false);
+      console.log('\nsearches, which read rows, newest first, for 5 s at most');
+      await measureAll(asked, searchRequests(base, known, nowMs), SEARCH_RUNS, false);
     } finally {
       await api.stop();
     }

@@ -62,15 +62,21 @@ export function integer(text: string | undefined, option: string): number | unde
 /** For options that may be repeated. */
 export const collect = (text: string, before: string[] = []) => [...before, text];
 
-/** `--page` and `--page-size`. */
 export function trueOrFalse(text: string | undefined, option: string): boolean | undefined {
   if (text === undefined) return undefined;
   if (text !== 'true' && text !== 'false') throw usage(`${option} must be true or false, not ${text}`);
   return text === 'true';
 }
 
+/** `--page` and `--page-size`. */
 export function withPages(command: Command): Command {
   return command.option('--page <n>', 'which page (1)').option('--page-size <n>', 'items on a page, at most 100 (20)');
+}
+
+/** The pages of a list that grows, or `--cursor`. */
+export function withParts(command: Command): Command {
+  const cursor = new Option('--cursor <cursor>', 'instead of a page: first, or what the part before says goes on with');
+  return withPages(command).addOption(cursor.conflicts('page'));
 }
 
 export function pageOf(options: { page?: string; pageSize?: string }): { page?: number; pageSize?: number } {

@@ -1004,6 +1004,15 @@ export type Event = {
   createdAt: Timestamp;
 };
 
+export type CursorPagination = {
+  pageSize: number;
+  nextCursor: string | null;
+  /** A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` goes on. Else null. */
+  searchedUntil: Timestamp | null;
+  /** Items in all. Only when asked for. */
+  total?: number;
+};
+
 export type EventInFull = {
   id: string;
   sourceId: string;
@@ -1040,8 +1049,21 @@ export type Delivery = {
   id: string;
   eventId: string;
   sourceId: string;
+  source: {
+    id: string;
+    name: string;
+  };
   routeId: string | null;
+  /** Null only with `routeId`. */
+  route: {
+    id: string;
+    name: string | null;
+  } | null;
   destinationId: string;
+  destination: {
+    id: string;
+    name: string | null;
+  };
   status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
   attemptCount: number;
   /** Of the latest attempt, ms. */
@@ -1136,8 +1158,21 @@ export type DeliveryWithAttempts = {
   id: string;
   eventId: string;
   sourceId: string;
+  source: {
+    id: string;
+    name: string;
+  };
   routeId: string | null;
+  /** Null only with `routeId`. */
+  route: {
+    id: string;
+    name: string | null;
+  } | null;
   destinationId: string;
+  destination: {
+    id: string;
+    name: string | null;
+  };
   status: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
   attemptCount: number;
   /** Of the latest attempt, ms. */
@@ -1207,8 +1242,23 @@ export type Issue = {
   /** A short code that stays the same; `OTHER` counts together what is too much to tell apart. */
   cause: string;
   sourceId: string | null;
+  /** With the name of now, null when it was deleted; null without an id. */
+  source: {
+    id: string;
+    name: string | null;
+  } | null;
   routeId: string | null;
+  /** With the name of now, null when it was deleted; null without an id. */
+  route: {
+    id: string;
+    name: string | null;
+  } | null;
   destinationId: string | null;
+  /** With the name of now, null when it was deleted; null without an id. */
+  destination: {
+    id: string;
+    name: string | null;
+  } | null;
   /** Failures, with those in a row that opened it. */
   count: number;
   firstSeenAt: Timestamp;
@@ -2144,6 +2194,7 @@ export interface Operations {
     enabled?: boolean;
     sourceId?: string;
     destinationId?: string;
+    circuitState?: 'closed' | 'open' | 'half_open';
   }, options?: CallOptions): Promise<{
     data: Array<Route>;
     pagination: Pagination;
@@ -2606,13 +2657,16 @@ export interface Operations {
     };
   }, options?: CallOptions): Promise<SchemaResult>;
   /** List events */
-  listEvents(input?: {
-    /** Which page, from 1 on. */
-    page?: number;
+  listEvents(input: {
+    /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
+    cursor: string;
+    /** With `cursor`: whether to count too. */
+    withTotal?: boolean;
     /** Items on a page; more than 100 are served as 100. */
     pageSize?: number;
     sourceId?: string;
-    status?: 'pending' | 'delivered' | 'partial' | 'failed';
+    /** One or several. */
+    status?: 'pending' | 'delivered' | 'partial' | 'failed' | Array<'pending' | 'delivered' | 'partial' | 'failed'>;
     /** Whether a route took it. */
     routed?: boolean;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
@@ -2620,6 +2674,36 @@ export interface Operations {
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
     to?: string;
     search?: string;
+    /** It has a delivery of the route. */
+    routeId?: string;
+    /** It has a delivery to the destination; of `routeId`, if given. */
+    destinationId?: string;
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<Event>;
+    pagination: CursorPagination;
+  }>;
+  /** List events */
+  listEvents(input?: {
+    /** Which page, from 1 on. */
+    page?: number;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+    sourceId?: string;
+    /** One or several. */
+    status?: 'pending' | 'delivered' | 'partial' | 'failed' | Array<'pending' | 'delivered' | 'partial' | 'failed'>;
+    /** Whether a route took it. */
+    routed?: boolean;
+    /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+    from?: string;
+    /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+    to?: string;
+    search?: string;
+    /** It has a delivery of the route. */
+    routeId?: string;
+    /** It has a delivery to the destination; of `routeId`, if given. */
+    destinationId?: string;
     /** The organization of the key; `GET /api/auth/me` tells it. */
     orgId?: string;
   }, options?: CallOptions): Promise<{
@@ -2721,15 +2805,55 @@ export interface Operations {
     id: string;
   }, options?: CallOptions): Promise<EventReplay>;
   /** List deliveries */
+  listDeliveries(input: {
+    /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
+    cursor: string;
+    /** With `cursor`: whether to count too. */
+    withTotal?: boolean;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+    eventId?: string;
+    sourceId?: string;
+    routeId?: string;
+    destinationId?: string;
+    /** One or several. */
+    status?: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled' | Array<'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled'>;
+    /** Of the latest attempt. */
+    statusCode?: number;
+    /** Of the latest attempt; `none`: it had no answer. */
+    codeClass?: '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | 'none';
+    /** A part of the error of the latest attempt. */
+    error?: string;
+    /** Of the first attempt. */
+    lane?: 'workflow' | 'express';
+    /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+    from?: string;
+    /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+    to?: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<Delivery>;
+    pagination: CursorPagination;
+  }>;
+  /** List deliveries */
   listDeliveries(input?: {
     /** Which page, from 1 on. */
     page?: number;
     /** Items on a page; more than 100 are served as 100. */
     pageSize?: number;
     eventId?: string;
+    sourceId?: string;
     routeId?: string;
     destinationId?: string;
-    status?: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled';
+    /** One or several. */
+    status?: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled' | Array<'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled'>;
+    /** Of the latest attempt. */
+    statusCode?: number;
+    /** Of the latest attempt; `none`: it had no answer. */
+    codeClass?: '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | 'none';
+    /** A part of the error of the latest attempt. */
+    error?: string;
+    /** Of the first attempt. */
+    lane?: 'workflow' | 'express';
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
     from?: string;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
@@ -2760,6 +2884,24 @@ export interface Operations {
     message: string;
     deliveriesCreated: number;
     deliveryId: string;
+  }>;
+  /** List issues */
+  listIssues(input: {
+    /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
+    cursor: string;
+    /** With `cursor`: whether to count too. */
+    withTotal?: boolean;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+    state?: 'open' | 'acknowledged' | 'resolved' | 'ignored';
+    kind?: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused';
+    /** Issues of the source, and of its routes. */
+    sourceId?: string;
+    routeId?: string;
+    destinationId?: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<Issue>;
+    pagination: CursorPagination;
   }>;
   /** List issues */
   listIssues(input?: {
@@ -2962,6 +3104,30 @@ export interface Operations {
     id: string;
   }, options?: CallOptions): Promise<void>;
   /** List who did what */
+  listAuditRecords(input: {
+    /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
+    cursor: string;
+    /** With `cursor`: whether to count too. */
+    withTotal?: boolean;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+    /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+    from?: string;
+    /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+    to?: string;
+    keyId?: string;
+    /** The id of an operation of this description. */
+    action?: string;
+    /** The kind of records, as scopes name it. */
+    resource?: string;
+    /** The id of any record: what was done to it. */
+    recordId?: string;
+    outcome?: 'done' | 'refused' | 'failed';
+  }, options?: CallOptions): Promise<{
+    data: Array<AuditRecord>;
+    pagination: CursorPagination;
+  }>;
+  /** List who did what */
   listAuditRecords(input?: {
     /** Which page, from 1 on. */
     page?: number;
@@ -3107,3 +3273,11 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getDescription: 'GET /openapi.json',
   getStatus: 'GET /api/status',
 };
+
+/** The lists that also go by cursor. */
+export const cursorLists: ReadonlySet<string> = new Set([
+  'listEvents',
+  'listDeliveries',
+  'listIssues',
+  'listAuditRecords',
+]);

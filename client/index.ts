@@ -1,5 +1,5 @@
 // The client of the management API: a method per operation of docs/openapi.json, typed by it. Needs nothing but fetch.
-import { type Operations, operations, type Pagination } from './api.ts';
+import { type CursorPagination, cursorLists, type Operations, operations, type Pagination } from './api.ts';
 import { type CallOptions, type Settings, send } from './http.ts';
 import type { Ignored } from './ignored.ts';
 
@@ -30,6 +30,7 @@ export interface ClientOptions {
 }
 
 type Page<Item> = { data: Item[]; pagination: Pagination };
+type Part = { data: unknown[]; pagination: CursorPagination };
 /** The operations that answer with one page of a list. */
 export type ListName = {
   [Name in keyof Operations]: Awaited<ReturnType<Operations[Name]>> extends Page<unknown> ? Name : never;
@@ -40,9 +41,10 @@ type Item<Name extends ListName> = Awaited<ReturnType<Operations[Name]>>['data']
 /** A method per operation, and `each`: the items of all pages of a list. */
 export interface Client extends Operations {
   /**
-   * Every item of a list, page by page as they are asked for, newest first. Records that are made or removed meanwhile shift the
-   * pages; an item that shows up twice is given once.
-   * @param input the filters of the operation; `page` is where to begin, `pageSize` defaults to 100
+   * Every item of a list, part by part as they are asked for, newest first. Lists that have a `cursor` go by it, and what is stored
+   * meanwhile shifts nothing. The others go by page: records that are made or removed meanwhile shift these; an item that shows up
+   * twice is given once.
+   * @param input the filters of the operation; `page` is where to begin, by page then; `pageSize` defaults to 100
    */
   each<Name extends ListName>(name: Name, input?: Input<Name>, options?: CallOptions): AsyncGenerator<Item<Name>, void>;
 }
@@ -86,8 +88,27 @@ export function createClient(options: ClientOptions): Client {
   ]);
   const client = { ...Object.fromEntries(methods), each } as Client;
   async function* each(name: ListName, input: object = {}, callOptions?: CallOptions): AsyncGenerator<never, void> {
-    let before = new Set<unknown>();
     const filters = { pageSize: 100, ...input } as Record<string, unknown>;
+    if (cursorLists.has(name) && filters.page === undefined) yield* eachByCursor(name, filters, callOptions);
+    else yield* eachByPage(name, filters, callOptions);
+  }
+  async function* eachByCursor(
+    name: ListName,
+    filters: Record<string, unknown>,
+    callOptions?: CallOptions,
+  ): AsyncGenerator<never, void> {
+    for (let cursor: string | null = 'first'; cursor !== null; ) {
+      const part = (await call(name, { ...filters, cursor }, callOptions)) as Part;
+      for (const item of part.data) yield item as never;
+      cursor = part.pagination.nextCursor;
+    }
+  }
+  async function* eachByPage(
+    name: ListName,
+    filters: Record<string, unknown>,
+    callOptions?: CallOptions,
+  ): AsyncGenerator<never, void> {
+    let before = new Set<unknown>();
     for (let page = Number(filters.page ?? 1); ; page++) {
       const { data, pagination } = (await call(name, { ...filters, page }, callOptions)) as Page<{ id: string }>;
       for (const item of data) if (!before.has(item.id)) yield item as never;

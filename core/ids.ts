@@ -110,6 +110,15 @@ export function idTime(id: string): number {
   return ms;
 }
 
+/** An upper bound, not part of it, of the range of ids that ends with this id. */
+export const idAfter = (id: string): string => `${id}!`;
+
+/** The time of an id, or of such a bound, ms; null for a bound that stands before every id. */
+export function boundTime(bound: string): number | null {
+  const id = bound.replace(/!$/, '');
+  return ID_TEXT.test(id.slice(-TEXT_LENGTH)) ? idTime(id) : null;
+}
+
 /** The shard of an id, 0 to 63: the last 6 of its random bits, the same in every process and for ever. */
 export function shardOf(id: string): number {
   return ((randomBitsOf(id, 2) & 1) << 5) | randomBitsOf(id, 1);

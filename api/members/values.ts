@@ -85,6 +85,31 @@ export function listOf(item: z.ZodType) {
   return z.object({ data: z.array(item), pagination });
 }
 
+const cursorPagination = z
+  .object({
+    pageSize: z
+      .int()
+      .min(1)
+      .max(100)
+      .meta({ examples: [20] }),
+    nextCursor: text(
+      'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
+      'What `cursor` goes on with; null at the end, and only there.',
+    ).nullable(),
+    searchedUntil: timestamp.nullable().meta({
+      description:
+        'A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` goes on. Else null.',
+      examples: [null],
+    }),
+    total: count.optional().meta({ description: 'Items in all. Only when asked for.', examples: [1] }),
+  })
+  .meta({ id: 'CursorPagination' });
+
+/** The answer of a list that may be asked by page or by cursor. */
+export function partOfList(item: z.ZodType) {
+  return z.union([listOf(item), z.object({ data: z.array(item), pagination: cursorPagination })]);
+}
+
 /** Header names and values. */
 export const headers = z.record(z.string(), z.string()).meta({ examples: [{ 'content-type': 'application/json' }] });
 

@@ -1,16 +1,23 @@
 // The audit log of the organization: who changed what, and who read payloads and secrets.
 // Rules: AUDIT-06, AUDIT-07.
 import { z } from 'zod';
-import { type AuditRecord, listAuditRecords, MAX_RECORD_IDS, MOST_COUNTED, OUTCOMES } from '../../db/audit/records.ts';
+import {
+  type AuditRecord,
+  isAuditCursor,
+  listAuditRecords,
+  MAX_RECORD_IDS,
+  MOST_COUNTED,
+  OUTCOMES,
+} from '../../db/audit/records.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
-import { count, exampleId, idOf, listOf, text, timestamp } from '../members/values.ts';
+import { count, exampleId, idOf, partOfList, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
-import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { partAnswer, partOf, partParams } from '../pagination.ts';
 import { choiceParam, textParam, timeParam } from '../query.ts';
 import { parseQuery } from '../validation.ts';
 
 const listSchema = z.object({
-  ...pageParams,
+  ...partParams,
   from: timeParam,
   to: timeParam,
   keyId: textParam,
@@ -72,14 +79,15 @@ export const auditOperation: Operation = {
   answer: {
     status: 200,
     description: `One page, newest first; \`total\` is at most ${MOST_COUNTED}.`,
-    schema: listOf(auditRecord),
+    schema: partOfList(auditRecord),
   },
 };
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
-  const { records, total } = await listAuditRecords(deps.pool, organizationId(ctx), query, limitOf(query));
-  ctx.body = listAnswer(records.map(show), total, query);
+  const part = partOf(ctx, query, isAuditCursor);
+  const { records, ...found } = await listAuditRecords(deps.pool, organizationId(ctx), query, part);
+  ctx.body = partAnswer(records.map(show), found, query);
 }
 
 function show(record: AuditRecord) {

@@ -1,36 +1,29 @@
 // Deliveries of events to destinations: their history, and the actions retry, cancel and replay.
 // Rules: DLV-13 to DLV-17, ERR-27.
 import { z } from 'zod';
-import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { isId } from '../../core/ids.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
+import { isDeliverySearch } from '../../db/history/delivery-filter.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
 import { inTransaction } from '../../db/pool.ts';
 import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
-import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
+import { type ApiDeps, callerOf, type Context, organizationId, param } from '../context.ts';
 import { recordAhead } from '../deeds.ts';
 import { ApiError, notFound, unavailable } from '../errors.ts';
-import { count, idOf, listOf, text } from '../members/values.ts';
+import { count, idOf, partOfList, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
-import { limitOf, listAnswer, pageParams } from '../pagination.ts';
-import { choiceParam, textParam, timeParam } from '../query.ts';
+import { partAnswer, partOf, partParams } from '../pagination.ts';
+import { textParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
 import { inThreads } from '../threads.ts';
 import { deliveryAnswer, deliveryWithAttempts, showAttempt, showDelivery } from './delivery-view.ts';
-import { payloadExpired } from './events.ts';
+import { deliveryFilter, deliveryFilterParams, SEARCHED } from './delivery-filter.ts';
+import { payloadExpired, runSearch } from './events.ts';
 
-const listSchema = z.object({
-  ...pageParams,
-  eventId: textParam,
-  routeId: textParam,
-  destinationId: textParam,
-  status: choiceParam(DELIVERY_STATUSES),
-  from: timeParam,
-  to: timeParam,
-});
+const listSchema = z.object({ ...partParams, eventId: textParam, ...deliveryFilterParams });
 
 const base = '/api/deliveries';
 const common = { tag: 'Deliveries', idOf: ['dlv'] } as const;
@@ -44,7 +37,8 @@ export const deliveryOperations: Operation[] = [
     run: list,
     summary: 'List deliveries',
     query: listSchema,
-    answer: { status: 200, description: 'One page, newest first.', schema: listOf(deliveryAnswer) },
+    answer: { status: 200, description: 'One page, newest first.', schema: partOfList(deliveryAnswer) },
+    errors: { 400: ['SEARCH_TOO_BROAD'] },
   },
   {
     ...common,
@@ -101,10 +95,20 @@ export const deliveryOperations: Operation[] = [
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
-  const { deliveries, total } = await listDeliveries(deps.pool, organizationId(ctx), query, limitOf(query));
-  ctx.body = listAnswer(
+  const { eventId } = query;
+  const filter = deliveryFilter(query);
+  const part = partOf(ctx, query, 'dlv');
+  const id = organizationId(ctx);
+  const read = () => listDeliveries(deps.pool, id, { ...filter, eventId }, part);
+  // What follows a cursor is found quickly, and an event has few deliveries.
+  const isQuick = eventId !== undefined || !isDeliverySearch(filter) || ('after' in part && !part.withTotal);
+  const name = SEARCHED.find((member) => query[member] !== undefined) ?? 'error';
+  const search = () =>
+    deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
+  const { deliveries, ...found } = await (isQuick ? read() : search());
+  ctx.body = partAnswer(
     deliveries.map((delivery) => showDelivery(delivery, deps.workflowLink)),
-    total,
+    found,
     query,
   );
 }

@@ -7,7 +7,7 @@ import { LANES } from '../../core/lane.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
-import { count, flag, headers, idOf, latency, text, timestamp } from '../members/values.ts';
+import { count, flag, headers, idOf, latency, named, text, timestamp } from '../members/values.ts';
 import { isoTime } from '../records.ts';
 
 const statusCode = z
@@ -15,12 +15,20 @@ const statusCode = z
   .nullable()
   .meta({ description: 'Null when there was no response.', examples: [200] });
 
+const nameNow = (example: string) => text(example, 'As it is now; null when the record was deleted.').nullable();
+
 const deliveryMembers = {
   id: idOf('dlv'),
   eventId: idOf('evt'),
   sourceId: idOf('src'),
+  source: named('src', 'Orders'),
   routeId: idOf('rte').nullable(),
+  route: z
+    .object({ id: idOf('rte'), name: nameNow('Orders to the CRM') })
+    .nullable()
+    .meta({ description: 'Null only with `routeId`.' }),
   destinationId: idOf('dst', 'dst_wh'),
+  destination: z.object({ id: idOf('dst', 'dst_wh'), name: nameNow('CRM') }),
   status: z.enum(DELIVERY_STATUSES).meta({ examples: ['delivered'] }),
   attemptCount: count.meta({ examples: [1] }),
   latency: latency.nullable().meta({ description: 'Of the latest attempt, ms.' }),
@@ -128,8 +136,11 @@ export function showDelivery(delivery: DeliveryRecord, link: WorkflowLink) {
     id: delivery.id,
     eventId: delivery.eventId,
     sourceId: delivery.sourceId,
+    source: { id: delivery.sourceId, name: delivery.sourceName },
     routeId: delivery.routeId,
+    route: delivery.routeId === null ? null : { id: delivery.routeId, name: delivery.routeName },
     destinationId: delivery.destinationId,
+    destination: { id: delivery.destinationId, name: delivery.destinationName },
     status: delivery.status,
     attemptCount: delivery.attemptCount,
     latency: delivery.latency,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { EVENT_REPLAY_STATUSES } from '../../core/event-replay.ts';
 import type { EventReplay } from '../../db/entities.ts';
-import { boundTime } from '../../db/replay/event-replays.ts';
+import { boundTime } from '../../core/ids.ts';
 import type { ApiDeps } from '../context.ts';
 import { count, idOf, text, timestamp } from '../members/values.ts';
 import { isoTime } from '../records.ts';
@@ -75,7 +75,7 @@ export function showReplay(replay: EventReplay, { workflowLink }: ApiDeps) {
     eventsExpired: replay.eventsExpired,
     eventsUnroutable: replay.eventsUnroutable,
     deliveriesCreated: replay.deliveriesCreated,
-    replayedUntil: replay.startedAt ? isoTime(boundTime(replay.nextId)) : null,
+    replayedUntil: replay.startedAt ? timeOf(boundTime(replay.nextId)) : null,
     error: replay.error ?? null,
     createdAt: isoTime(replay.createdAt),
     startedAt: isoTime(replay.startedAt),
@@ -106,3 +106,5 @@ export function showFilter({ sourceId, status, routed, from, to, search }: Shown
     ...(search && { search }),
   };
 }
+
+const timeOf = (ms: number | null) => isoTime(ms === null ? null : new Date(ms));

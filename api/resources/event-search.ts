@@ -1,4 +1,4 @@
-// Payload searches: limits how many run at once, and answers when one cannot be finished.
+// Searches, which read rows: limits how many run at once, and answers when one cannot be finished.
 // Rules: ERR-16.
 import { Places } from '../../core/places.ts';
 import { SEARCH_MS, SearchTooBroadError } from '../../db/history/search.ts';
@@ -7,29 +7,29 @@ import { invalid, unavailable } from '../errors.ts';
 // They hold connections for seconds that other requests need too. Of an organization two run at a time, whether it is alone or not.
 const MAX_AT_ONCE = 4;
 
-/** Runs a search of an organization. @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process */
-export type RunSearch = <T>(organizationId: string, search: () => Promise<T>) => Promise<T>;
+/** Runs a search of an organization by this filter. @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process */
+export type RunSearch = <T>(organizationId: string, filter: string, search: () => Promise<T>) => Promise<T>;
 
 export function boundedSearches(): RunSearch {
   const places = new Places(MAX_AT_ONCE, () => false);
-  return async (organizationId, search) => {
+  return async (organizationId, filter, search) => {
     const leave = places.take(organizationId);
     if (leave === null) throw unavailable('Other searches are running');
     try {
       return await search();
     } catch (error) {
-      throw error instanceof SearchTooBroadError ? tooBroad(error) : error;
+      throw error instanceof SearchTooBroadError ? tooBroad(error, filter) : error;
     } finally {
       leave();
     }
   };
 }
 
-function tooBroad({ searchedFrom, found }: SearchTooBroadError) {
+function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) {
   const reached = searchedFrom.toISOString();
   return invalid(
-    'search',
-    `cannot be finished within ${SEARCH_MS / 1000} s: it came back to ${reached} and found ${found} until there; give from=${reached} or later, or a sourceId or status`,
+    filter,
+    `cannot be finished within ${SEARCH_MS / 1000} s: it came back to ${reached} and found ${found} until there; give from=${reached} or later, or a sourceId or status, or cursor=first`,
     'SEARCH_TOO_BROAD',
   );
 }

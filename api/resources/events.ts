@@ -8,13 +8,31 @@ import { viewPayload } from '../../core/payload.ts';
 import { parseTraceparent, receivedTrace } from '../../core/trace-context.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
-import { type EventFilter, type EventRecord, findEvent, listEvents, loadPayload } from '../../db/history/events.ts';
+import {
+  type EventFilter,
+  type EventRecord,
+  findEvent,
+  isEventSearch,
+  listEvents,
+  loadPayload,
+} from '../../db/history/events.ts';
 import { type ApiDeps, type Context, callerOf, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
-import { count, exampleId, flag, headers, idOf, latency, listOf, named, text, timestamp } from '../members/values.ts';
+import {
+  count,
+  exampleId,
+  flag,
+  headers,
+  idOf,
+  latency,
+  named,
+  partOfList,
+  text,
+  timestamp,
+} from '../members/values.ts';
 import type { Operation } from '../operation.ts';
-import { limitOf, listAnswer, pageParams } from '../pagination.ts';
-import { booleanParam, choiceParam, containsPattern, textParam, timeParam } from '../query.ts';
+import { partAnswer, partOf, partParams } from '../pagination.ts';
+import { booleanParam, choiceParam, choicesParam, containsPattern, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { requireScope } from '../scopes.ts';
 import { parseQuery } from '../validation.ts';
@@ -35,7 +53,13 @@ export const eventFilterParams = {
   to: timeParam,
   search: textParam,
 };
-const listSchema = z.object({ ...pageParams, ...eventFilterParams });
+const listSchema = z.object({
+  ...partParams,
+  ...eventFilterParams,
+  status: choicesParam(EVENT_STATUSES).meta({ description: 'One or several.' }),
+  routeId: textParam.meta({ description: 'It has a delivery of the route.' }),
+  destinationId: textParam.meta({ description: 'It has a delivery to the destination; of `routeId`, if given.' }),
+});
 const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
 
 export const eventStatus = z.enum(EVENT_STATUSES).meta({ examples: ['delivered'] });
@@ -117,7 +141,7 @@ export const eventOperations: Operation[] = [
     run: list,
     summary: 'List events',
     query: listSchema,
-    answer: { status: 200, description: 'One page, newest first.', schema: listOf(eventAnswer) },
+    answer: { status: 200, description: 'One page, newest first.', schema: partOfList(eventAnswer) },
     errors: { 400: ['SEARCH_TOO_BROAD'] },
   },
   {
@@ -171,17 +195,27 @@ export const eventOperations: Operation[] = [
   },
 ];
 
-const runSearch = boundedSearches();
+/** Of events and of deliveries together. */
+export const runSearch = boundedSearches();
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
   // What it finds tells what payloads hold.
   if (query.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
-  const read = () => listEvents(deps.pool, organizationId(ctx), eventFilter(query), limitOf(query));
+  const { routeId, destinationId, status, ...others } = query;
+  const named = routeId !== undefined ? 'routeId' : destinationId !== undefined ? 'destinationId' : null;
+  if (named !== null) requireScope(ctx, 'deliveries:read', named);
+  const filter = { ...eventFilter(others), status, routeId, destinationId };
+  const part = partOf(ctx, query, 'evt');
   const id = organizationId(ctx);
-  const search = () => deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, read));
-  const { events, total } = await (query.search === undefined ? read() : search());
-  ctx.body = listAnswer(events.map(show), total, query);
+  const read = () => listEvents(deps.pool, id, filter, part);
+  // What follows a cursor is found quickly, but for what payloads hold.
+  const isQuick = query.search === undefined && (!isEventSearch(filter) || ('after' in part && !part.withTotal));
+  const name = query.search === undefined && named !== null ? named : 'search';
+  const search = () =>
+    deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
+  const { events, ...found } = await (isQuick ? read() : search());
+  ctx.body = partAnswer(events.map(show), found, query);
 }
 
 /** Turns parsed `eventFilterParams` into a filter. */

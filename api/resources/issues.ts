@@ -1,18 +1,18 @@
 // Issues: failures that last, their states, and the deliveries that they hold.
 // Rules: ISS-08 to ISS-12.
 import { z } from 'zod';
-import { ISSUE_KINDS, ISSUE_STATES, type Issue } from '../../core/issues.ts';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
 import { isUniqueViolation } from '../../db/database-errors.ts';
 import { heldDeliveries, holdsDeliveries } from '../../db/issues/held.ts';
-import { changeIssue, findIssue, listIssues } from '../../db/issues/list.ts';
+import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../db/issues/list.ts';
 import { inTransaction } from '../../db/pool.ts';
 import { replayDeliveries } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { ApiError, notFound } from '../errors.ts';
-import { count, flag, idOf, listOf, text, timestamp } from '../members/values.ts';
+import { count, flag, idOf, partOfList, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
-import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { partAnswer, partOf, partParams } from '../pagination.ts';
 import { choiceParam, textParam } from '../query.ts';
 import { isoTime, requireId } from '../records.ts';
 import { requireScope } from '../scopes.ts';
@@ -24,7 +24,7 @@ const MAX_RETRIED = 1000;
 const RETRIED_AT_ONCE = 100;
 
 const listSchema = z.object({
-  ...pageParams,
+  ...partParams,
   state: choiceParam(ISSUE_STATES),
   kind: choiceParam(ISSUE_KINDS),
   sourceId: textParam.meta({ description: 'Issues of the source, and of its routes.' }),
@@ -32,6 +32,9 @@ const listSchema = z.object({
   destinationId: textParam,
 });
 const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
+
+const NAME_NOW = 'With the name of now, null when it was deleted; null without an id.';
+const named = (id: z.ZodType, name: string) => z.object({ id, name: text(name).nullable() }).nullable();
 
 const issueAnswer = z
   .object({
@@ -45,8 +48,11 @@ const issueAnswer = z
     sourceId: idOf('src')
       .nullable()
       .meta({ examples: [null] }),
+    source: named(idOf('src'), 'Orders').meta({ description: NAME_NOW, examples: [null] }),
     routeId: idOf('rte').nullable(),
+    route: named(idOf('rte'), 'Orders to the CRM').meta({ description: NAME_NOW }),
     destinationId: idOf('dst', 'dst_wh').nullable(),
+    destination: named(idOf('dst', 'dst_wh'), 'CRM').meta({ description: NAME_NOW }),
     count: count.meta({ description: 'Failures, with those in a row that opened it.', examples: [12] }),
     firstSeenAt: timestamp,
     lastSeenAt: timestamp,
@@ -71,7 +77,7 @@ export const issueOperations: Operation[] = [
     summary: 'List issues',
     description: 'Failures that last, one for each kind, source, route, destination and cause. Some seconds behind.',
     query: listSchema,
-    answer: { status: 200, description: 'One page, the one that opened last first.', schema: listOf(issueAnswer) },
+    answer: { status: 200, description: 'One page, the one that opened last first.', schema: partOfList(issueAnswer) },
   },
   {
     ...common,
@@ -121,8 +127,8 @@ export const issueOperations: Operation[] = [
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
-  const { issues, total } = await listIssues(deps.pool, organizationId(ctx), query, limitOf(query));
-  ctx.body = listAnswer(issues.map(show), total, query);
+  const { issues, ...found } = await listIssues(deps.pool, organizationId(ctx), query, partOf(ctx, query, 'iss'));
+  ctx.body = partAnswer(issues.map(show), found, query);
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -166,7 +172,7 @@ function describe(created: number): string {
 }
 
 /** The issue of the path. @throws ApiError 404 */
-async function requireIssue(ctx: Context, deps: ApiDeps): Promise<Issue> {
+async function requireIssue(ctx: Context, deps: ApiDeps): Promise<NamedIssue> {
   const id = param(ctx, 'id');
   requireId('issue', 'iss', id);
   const issue = await findIssue(deps.pool, organizationId(ctx), id);
@@ -174,9 +180,14 @@ async function requireIssue(ctx: Context, deps: ApiDeps): Promise<Issue> {
   return issue;
 }
 
-function show({ organizationId: _owner, firstSeenAt, lastSeenAt, openedAt, resolvedAt, changedAt, ...others }: Issue) {
+function show({ organizationId: _owner, sourceName, routeName, destinationName, ...issue }: NamedIssue) {
+  const { firstSeenAt, lastSeenAt, openedAt, resolvedAt, changedAt, ...others } = issue;
+  const named = (id: string | null, name: string | null) => (id === null ? null : { id, name });
   return {
     ...others,
+    source: named(issue.sourceId, sourceName),
+    route: named(issue.routeId, routeName),
+    destination: named(issue.destinationId, destinationName),
     firstSeenAt: firstSeenAt.toISOString(),
     lastSeenAt: lastSeenAt.toISOString(),
     openedAt: openedAt.toISOString(),

@@ -2,9 +2,9 @@
 // Rules: ROUTE-25 to ROUTE-36, ROUTE-43 to ROUTE-45, ERR-12, ERR-25.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
-import type { CircuitState } from '../../core/circuit.ts';
+import { CIRCUIT_STATES, type CircuitState } from '../../core/circuit.ts';
 import { isId, newId } from '../../core/ids.ts';
-import { circuitStates } from '../../db/circuits/circuits.ts';
+import { circuitStates, unclosedCircuits } from '../../db/circuits/circuits.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
@@ -25,7 +25,7 @@ import { toAnswer } from '../members/table.ts';
 import { exampleId, listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
-import { booleanParam, textParam } from '../query.ts';
+import { booleanParam, choiceParam, textParam } from '../query.ts';
 import { findRoute, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { refuseOwnAddress } from './own-addresses.ts';
@@ -37,6 +37,7 @@ const listSchema = z.object({
   enabled: booleanParam,
   sourceId: textParam,
   destinationId: textParam,
+  circuitState: choiceParam(CIRCUIT_STATES),
 });
 
 const base = '/api/routes';
@@ -134,10 +135,18 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
       ...(query.enabled !== undefined && { enabled: query.enabled }),
       ...(query.sourceId && { sourceId: query.sourceId }),
       ...(query.destinationId && { destinationIds: { $contains: [query.destinationId] } }),
+      ...(query.circuitState && (await inState(ctx, deps, query.circuitState))),
     },
     { ...limitOf(query), orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
   );
   ctx.body = listAnswer(await showAll(em, deps, routes), total, query);
+}
+
+/** Few circuits are not closed; a route that never failed has none. */
+async function inState(ctx: Context, deps: ApiDeps, state: CircuitState) {
+  const states = await unclosedCircuits(deps.pool, organizationId(ctx));
+  const ids = [...states].filter(([, each]) => state === 'closed' || each === state).map(([id]) => id);
+  return { id: state === 'closed' ? { $nin: ids } : { $in: ids } };
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {

@@ -161,8 +161,8 @@ function figureRequests(destination: (run: number) => string, nowMs: number): Me
   });
 }
 
-/** Searches of payloads: by how much of the history they have to read. */
-export function searchRequests(base: string, nowMs: number): MeasuredRequest[] {
+/** Searches: by how much of the history they have to read. */
+export function searchRequests(base: string, known: Known, nowMs: number): MeasuredRequest[] {
   const since = (hours: number) => `from=${new Date(nowMs - hours * HOUR_MS).toISOString()}`;
   const one = 'search=ord_1234567';
   return [
@@ -172,5 +172,17 @@ export function searchRequests(base: string, nowMs: number): MeasuredRequest[] {
     { name: 'one order, a week', path: () => `${base}/events?${one}&${since(168)}` },
     { name: 'one order, failed events of all time', path: () => `${base}/events?${one}&status=failed` },
     { name: 'one order, all time', path: () => `${base}/events?${one}` },
+    ...['statusCode=503', 'codeClass=none', 'error=refused', 'lane=express'].flatMap((filter) => [
+      { name: `deliveries, ${filter}, by cursor`, path: () => `/api/deliveries?${filter}&cursor=first` },
+      { name: `deliveries, ${filter}, a day`, path: () => `/api/deliveries?${filter}&${since(24)}` },
+    ]),
+    {
+      name: 'events of a destination, by cursor',
+      path: (run) => `${base}/events?destinationId=${known.destinations[run % known.destinations.length]}&cursor=first`,
+    },
+    {
+      name: 'events of a route, a day',
+      path: (run) => `${base}/events?routeId=${known.routes[run % known.routes.length]}&${since(24)}`,
+    },
   ];
 }

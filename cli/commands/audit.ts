@@ -1,20 +1,21 @@
 // hookyard audit: who did what.
 import type { Command } from 'commander';
-import type { Client } from '../../client/index.ts';
+import type { AuditRecord, Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
-import { given, pageOf, withPages } from '../input.ts';
+import { given, pageOf, withParts } from '../input.ts';
 import { showPage } from './show.ts';
 
 type Filters = NonNullable<Parameters<Client['listAuditRecords']>[0]>;
 type AuditOptions = Pick<Filters, 'action' | 'outcome' | 'from' | 'to'> & {
   record?: string;
   key?: string;
+  cursor?: string;
   page?: string;
   pageSize?: string;
 };
 
 export function addAudit(program: Command): void {
-  withPages(program.command('audit'))
+  withParts(program.command('audit'))
     .description('who changed what, and who read payloads and secrets; newest first')
     .option('--record <id>', 'what was done to this record')
     .option('--key <id>', 'what was done with this key')
@@ -25,8 +26,14 @@ export function addAudit(program: Command): void {
     .action(async (options: AuditOptions, command: Command) => {
       const context = contextOf(command);
       const { record: recordId, key: keyId, action, outcome, from, to } = options;
-      const filters = { ...given({ recordId, keyId, action, outcome, from, to }), ...pageOf(options) };
-      showPage(context, await context.client.listAuditRecords(filters), {
+      const filters = given({ recordId, keyId, action, outcome, from, to });
+      const page = pageOf(options);
+      const { cursor } = options;
+      const { client } = context;
+      const answer = await (cursor === undefined
+        ? client.listAuditRecords({ ...filters, ...page })
+        : client.listAuditRecords({ ...filters, cursor, pageSize: page.pageSize }));
+      showPage<AuditRecord>(context, answer, {
         at: (record) => record.at,
         by: (record) => record.keyName ?? record.actor,
         from: (record) => record.address ?? '',

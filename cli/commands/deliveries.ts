@@ -1,45 +1,60 @@
 // hookyard deliveries: the deliveries of events to destinations.
 import type { Command } from 'commander';
-import type { Client } from '../../client/index.ts';
+import type { Client, Delivery } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
-import { findDestination, findRoute, integer, pageOf, withPages } from '../input.ts';
+import { findDestination, findRoute, findSource, integer, pageOf, withParts } from '../input.ts';
 import { type Output, printable } from '../output.ts';
 import { showDone, showPage } from './show.ts';
 
-type Filters = NonNullable<Parameters<Client['listDeliveries']>[0]>;
+type Filters = Omit<NonNullable<Parameters<Client['listDeliveries']>[0]>, 'page' | 'pageSize'>;
 
 export function addDeliveries(program: Command): void {
   const deliveries = program.command('deliveries').description('what became of events at each destination');
-  withPages(deliveries.command('list'))
+  withParts(deliveries.command('list'))
     .description('list deliveries, newest first')
     .option(
       '--status <status>',
-      'pending, retrying, circuit_open, delivered, failed, failed_over, schema_failed, filter_failed, skipped, cancelled',
+      'pending, retrying, circuit_open, delivered, failed, failed_over, schema_failed, filter_failed, skipped, cancelled; or several with commas',
     )
     .option('--event <id>')
+    .option('--source <source>', 'slug or id')
     .option('--route <route>', 'name or id')
     .option('--destination <destination>', 'name or id')
+    .option('--code <n>', 'status code of the latest attempt')
+    .option('--code-class <class>', '1xx, 2xx, 3xx, 4xx, 5xx, or none: there was no answer')
+    .option('--error <text>', 'in the error of the latest attempt')
+    .option('--lane <lane>', 'workflow or express')
     .option('--from <date>', 'ISO 8601')
     .option('--to <date>', 'ISO 8601')
     .action(async (options, command: Command) => {
       const context = contextOf(command);
       const { client } = context;
       const filters: Filters = {
-        ...pageOf(options),
         status: options.status,
         eventId: options.event,
+        sourceId: options.source && (await findSource(client, options.source)).id,
         routeId: options.route && (await findRoute(client, options.route)),
         destinationId: options.destination && (await findDestination(client, options.destination)),
+        statusCode: integer(options.code, '--code'),
+        codeClass: options.codeClass,
+        error: options.error,
+        lane: options.lane,
         from: options.from,
         to: options.to,
       };
-      showPage(context, await client.listDeliveries(filters), {
+      const page = pageOf(options);
+      const { cursor } = options;
+      const answer = await (cursor === undefined
+        ? client.listDeliveries({ ...filters, ...page })
+        : client.listDeliveries({ ...filters, cursor, pageSize: page.pageSize }));
+      showPage<Delivery>(context, answer, {
         id: (delivery) => delivery.id,
         status: (delivery) => delivery.status,
         attempts: (delivery) => delivery.attemptCount,
         code: (delivery) => delivery.statusCode,
         created: (delivery) => delivery.createdAt,
         next: (delivery) => delivery.nextAttemptAt,
+        destination: (delivery) => delivery.destination.name,
         error: (delivery) => delivery.error,
       });
     });

@@ -1,14 +1,27 @@
 // hookyard events: received events.
 import type { Command } from 'commander';
-import type { Client, EventInFull } from '../../client/index.ts';
+import type { Client, Event, EventInFull } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
-import { collect, findDestination, findSource, integer, pageOf, trueOrFalse, withPages } from '../input.ts';
+import {
+  collect,
+  findDestination,
+  findRoute,
+  findSource,
+  integer,
+  pageOf,
+  trueOrFalse,
+  withPages,
+  withParts,
+} from '../input.ts';
 import { type Output, printable } from '../output.ts';
 import { watchEvent } from '../watch.ts';
 import { showDone, showPage, showRecord } from './show.ts';
 
-type Filters = NonNullable<Parameters<Client['listEvents']>[0]>;
+type Filters = Pick<
+  Parameters<Client['createEventReplay']>[0]['body'],
+  'sourceId' | 'status' | 'routed' | 'from' | 'to' | 'search'
+>;
 interface FilterOptions {
   source?: string;
   status?: string;
@@ -26,12 +39,24 @@ interface ReplayOptions extends FilterOptions {
 
 export function addEvents(program: Command): void {
   const events = program.command('events').description('what was received');
-  withPages(withFilters(events.command('list')))
+  withParts(withFilters(events.command('list')))
     .description('list events, newest first')
+    .option('--route <route>', 'events with a delivery of this route; name or id')
+    .option('--destination <destination>', 'events with a delivery to this one; name or id')
     .action(async (options, command: Command) => {
       const context = contextOf(command);
-      const filters = { ...(await filtersOf(context.client, options)), ...pageOf(options) };
-      showPage(context, await context.client.listEvents(filters), {
+      const { client } = context;
+      const filters = {
+        ...(await filtersOf(client, options)),
+        routeId: options.route && (await findRoute(client, options.route)),
+        destinationId: options.destination && (await findDestination(client, options.destination)),
+      };
+      const page = pageOf(options);
+      const { cursor } = options;
+      const answer = await (cursor === undefined
+        ? client.listEvents({ ...filters, ...page })
+        : client.listEvents({ ...filters, cursor, pageSize: page.pageSize }));
+      showPage<Event>(context, answer, {
         id: (event) => event.id,
         source: (event) => event.source.name,
         status: (event) => (event.routed ? event.status : 'not routed'),

@@ -1,11 +1,11 @@
 // hookyard issues: failures that last.
 import type { Command } from 'commander';
-import type { Client } from '../../client/index.ts';
+import type { Client, Issue } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
-import { findDestination, findRoute, findSource, pageOf, withPages } from '../input.ts';
+import { findDestination, findRoute, findSource, pageOf, withParts } from '../input.ts';
 import { showDone, showPage, showRecord } from './show.ts';
 
-type Filters = NonNullable<Parameters<Client['listIssues']>[0]>;
+type Filters = Omit<NonNullable<Parameters<Client['listIssues']>[0]>, 'page' | 'pageSize'>;
 
 const CHANGES = {
   acknowledge: { state: 'acknowledged', about: 'somebody looks after it' },
@@ -16,7 +16,7 @@ const CHANGES = {
 
 export function addIssues(program: Command): void {
   const issues = program.command('issues').description('what keeps failing, since when, and how often');
-  withPages(issues.command('list'))
+  withParts(issues.command('list'))
     .description('list issues, the one that opened last first')
     .option('--state <state>', 'open, acknowledged, resolved, ignored')
     .option(
@@ -30,14 +30,18 @@ export function addIssues(program: Command): void {
       const context = contextOf(command);
       const { client } = context;
       const filters: Filters = {
-        ...pageOf(options),
         state: options.state,
         kind: options.kind,
         sourceId: options.source && (await findSource(client, options.source)).id,
         routeId: options.route && (await findRoute(client, options.route)),
         destinationId: options.destination && (await findDestination(client, options.destination)),
       };
-      showPage(context, await client.listIssues(filters), {
+      const page = pageOf(options);
+      const { cursor } = options;
+      const answer = await (cursor === undefined
+        ? client.listIssues({ ...filters, ...page })
+        : client.listIssues({ ...filters, cursor, pageSize: page.pageSize }));
+      showPage<Issue>(context, answer, {
         id: (issue) => issue.id,
         kind: (issue) => issue.kind,
         cause: (issue) => issue.cause,

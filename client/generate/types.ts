@@ -63,7 +63,15 @@ export function clientTypes(document: Description): string {
       '/** Where each operation is. */',
       'export const operations: Readonly<Record<keyof Operations, string>> = {',
       ...operations.map(({ method, path, operationId }) => `  ${operationId}: '${method.toUpperCase()} ${path}',`),
-      '};\n',
+      '};',
+    ].join('\n'),
+    [
+      '/** The lists that also go by cursor. */',
+      'export const cursorLists: ReadonlySet<string> = new Set([',
+      ...operations
+        .filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'cursor'))
+        .map(({ operationId }) => `  '${operationId}',`),
+      ']);\n',
     ].join('\n'),
   ].join('\n\n');
 }
@@ -82,20 +90,40 @@ function method(document: Description, operation: Operation): string {
   const body = requestBody?.content['application/json'];
   if (body) input.body = body.schema;
   if (body && requestBody.required) required.push('body');
-  const type = typeOf({ type: 'object', properties: input, required });
-  const inputs =
-    Object.keys(input).length === 0
-      ? 'input?: Record<never, never>'
-      : `input${required.length > 0 ? '' : '?'}: ${type}`;
-  return `${comment(operation.summary)}${operation.operationId}(${inputs}, options?: CallOptions): Promise<${answer(operation)}>;`;
+  const signature = (properties: Record<string, Schema>, needed: string[], result: string) =>
+    `${comment(operation.summary)}${operation.operationId}(${inputOf(properties, needed)}, options?: CallOptions): Promise<${result}>;`;
+  if (!('cursor' in input)) return signature(input, required, answer(operation));
+  // The answer to a cursor comes last of the two, the signature for pages does: it is the one that types derived from it take.
+  const { page = {}, cursor = {}, withTotal = {}, ...others } = input;
+  const [pages = '', parts = ''] = answers(operation);
+  return [
+    signature({ cursor, withTotal, ...others }, [...required, 'cursor'], parts),
+    signature({ page, ...others }, required, pages),
+  ].join('\n');
 }
 
-function answer({ operationId, responses }: Operation): string {
-  const success = Object.entries(responses).find(([status]) => status.startsWith('2'));
-  if (!success) throw new Error(`${operationId} has no answer that is a success`);
-  const content = success[1].content ?? {};
-  if (content['application/json']) return typeOf(content['application/json'].schema);
-  return Object.keys(content).length > 0 ? 'RawAnswer' : 'void';
+function inputOf(properties: Record<string, Schema>, required: string[]): string {
+  if (Object.keys(properties).length === 0) return 'input?: Record<never, never>';
+  return `input${required.length > 0 ? '' : '?'}: ${typeOf({ type: 'object', properties, required })}`;
+}
+
+/** The types of an answer that is one of several. */
+function answers(operation: Operation): string[] {
+  const { anyOf = [] } = jsonAnswer(operation)?.schema ?? {};
+  if (anyOf.length !== 2) throw new Error(`${operation.operationId} takes a cursor, and has not two answers`);
+  return anyOf.map(typeOf);
+}
+
+const successOf = ({ responses }: Operation) =>
+  Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+const jsonAnswer = (operation: Operation) => successOf(operation)?.content?.['application/json'];
+
+function answer(operation: Operation): string {
+  const success = successOf(operation);
+  if (!success) throw new Error(`${operation.operationId} has no answer that is a success`);
+  const json = jsonAnswer(operation);
+  if (json) return typeOf(json.schema);
+  return Object.keys(success.content ?? {}).length > 0 ? 'RawAnswer' : 'void';
 }
 
 function parameter(document: Description, ref: string): Parameter {

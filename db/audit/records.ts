@@ -4,6 +4,7 @@ import { newId } from '../../core/ids.ts';
 import type { Execute } from '../last-step.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
+import { type Found, type Part, readPart } from '../history/part.ts';
 import { Stride } from '../ranges.ts';
 
 export const OUTCOMES = ['done', 'refused', 'failed'] as const;
@@ -112,26 +113,40 @@ where organization_id = $1 and ($2::timestamptz is null or at >= $2) and ($3::ti
 const list = (about: string): string => `
 select id, at, actor, key_id as "keyId", key_name as "keyName", address, user_agent as "userAgent", request_id as "requestId",
        action, resource, record_ids as "recordIds", record_count as "recordCount", members, outcome, status, code
-${matching(about)} order by at desc, id desc limit $9 offset $10`;
+${matching(about)} and ($9::timestamptz is null or (at, id) < ($9, $10)) order by at desc, id desc limit $11 offset $12`;
 
 /** More are not counted: in a log of millions that would take seconds. */
 export const MOST_COUNTED = 10_000;
 
-/** One page, newest first, and how many there are in all, at most MOST_COUNTED. */
+// The order is that of the database's clock, which ids do not have.
+const CURSOR = /^(\d{1,15})-(aud_\w{26})$/;
+export const isAuditCursor = (text: string): boolean => CURSOR.test(text);
+
+/** A part of them, newest first; the total is at most MOST_COUNTED. */
 export async function listAuditRecords(
   db: Queryable,
   organizationId: string,
   { from, to, keyId, action, resource, recordId, outcome }: AuditFilter,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<{ records: AuditRecord[]; total: number }> {
+  part: Part,
+): Promise<Omit<Found, 'ids'> & { records: AuditRecord[] }> {
   const values = [organizationId, from, to, keyId, action, resource, recordId, outcome];
   const about = recordId !== undefined && (await isBehindPolicy(db)) ? ABOUT_BEHIND_POLICY : ABOUT;
-  const { rows: counted } = await db.query<{ total: number }>(
-    `select count(*)::float8 as total from (select ${matching(about)} limit ${MOST_COUNTED}) counted`,
-    values,
-  );
-  const { rows } = await db.query<AuditRecord>(list(about), [...values, limit, offset]);
-  return { records: rows, total: counted[0]?.total ?? 0 };
+  const { items, ...found } = await readPart(part, {
+    async total() {
+      const { rows } = await db.query<{ total: number }>(
+        `select count(*)::float8 as total from (select ${matching(about)} limit ${MOST_COUNTED}) counted`,
+        values,
+      );
+      return rows[0]?.total ?? 0;
+    },
+    async items(after, limit, offset) {
+      const [, at, id] = CURSOR.exec(after ?? '') ?? [];
+      const afterIt = [at === undefined ? null : new Date(Number(at)), id ?? null];
+      return (await db.query<AuditRecord>(list(about), [...values, ...afterIt, limit, offset])).rows;
+    },
+    cursorOf: ({ at, id }) => `${at.getTime()}-${id}`,
+  });
+  return { records: items, ...found };
 }
 
 // The services are behind a policy too, one that permits everything and hinders no index; the function is for tenants only.

@@ -1,18 +1,24 @@
-// Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
+// Reads deliveries and their attempts. Which ones a filter selects: delivery-filter.ts. Deliveries of a deleted source are invisible, like its events.
 import { idFloor, idTime, isId } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { type AttemptExchange, readExchange } from '../hot-path/attempt-exchange.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
-import { idRange } from './events.ts';
-import { findPage } from './page.ts';
+import { type DeliveryFilter, deliverySelection } from './delivery-filter.ts';
+import { NEXT_ROWS_MS } from './events.ts';
+import { findPart } from './next.ts';
+import type { Found, Part } from './part.ts';
+import { Parameters, rangeOfSelection, rowMatches } from './selection.ts';
 
 export interface DeliveryRecord {
   id: string;
   eventId: string;
   sourceId: string;
+  sourceName: string;
   routeId: string | null;
+  /** Null when the route has been deleted since. */
+  routeName: string | null;
   destinationId: string;
   /** Null when the destination has been deleted since. */
   destinationName: string | null;
@@ -35,66 +41,77 @@ export interface DeliveryRecord {
 
 const COLUMNS = `
 d.id, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
-t.name as "destinationName", d.status, d.attempt_count as "attemptCount", d.status_code as "statusCode", d.latency, d.error,
+s.name as "sourceName", w.name as "routeName", t.name as "destinationName", d.status, d.attempt_count as "attemptCount", d.status_code as "statusCode", d.latency, d.error,
 d.next_attempt_at as "nextAttemptAt", d.delivered_at as "deliveredAt", d.finished_at as "finishedAt",
 d.failover_of as "failoverOf", d.replay_of as "replayOf", d.lane, d.batch_id as "batchId"`;
 
 const FROM = `
 from deliveries d join sources s on s.id = d.source_id left join destinations t on t.id = d.destination_id
+left join routes w on w.id = d.route_id
 where d.organization_id = $1`;
 
-export interface DeliveryFilter {
-  eventId?: string;
-  routeId?: string;
-  destinationId?: string;
-  status?: string;
-  /** Created at or after. */
-  from?: Date;
-  /** Created at or before. */
-  to?: Date;
-}
-
-/** One page of an organization's deliveries, newest first, and how many match in all. */
+/**
+ * A part of an organization's deliveries, newest first.
+ * @throws SearchTooBroadError when a page or a total takes too long to search for
+ */
 export async function listDeliveries(
   pool: Pool,
   organizationId: string,
-  filter: DeliveryFilter,
-  page: { limit: number; offset: number },
-): Promise<{ deliveries: DeliveryRecord[]; total: number }> {
-  const { eventId, from, to, routeId, destinationId, status } = filter;
-  if (eventId !== undefined) return listOfEvent(pool, organizationId, { ...filter, eventId }, page);
-  const where = { route_id: routeId, destination_id: destinationId, status };
+  filter: DeliveryFilter & { eventId?: string },
+  part: Part,
+): Promise<Omit<Found, 'ids'> & { deliveries: DeliveryRecord[] }> {
+  const { eventId } = filter;
   return inSnapshot(pool, async (db) => {
-    const { ids, total } = await findPage(db, { kind: 'delivery', organizationId, from, to, where }, page);
+    const { ids, ...found } = await (eventId === undefined
+      ? findPart(db, deliverySelection(organizationId, filter), part, NEXT_ROWS_MS)
+      : findPartOfEvent(db, organizationId, { ...filter, eventId }, part));
     const { low, high } = bounds(ids);
     const { rows } = await db.query<DeliveryRecord>(
       `select ${COLUMNS} ${FROM} and d.id = any($2::text[]) and d.id between $3 and $4 order by d.id desc`,
       [organizationId, ids, low, high],
     );
-    return { deliveries: rows, total };
+    return { deliveries: rows, ...found };
   });
 }
 
-// An event has few deliveries, so these are read whole.
-async function listOfEvent(
+// An event has few deliveries, so all that match are read.
+async function findPartOfEvent(
   db: Queryable,
   organizationId: string,
-  filter: DeliveryFilter & { eventId: string },
-  { limit, offset }: { limit: number; offset: number },
-): Promise<{ deliveries: DeliveryRecord[]; total: number }> {
-  const [low, high] = idRange('dlv', filter);
-  const matching = (await deliveriesOfEvent(db, organizationId, filter.eventId))
-    .toReversed()
-    .filter(
-      ({ id, routeId, destinationId, status }) =>
-        id >= low &&
-        id < high &&
-        routeId === (filter.routeId ?? routeId) &&
-        destinationId === (filter.destinationId ?? destinationId) &&
-        status === (filter.status ?? status),
-    );
-  return { deliveries: matching.slice(offset, offset + limit), total: matching.length };
+  { eventId, ...filter }: DeliveryFilter & { eventId: string },
+  part: Part,
+): Promise<Found> {
+  const ids = isId('evt', eventId) ? await idsOfEvent(db, organizationId, eventId, filter) : [];
+  const nothingMore = { next: null, searchedUntil: null };
+  if ('offset' in part) {
+    return { ids: ids.slice(part.offset, part.offset + part.limit), total: ids.length, ...nothingMore };
+  }
+  const { after, limit, withTotal } = part;
+  const rest = ids.filter((id) => after === null || id < after);
+  const shown = rest.slice(0, limit);
+  const total = withTotal ? ids.length : null;
+  return { ...nothingMore, ids: shown, total, next: rest.length > limit ? (shown.at(-1) ?? null) : null };
 }
+
+async function idsOfEvent(
+  db: Queryable,
+  organizationId: string,
+  eventId: string,
+  filter: DeliveryFilter,
+): Promise<string[]> {
+  const selection = deliverySelection(organizationId, filter);
+  const query = new Parameters();
+  const { rows } = await db.query<{ id: string }>(
+    `select r.id from deliveries r join sources s on s.id = r.source_id
+     where r.event_id = ${query.add(eventId)} and r.id >= ${query.add(firstOf(eventId))}
+       and ${rowMatches(query, selection, rangeOfSelection(selection))} order by r.id desc`,
+    query.values,
+  );
+  return rows.map(({ id }) => id);
+}
+
+// No delivery is older than its event, so partitions of earlier days are pruned.
+const firstOf = (eventId: string): string => idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
 
 export async function findDelivery(db: Queryable, organizationId: string, id: string): Promise<DeliveryRecord | null> {
   const { rows } = await db.query<DeliveryRecord>(`select ${COLUMNS} ${FROM} and d.id = $2`, [organizationId, id]);
@@ -108,11 +125,9 @@ export async function deliveriesOfEvent(
   eventId: string,
 ): Promise<DeliveryRecord[]> {
   if (!isId('evt', eventId)) return [];
-  // No delivery is older than its event, so partitions of earlier days are pruned.
-  const first = idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
   const { rows } = await db.query<DeliveryRecord>(
     `select ${COLUMNS} ${FROM} and d.event_id = $2 and d.id >= $3 order by d.id`,
-    [organizationId, eventId, first],
+    [organizationId, eventId, firstOf(eventId)],
   );
   return rows;
 }

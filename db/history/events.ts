@@ -3,8 +3,9 @@
 import { idFloor } from '../../core/ids.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
-import { findPage } from './page.ts';
-import { searchPage } from './search.ts';
+import { findPart } from './next.ts';
+import type { Part } from './part.ts';
+import { madeIn, type Selection } from './selection.ts';
 
 export interface EventRecord {
   id: string;
@@ -49,8 +50,25 @@ export interface EventFilter {
   payloadPattern?: string;
 }
 
+/** How long payloads are searched for what follows a cursor, ms; and rows for other filters, so that an answer stays quick. */
+const NEXT_PAYLOADS_MS = 2000;
+export const NEXT_ROWS_MS = 25;
+
+/** Filters of the list; a replay has no `routeId` and `destinationId`. */
+export interface EventListFilter extends Omit<EventFilter, 'status'> {
+  /** One of these. */
+  status?: string[];
+  /** It has a delivery of this route, to this destination, or both in one. */
+  routeId?: string;
+  destinationId?: string;
+}
+
 // `case` keeps convert_from away from bytes that are not text, in any order that the planner chooses. Its result has the
 // collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit collation.
+/** The condition on a payload `p`. @param pattern an expression: a LIKE pattern; letter case is ignored */
+const payloadMatches = (pattern: string): string =>
+  `case when p.is_text then convert_from(p.body, 'UTF8') collate "default" ilike ${pattern} else false end`;
+
 /** Which events `e` a filter selects: `from` and `where`, with the parameters $1 to $7 of `matchingValues`. */
 export const MATCHING = `
 from events e join sources s on s.id = e.source_id
@@ -61,27 +79,43 @@ where e.organization_id = $1 and e.id >= $2 and e.id < $3
   and ($6::text is null or exists (
     select from event_payloads p
     where p.event_id = e.id and p.event_id >= $2 and p.event_id < $3
-      and case when p.is_text then convert_from(p.body, 'UTF8') collate "default" ilike $6 else false end))`;
+      and ${payloadMatches('$6')}))`;
+
+/** Whether its filters need more than the counts: rows are read then. */
+export const isEventSearch = ({ payloadPattern, routeId, destinationId }: EventListFilter): boolean =>
+  [payloadPattern, routeId, destinationId].some((value) => value !== undefined);
 
 /**
- * One page of an organization's events, newest first, and how many match in all.
- * @throws SearchTooBroadError when a search of payloads takes too long
+ * A part of an organization's events, newest first.
+ * @throws SearchTooBroadError when a page or a total takes too long to search for
  */
-export async function listEvents(
-  pool: Pool,
-  organizationId: string,
-  filter: EventFilter,
-  page: { limit: number; offset: number },
-): Promise<{ events: EventRecord[]; total: number }> {
-  const { from, to, sourceId, status, routed, payloadPattern } = filter;
-  const where = { source_id: sourceId, status, routed };
-  const selection = { kind: 'event' as const, organizationId, from, to, where };
+export async function listEvents(pool: Pool, organizationId: string, filter: EventListFilter, part: Part) {
+  const { payloadPattern } = filter;
   return inSnapshot(pool, async (db) => {
-    const { ids, total } = await (payloadPattern === undefined
-      ? findPage(db, selection, page)
-      : searchPage(db, selection, payloadPattern, page));
-    return { events: await eventsById(db, organizationId, ids), total };
+    const forMs = payloadPattern === undefined ? NEXT_ROWS_MS : NEXT_PAYLOADS_MS;
+    const { ids, ...found } = await findPart(db, eventSelection(organizationId, filter), part, forMs);
+    return { events: await eventsById(db, organizationId, ids), ...found };
   });
+}
+
+export function eventSelection(
+  organizationId: string,
+  { from, to, sourceId, status, routed, payloadPattern, routeId, destinationId }: EventListFilter,
+): Selection {
+  const isDelivered = routeId !== undefined || destinationId !== undefined;
+  return {
+    kind: 'event',
+    organizationId,
+    from,
+    to,
+    where: { source_id: sourceId, status, routed },
+    ...(isDelivered && { delivered: { route_id: routeId, destination_id: destinationId } }),
+    ...(payloadPattern !== undefined && {
+      also: (query, range) => `exists (
+        select from event_payloads p where p.event_id = r.id and ${madeIn(query, 'p.event_id', 'evt', range)}
+          and ${payloadMatches(query.add(payloadPattern))})`,
+    }),
+  };
 }
 
 /** Events that exist, newest first. */

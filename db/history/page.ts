@@ -3,30 +3,27 @@
 // The total is the sum of the counts of whole days and hours, of the changes since, and of the rows that are not settled. The
 // same counts show in which hours the rows of a page are, and of which sources or destinations. Only those are read, so a distant
 // page, or one of a rare status, costs as much as the first one.
-import { type IdPrefix, idFloor } from '../../core/ids.ts';
+import { idFloor } from '../../core/ids.ts';
 import type { Queryable } from '../pool.ts';
 import { cutRange, type Range, type Stretch, stretchesOfPage } from './cut.ts';
+import {
+  isUnfiltered,
+  KINDS,
+  madeIn,
+  matches,
+  Parameters,
+  rangeOfSelection,
+  rowMatches,
+  rowsOf,
+  type Selection,
+} from './selection.ts';
 import { settledBefore } from './settle.ts';
-
-/** Selection of a list: a kind of row of one organization, made inside a range of time, with these columns. */
-export interface Selection {
-  kind: 'event' | 'delivery';
-  organizationId: string;
-  /** First and last millisecond. */
-  from?: Date;
-  to?: Date;
-  where: { source_id?: string; route_id?: string; destination_id?: string; status?: string; routed?: boolean };
-}
 
 const HOUR_MS = 3_600_000;
 // When more sources or destinations than this match in an hour, its rows are read in their order, as far as the page needs
 // them: reading so many of them one by one, each for the whole hour, takes longer.
 const MANY_SUBJECTS = 20;
 const DAY_MS = 86_400_000;
-const KINDS = {
-  event: { table: 'events', prefix: 'evt', subject: 'source_id' },
-  delivery: { table: 'deliveries', prefix: 'dlv', subject: 'destination_id' },
-} as const satisfies Record<Selection['kind'], { table: string; prefix: IdPrefix; subject: string }>;
 
 /**
  * Counts what a selection matches, and finds the ids of one page, newest first.
@@ -51,14 +48,23 @@ export interface CountedStretch extends Stretch {
   settled: boolean;
 }
 
-/** Ranges with rows of a selection, and their counts, newest first. */
-export async function countStretches(db: Queryable, selection: Selection): Promise<CountedStretch[]> {
+/**
+ * Ranges with rows of a selection, and their counts, newest first.
+ * @param unsettled whether the rows that are not settled are counted, or left as stretches that may have any number (total 0)
+ */
+export async function countStretches(
+  db: Queryable,
+  selection: Selection,
+  unsettled: 'counted' | 'uncounted' = 'counted',
+): Promise<CountedStretch[]> {
   const end = (await settledBefore(db)).getTime();
-  const range = { from: selection.from?.getTime() ?? 0, to: selection.to ? selection.to.getTime() + 1 : Infinity };
-  const { rows, days, hours } = cutRange(range, end);
+  const { rows, days, hours } = cutRange(rangeOfSelection(selection), end);
   const settled = await countSettled(db, selection, days, hours, end);
-  const counted = await countRows(db, selection, rows);
-  return [...settled, ...counted].filter(({ total }) => total !== 0).toSorted((a, b) => b.from - a.from);
+  const others =
+    unsettled === 'counted'
+      ? (await countRows(db, selection, rows)).filter(({ total }) => total !== 0)
+      : rows.map((range) => ({ ...range, total: 0, settled: false }));
+  return [...settled.filter(({ total }) => total !== 0), ...others].toSorted((a, b) => b.from - a.from);
 }
 
 async function countSettled(
@@ -82,7 +88,7 @@ async function countSettled(
      where c.kind = ${query.add(selection.kind)} and c.span = '${name}' and ${startsIn(query, range)} and ${matches(query, 'c', selection)}`,
     `select date_bin(${width} * interval '1 ms', id_time(c.id), 'epoch'), ${width}, c.change
      from history_changes c join sources s on s.id = c.source_id
-     where ${madeIn(query, 'c.id', prefixOf(selection), range)} and ${matches(query, 'c', selection)}`,
+     where ${madeIn(query, 'c.id', KINDS[selection.kind].prefix, range)} and ${matches(query, 'c', selection)}`,
   ]);
   const { rows } = await db.query<{ start: Date; width: number; total: number }>(
     `select start, width, sum(total)::float8 as total from (${parts.join(' union all ')}) counts group by start, width`,
@@ -99,7 +105,7 @@ async function countRows(db: Queryable, selection: Selection, ranges: Range[]): 
   const counts = ranges.map(
     (range, index) =>
       `select ${index} as index, count(*)::float8 as total from ${rowsOf(selection)}
-       where ${madeIn(query, 'r.id', prefixOf(selection), range)} and ${matches(query, 'r', selection)}`,
+       where ${madeIn(query, 'r.id', KINDS[selection.kind].prefix, range)} and ${matches(query, 'r', selection)}`,
   );
   if (counts.length === 0) return [];
   const { rows } = await db.query<{ index: number; total: number }>(counts.join(' union all '), query.values);
@@ -120,7 +126,7 @@ export async function refine(db: Queryable, selection: Selection, stretches: Cou
   const ends = query.add(settled.map(({ to }) => new Date(to)));
   const around = { from: settled.at(-1)?.from ?? 0, to: settled[0]?.to ?? 0 };
   // Without a filter everyone's rows match.
-  const isFiltered = Object.values(selection.where).some((value) => value !== undefined);
+  const isFiltered = !isUnfiltered(selection);
   const subject = isFiltered ? `c.${KINDS[selection.kind].subject}` : `''`;
   const { rows } = await db.query<{ start: Date; subjects: string[]; total: number }>(
     `select start, array_agg(subject) as subjects, sum(total)::float8 as total from (
@@ -131,7 +137,7 @@ export async function refine(db: Queryable, selection: Selection, stretches: Cou
          union all
          select date_bin('1 hour', id_time(c.id), 'epoch'), ${subject}, c.change
          from history_changes c join sources s on s.id = c.source_id
-         where ${madeIn(query, 'c.id', prefixOf(selection), around)} and ${matches(query, 'c', selection)}
+         where ${madeIn(query, 'c.id', KINDS[selection.kind].prefix, around)} and ${matches(query, 'c', selection)}
        ) counts
        where exists (select from unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) as w(first, after) where start >= first and start < after)
        group by start, subject having sum(total) <> 0
@@ -147,11 +153,12 @@ export async function refine(db: Queryable, selection: Selection, stretches: Cou
 }
 
 /** The ids of a page that is cut from these pieces. */
-async function readIds(
+export async function readIds(
   db: Queryable,
   selection: Selection,
   pieces: Piece[],
   page: { limit: number; offset: number },
+  order: 'asc' | 'desc' = 'desc',
 ): Promise<string[]> {
   const query = new Parameters();
   const isPlain = ({ subjects }: Piece) => subjects === undefined || subjects.length > MANY_SUBJECTS;
@@ -164,14 +171,14 @@ async function readIds(
   const parts = ranges.map((range) => idsIn(query, selection, range));
   if (bySubject.length > 0) parts.push(idsOf(query, selection, bySubject));
   const { rows } = await db.query<{ id: string }>(
-    `select id from (${parts.join(' union all ')}) found order by id desc limit ${query.add(page.limit)} offset ${query.add(page.offset)}`,
+    `select id from (${parts.join(' union all ')}) found order by id ${order} limit ${query.add(page.limit)} offset ${query.add(page.offset)}`,
     query.values,
   );
   return rows.map((row) => row.id);
 }
 
 function idsIn(query: Parameters, selection: Selection, range: Range): string {
-  return `select r.id from ${rowsOf(selection)} where ${madeIn(query, 'r.id', prefixOf(selection), range)} and ${matches(query, 'r', selection)}`;
+  return `select r.id from ${rowsOf(selection)} where ${rowMatches(query, selection, range)}`;
 }
 
 // `offset 0` keeps the inner query as it is: PostgreSQL would rather read the whole range from the first to the last piece
@@ -186,7 +193,7 @@ function idsOf(query: Parameters, selection: Selection, pieces: (Range & { subje
     cross join lateral (
       select r.id from ${rowsOf(selection)}
       where r.${subject} = p.subject collate "C" and r.id >= p.low collate "C" and r.id < p.high collate "C"
-        and ${madeIn(query, 'r.id', prefixOf(selection), rangeOf(pieces))} and ${matches(query, 'r', selection)}
+        and ${rowMatches(query, selection, rangeOf(pieces))}
       offset 0
     ) x`;
 }
@@ -195,38 +202,6 @@ function rangeOf(pieces: Range[]): Range {
   return { from: Math.min(...pieces.map(({ from }) => from)), to: Math.max(...pieces.map(({ to }) => to)) };
 }
 
-/** Rows of a deleted source are invisible. */
-function rowsOf({ kind }: Selection): string {
-  return `${KINDS[kind].table} r join sources s on s.id = r.source_id`;
-}
-
-/** The condition on ids; with it PostgreSQL opens the partitions of those days only. */
-export function madeIn(query: Parameters, column: string, prefix: IdPrefix, { from, to }: Range): string {
-  const high = to === Infinity ? `${prefix}_~` : idFloor(prefix, to);
-  return `${column} >= ${query.add(idFloor(prefix, from))} and ${column} < ${query.add(high)}`;
-}
-
-function prefixOf({ kind }: Selection): IdPrefix {
-  return KINDS[kind].prefix;
-}
-
 function startsIn(query: Parameters, { from, to }: Range): string {
   return `c.start >= ${query.add(new Date(from))} and c.start < ${query.add(new Date(to))}`;
-}
-
-/** The condition on everything but the time. */
-export function matches(query: Parameters, alias: string, { organizationId, where }: Selection): string {
-  const conditions = Object.entries(where).filter(([, value]) => value !== undefined);
-  return [['organization_id', organizationId] as const, ...conditions]
-    .map(([column, value]) => `${alias}.${column} = ${query.add(value)}`)
-    .join(' and ');
-}
-
-/** Collects the values of a statement whose conditions depend on the filters, so that each is planned for its filters. */
-export class Parameters {
-  readonly values: unknown[] = [];
-  /** @returns the `$n` that stands for it */
-  add(value: unknown): string {
-    return `$${this.values.push(value)}`;
-  }
 }

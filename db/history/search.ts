@@ -1,15 +1,21 @@
-// Search in payloads. There is no text index, because it would make storing every webhook more expensive. So payloads are read,
-// newest first, for a limited time. The answer is exact, or it is an error that says how far the search came.
+// Filters that no count tells (a text in payloads or errors, a status code, the route of an event). There is no index for them,
+// because it would make storing every webhook, or recording every attempt, more expensive. So rows are read, newest first, for a
+// limited time. A page is exact, or an error says how far the search came; after a cursor, the answer itself says it.
+import { idFloor } from '../../core/ids.ts';
 import type { Queryable } from '../pool.ts';
-import type { Range } from './cut.ts';
-import { countStretches, madeIn, matches, Parameters, refine, type Selection } from './page.ts';
+import type { Range, Stretch } from './cut.ts';
+import { eventsByDeliveries } from './events-by-deliveries.ts';
+import { countStretches, type Piece, readIds, refine } from './page.ts';
+import { isUnfiltered, KINDS, Parameters, rowMatches, rowsOf, type Selection } from './selection.ts';
 
-/** How long a search may read, ms; a running step is completed. */
+/** How long a search for a page may read, ms; a running step is completed. */
 export const SEARCH_MS = 5000;
-/** Events that one statement reads. */
-const EVENTS_PER_STEP = 10_000;
+/** Rows that one statement reads: of a page, and after a cursor. */
+const ROWS_PER_PAGE_STEP = 10_000;
+const ROWS_PER_NEXT_STEP = 2000;
+const HOUR_MS = 3_600_000;
 
-/** Thrown when a search cannot read all payloads in its time. */
+/** Thrown when a search cannot read all rows in its time. */
 export class SearchTooBroadError extends Error {
   override readonly name = 'SearchTooBroadError';
   /** Everything from this time on was searched. */
@@ -23,17 +29,31 @@ export class SearchTooBroadError extends Error {
   }
 }
 
+/** Start and end of a part of what matches, newest first. */
+export interface Wanted {
+  first: number;
+  end: number;
+}
+
+/** A part of a search. */
+export interface Step {
+  /** After it, everything made from this time on was looked at, ms. */
+  from: number;
+  /** Counts what matches, and gives the wanted ids. */
+  count: (wanted: Wanted) => Promise<{ ids: string[]; total: number }>;
+  /** The newest ids that match. */
+  newest: (limit: number) => Promise<string[]>;
+}
+
 /**
- * Counts the events of a selection whose payload matches, and finds the ids of one page, newest first.
+ * Counts the rows of a selection, and finds the ids of one page, newest first.
  * @param db one snapshot
- * @param pattern LIKE pattern; letter case is ignored
  * @param forMs starts no further step after this time
  * @throws SearchTooBroadError
  */
 export async function searchPage(
   db: Queryable,
   selection: Selection,
-  pattern: string,
   { limit, offset }: { limit: number; offset: number },
   forMs: number = SEARCH_MS,
 ): Promise<{ ids: string[]; total: number }> {
@@ -41,12 +61,9 @@ export async function searchPage(
   const ids: string[] = [];
   let total = 0;
   let searchedFrom: Date | undefined;
-  const pieces = await refine(db, selection, await countStretches(db, selection));
-  for (const step of stepsOf(pieces)) {
+  for await (const step of stepsOf(db, selection, ROWS_PER_PAGE_STEP, Infinity)) {
     if (searchedFrom && performance.now() > giveUpAt) throw new SearchTooBroadError(searchedFrom, total);
-    // Start and end of the page within the matches of this step, newest first.
-    const wanted = { first: place(offset - total), end: place(offset + limit - total) };
-    const found = await search(db, selection, pattern, step, wanted);
+    const found = await step.count({ first: place(offset - total), end: place(offset + limit - total) });
     ids.push(...found.ids);
     total += found.total;
     searchedFrom = new Date(step.from);
@@ -57,35 +74,93 @@ export async function searchPage(
 /** A place in what one step finds, which is far less than an integer of PostgreSQL can hold. */
 const place = (n: number): number => Math.min(Math.max(0, n), 2 ** 30);
 
-/** Joins hours that follow each other into steps of about EVENTS_PER_STEP events; hours in which none matches are left out. */
-function stepsOf(pieces: (Range & { total: number })[]): Range[] {
-  const steps: (Range & { total: number })[] = [];
-  for (const { from, to, total } of pieces) {
-    const newer = steps.at(-1);
-    if (newer && newer.from === to && newer.total + total <= EVENTS_PER_STEP) {
-      newer.from = from;
-      newer.total += total;
-    } else steps.push({ from, to, total });
-  }
-  return steps;
-}
-
-// `case` keeps convert_from away from bytes that are not text, in any order that the planner chooses. Its result has the
-// collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit collation.
-async function search(
+/**
+ * Finds the newest ids of a selection.
+ * @param forMs starts no further step after this time
+ * @returns `searchedFrom`: the time was over; everything from then on was searched, ms
+ */
+export async function searchNewest(
   db: Queryable,
   selection: Selection,
-  pattern: string,
+  limit: number,
+  forMs: number,
+): Promise<{ ids: string[]; searchedFrom: number | null }> {
+  const giveUpAt = performance.now() + forMs;
+  const ids: string[] = [];
+  let searchedFrom: number | null = null;
+  // What is filtered lies among rows that do not match: no more than an hour at a time.
+  const span = isUnfiltered(selection) ? Infinity : HOUR_MS;
+  for await (const step of stepsOf(db, selection, ROWS_PER_NEXT_STEP, span)) {
+    if (ids.length >= limit) break;
+    if (searchedFrom !== null && performance.now() > giveUpAt) return { ids, searchedFrom };
+    ids.push(...(await step.newest(limit - ids.length)));
+    searchedFrom = step.from;
+  }
+  return { ids, searchedFrom: null };
+}
+
+function stepsOf(db: Queryable, selection: Selection, rows: number, spanMs: number): AsyncGenerator<Step> {
+  return selection.delivered ? eventsByDeliveries(db, selection, rows) : throughRows(db, selection, rows, spanMs);
+}
+
+/** Through the rows that the counts cannot rule out: hours in which none matches are left out. */
+async function* throughRows(db: Queryable, selection: Selection, most: number, spanMs: number): AsyncGenerator<Step> {
+  let step: Piece | undefined;
+  for (const stretch of await countStretches(db, selection)) {
+    for (const piece of (await refine(db, selection, [stretch])).flatMap((whole) => cut(whole, most))) {
+      if (step && isOneStep(step, piece, most, spanMs)) {
+        step = { from: piece.from, to: step.to, total: step.total + piece.total };
+      } else {
+        if (step) yield stepOf(db, selection, step);
+        step = piece;
+      }
+    }
+  }
+  if (step) yield stepOf(db, selection, step);
+}
+
+function isOneStep(newer: Stretch, older: Stretch, most: number, spanMs: number): boolean {
+  return newer.from === older.to && newer.total + older.total <= most && newer.to - older.from <= spanMs;
+}
+
+/** Cuts a piece with many rows into parts of its time, newest first. */
+function cut(piece: Piece, most: number): Piece[] {
+  const parts = Math.ceil(piece.total / most);
+  const end = Math.min(piece.to, Math.max(Date.now(), piece.from));
+  const width = Math.floor((end - piece.from) / parts);
+  if (parts < 2 || width < 1) return [piece];
+  return Array.from({ length: parts }, (_, n) => ({
+    ...piece,
+    from: n === parts - 1 ? piece.from : end - (n + 1) * width,
+    to: n === 0 ? piece.to : end - n * width,
+    total: piece.total / parts,
+  }));
+}
+
+function stepOf(db: Queryable, selection: Selection, piece: Piece): Step {
+  return {
+    from: piece.from,
+    count: (wanted) => countIn(db, selection, piece, wanted),
+    newest: (limit) => readIds(db, selection, [piece], { limit, offset: 0 }),
+  };
+}
+
+async function countIn(
+  db: Queryable,
+  selection: Selection,
   range: Range,
-  wanted: { first: number; end: number },
+  wanted: Wanted,
 ): Promise<{ ids: string[]; total: number }> {
   const query = new Parameters();
+  const first = query.add(wanted.first + 1);
+  const end = query.add(wanted.end);
   const { rows } = await db.query<{ ids: string[] | null; total: number }>(
-    `select count(*) as total, (array_agg(r.id order by r.id desc))[${query.add(wanted.first + 1)}::int:${query.add(wanted.end)}::int] as ids
-     from events r join sources s on s.id = r.source_id join event_payloads p on p.event_id = r.id
-     where ${madeIn(query, 'r.id', 'evt', range)} and ${madeIn(query, 'p.event_id', 'evt', range)} and ${matches(query, 'r', selection)}
-       and case when p.is_text then convert_from(p.body, 'UTF8') collate "default" ilike ${query.add(pattern)} else false end`,
+    `select count(*) as total, (array_agg(r.id order by r.id desc))[${first}::int:${end}::int] as ids
+     from ${rowsOf(selection)} where ${rowMatches(query, selection, range)}`,
     query.values,
   );
   return { ids: rows[0]?.ids ?? [], total: rows[0]?.total ?? 0 };
 }
+
+/** A cursor from which a search goes on. */
+export const cursorAt = ({ kind }: Selection, ms: number): string => idFloor(KINDS[kind].prefix, ms);

@@ -1,9 +1,22 @@
 // Reads the issues of an organization, and changes their states.
 // Rules: ISS-08, ISS-10.
 import type { Issue, IssueKind, IssueState } from '../../core/issues.ts';
+import { type Found, type Part, readPart } from '../history/part.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
 
+/** An issue with the names of what it names, as they are now; null when it names none, or that was deleted. */
+export interface NamedIssue extends Issue {
+  sourceName: string | null;
+  routeName: string | null;
+  destinationName: string | null;
+}
+
+const nameIn = (table: string, id: string): string =>
+  `(select name from ${table} n where n.id = issues.${id} and n.organization_id = issues.organization_id)`;
+
 const COLUMNS = `
+${nameIn('sources', 'source_id')} as "sourceName", ${nameIn('routes', 'route_id')} as "routeName",
+${nameIn('destinations', 'destination_id')} as "destinationName",
 id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId", destination_id as "destinationId", cause,
 state, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", count, sample_event_id as "sampleEventId",
 sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at as "resolvedAt", changed_at as "changedAt"`;
@@ -22,26 +35,33 @@ from issues where organization_id = $1 and ($2::text is null or state = $2) and 
   and ($4::text is null or source_id = $4 or route_id in (select id from routes where organization_id = $1 and source_id = $4))
   and ($5::text is null or route_id = $5) and ($6::text is null or destination_id = $6)`;
 
-/** One page, the one that opened last first, and how many match in all. */
+/** A part of them, the one that opened last first. */
 export async function listIssues(
   pool: Pool,
   organizationId: string,
   { state, kind, sourceId, routeId, destinationId }: IssueFilter,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<{ issues: Issue[]; total: number }> {
+  part: Part,
+): Promise<Omit<Found, 'ids'> & { issues: NamedIssue[] }> {
   const values = [organizationId, ...[state, kind, sourceId, routeId, destinationId].map((value) => value ?? null)];
   return inSnapshot(pool, async (db) => {
-    const { rows: counted } = await db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values);
-    const { rows: issues } = await db.query<Issue>(
-      `select ${COLUMNS} ${MATCHING} order by id desc limit $7 offset $8`,
-      [...values, limit, offset],
-    );
-    return { issues, total: counted[0]?.total ?? 0 };
+    const { items, ...found } = await readPart(part, {
+      total: async () =>
+        (await db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values)).rows[0]?.total ?? 0,
+      items: async (after, limit, offset) =>
+        (
+          await db.query<NamedIssue>(
+            `select ${COLUMNS} ${MATCHING} and ($7::text is null or id < $7) order by id desc limit $8 offset $9`,
+            [...values, after, limit, offset],
+          )
+        ).rows,
+      cursorOf: ({ id }) => id,
+    });
+    return { issues: items, ...found };
   });
 }
 
-export async function findIssue(db: Queryable, organizationId: string, id: string): Promise<Issue | null> {
-  const { rows } = await db.query<Issue>(`select ${COLUMNS} from issues where organization_id = $1 and id = $2`, [
+export async function findIssue(db: Queryable, organizationId: string, id: string): Promise<NamedIssue | null> {
+  const { rows } = await db.query<NamedIssue>(`select ${COLUMNS} from issues where organization_id = $1 and id = $2`, [
     organizationId,
     id,
   ]);
@@ -65,6 +85,6 @@ export async function changeIssue(
   organizationId: string,
   id: string,
   state: IssueState,
-): Promise<Issue | null> {
-  return (await db.query<Issue>(CHANGE, [organizationId, id, state])).rows[0] ?? null;
+): Promise<NamedIssue | null> {
+  return (await db.query<NamedIssue>(CHANGE, [organizationId, id, state])).rows[0] ?? null;
 }

@@ -1,12 +1,11 @@
 // The pages of a replay: each is one transaction that creates deliveries and moves the replay's row on, so a crash at any
 // point neither loses nor doubles an event. What goes where is found out before, because schemas may take long to validate: no
 // lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing is created.
+import { boundTime, idAfter } from '../../core/ids.ts';
 import { pageSize, type ReplayProgress } from '../../core/event-replay.ts';
 import {
-  boundTime,
   type EventReplayKey,
   type EventSelection,
-  idAfter,
   REPLAY_LEASE_SECONDS,
   SELECTED,
   selectedValues,
@@ -219,6 +218,8 @@ function progressOf(replay: ReplayRow): ReplayProgress {
     deliveriesCreated: replay.deliveriesCreated,
     eventsExpired: replay.eventsExpired,
     eventsUnroutable: replay.eventsUnroutable,
-    replayedUntil: replay.started ? (boundTime(replay.nextId)?.toISOString() ?? null) : null,
+    replayedUntil: replay.started ? timeText(boundTime(replay.nextId)) : null,
   };
 }
+
+const timeText = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -2,7 +2,7 @@
 // their pages.
 // Rules: RPL-12, RPL-13.
 import { errorText } from '../../core/clean-text.ts';
-import { idTime, isId, newId } from '../../core/ids.ts';
+import { idAfter, newId } from '../../core/ids.ts';
 import { isStatementTimeout } from '../database-errors.ts';
 import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
@@ -29,15 +29,6 @@ export interface EventSelection {
   endId: string;
   /** Stored by then, by the clock of the database. */
   requestedAt: Date;
-}
-
-/** An upper bound, not part of it, of the range of ids that ends with this id. */
-export const idAfter = (id: string): string => `${id}!`;
-
-/** The time of such a bound, or of an id; null for one that stands before every id. */
-export function boundTime(bound: string): Date | null {
-  const id = bound.replace(/!$/, '');
-  return isId('evt', id) ? new Date(idTime(id)) : null;
 }
 
 /**

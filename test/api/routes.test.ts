@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 
 describe('Routes', () => {
   let organization: TestOrganization;
@@ -279,6 +279,29 @@ describe('Routes', () => {
         probeSuccessCount: 0,
         probeSuccessThreshold: 3,
       });
+    });
+    it('is a filter of the list', async () => {
+      const own = await createOrganization();
+      const destination = await makeDestination(own);
+      const [never, open, half, closed] = await Promise.all(
+        Array.from({ length: 4 }, async () => makeRoute(own, (await makeSource(own)).id, [destination.id])),
+      );
+      for (const [route, state] of [
+        [open, 'open'],
+        [half, 'half_open'],
+        [closed, 'closed'],
+      ] as const) {
+        await testPool().query(
+          `insert into circuits (route_id, organization_id, state, opened_at, version) values ($1, $2, $3, now(), 1)`,
+          [route?.id, own.id, state],
+        );
+      }
+      const found = async (query: string) => (await own.api.list(`/api/routes?${query}`)).data.map(({ id }) => id);
+      expect(await found('circuitState=open')).to.deep.equal([open?.id]);
+      expect(await found('circuitState=half_open')).to.deep.equal([half?.id]);
+      expect(await found('circuitState=closed')).to.have.members([never?.id, closed?.id]);
+      expect(await found('circuitState=open&enabled=false')).to.deep.equal([]);
+      expectInvalid(await own.api.request('GET', '/api/routes?circuitState=broken'), 'circuitState');
     });
     it('is closed after a reset', async () => {
       const result = await organization.api.post(`/api/routes/${(await freshRoute()).id}/reset-circuit`);

@@ -81,6 +81,26 @@ describe('A team with nothing but the command line', () => {
     expect(await cli.ok('deliveries', 'list', '--route', 'Slowly', '--destination', 'Slow')).to.match(
       /dlv_\w+ +retrying +1 +500/,
     );
+    const both = ['--source', 'slow', '--status', 'retrying,failed', '--code-class', '5xx', '--code', '500'];
+    const byCursor = await cli.run([
+      'deliveries',
+      'list',
+      ...both,
+      '--lane',
+      'workflow',
+      '--error',
+      '500',
+      '--cursor',
+      'first',
+    ]);
+    expect(byCursor.code, byCursor.stderr).to.equal(0);
+    expect(byCursor.stdout)
+      .to.include(first.id)
+      .and.to.match(/ Slow +/);
+    expect(byCursor.stderr).to.include('these are the last');
+    expect((await cli.run(['deliveries', 'list', '--cursor', 'first', '--page', '2'])).stderr).to.include('--page');
+    const events = await cli.run(['events', 'list', '--route', 'Slowly', '--destination', 'Slow', '--cursor', 'first']);
+    expect(events.stdout, events.stderr).to.match(/evt_\w+ +slow/);
     await cli.ok('deliveries', 'retry', first.id);
     await until('it is delivered', async () => (await cli.ok('deliveries', 'show', first.id)).includes('delivered'));
     expect(await cli.ok('deliveries', 'replay', first.id)).to.match(/\S/);

@@ -251,6 +251,32 @@ describe('The client', () => {
       expect(fetched).to.have.lengthOf(2);
     });
 
+    it('goes by cursor through a list that has one, whatever arrives meanwhile', async () => {
+      const source = await client.createSource({ body: { name: 'Arriving', slug: 'arriving' } });
+      const send = async () => {
+        const answer = await fetch(source.webhookUrl, { method: 'POST', body: '{}' });
+        return ((await answer.json()) as { eventId: string }).eventId;
+      };
+      const sent: string[] = [];
+      for (let n = 0; n < 5; n++) sent.unshift(await send());
+      const found: string[] = [];
+      for await (const event of client.each('listEvents', { sourceId: source.id, pageSize: 2 })) {
+        found.push(event.id);
+        await send();
+      }
+      expect(found).to.deep.equal(sent);
+      const part = await client.listEvents({ sourceId: source.id, cursor: 'first', pageSize: 3, withTotal: true });
+      expect(part.data).to.have.lengthOf(3);
+      expect(part.pagination).to.include({ total: 10, nextCursor: part.data[2]?.id });
+      const page = await client.listEvents({
+        sourceId: source.id,
+        status: ['delivered', 'failed'],
+        page: 2,
+        pageSize: 4,
+      });
+      expect(page.pagination).to.deep.equal({ total: 10, page: 2, pageSize: 4 });
+    });
+
     it('gives an item that moved to the next page once', async () => {
       const names: string[] = [];
       for await (const filter of client.each('listFilters', { pageSize: 4 })) {

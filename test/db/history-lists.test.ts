@@ -8,10 +8,12 @@ import { createLog } from '../../core/log.ts';
 import { readSettings } from '../../core/config.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery/delivery-commands.ts';
-import { listEvents } from '../../db/history/events.ts';
+import { eventSelection, listEvents } from '../../db/history/events.ts';
 import { listDeliveries } from '../../db/history/deliveries.ts';
+import { type DeliveryFilter, deliverySelection } from '../../db/history/delivery-filter.ts';
 import { lateBound, settingLate } from '../../db/history/late.ts';
-import { findPage, type Selection } from '../../db/history/page.ts';
+import { findPage } from '../../db/history/page.ts';
+import type { Selection } from '../../db/history/selection.ts';
 import { SearchTooBroadError, searchPage } from '../../db/history/search.ts';
 import { settledBefore, settleHistory } from '../../db/history/settle.ts';
 import { DAY_MS, dropPartitionsBefore } from '../../db/retention/partitions.ts';
@@ -26,7 +28,7 @@ import {
   type StoredEvent,
   storeEvent,
 } from '../support/history.ts';
-import { agrees, selections } from '../support/recount.ts';
+import { agrees, agreesByCursor, selections } from '../support/recount.ts';
 
 const HOUR = 3_600_000;
 const DAYS = 3;
@@ -168,7 +170,7 @@ describe('Lists of history', () => {
   });
 
   it('search payloads exactly, or say how far they came', async () => {
-    const selection: Selection = { kind: 'event', organizationId: owner.organizationId, where: {} };
+    const selection = eventSelection(owner.organizationId, { payloadPattern: '%kind 1%' });
     const { rows } = await pool.query<{ id: string }>(
       `select e.id from events e join sources s on s.id = e.source_id join event_payloads p on p.event_id = e.id
        where e.organization_id = $1 and convert_from(p.body, 'UTF8') like '%Kind 1%' order by e.id desc`,
@@ -177,13 +179,11 @@ describe('Lists of history', () => {
     expect(rows.length).to.be.above(20);
     const expected = rows.map(({ id }) => id);
     for (const page of PAGES) {
-      const found = await inSnapshot(pool, (db) => searchPage(db, selection, '%kind 1%', page));
+      const found = await inSnapshot(pool, (db) => searchPage(db, selection, page));
       expect(found.total).to.equal(expected.length);
       expect(found.ids).to.deep.equal(expected.slice(page.offset, page.offset + page.limit));
     }
-    const tooLong = await inSnapshot(pool, (db) =>
-      searchPage(db, selection, '%kind 1%', { limit: 5, offset: 0 }, -1),
-    ).then(
+    const tooLong = await inSnapshot(pool, (db) => searchPage(db, selection, { limit: 5, offset: 0 }, -1)).then(
       () => null,
       (error: unknown) => error,
     );
@@ -191,8 +191,79 @@ describe('Lists of history', () => {
     const { searchedFrom, found } = tooLong as SearchTooBroadError;
     // What the message says to ask for is answered, and is what was found.
     const narrowed = { ...selection, from: searchedFrom };
-    const answer = await inSnapshot(pool, (db) => searchPage(db, narrowed, '%kind 1%', { limit: 500, offset: 0 }));
+    const answer = await inSnapshot(pool, (db) => searchPage(db, narrowed, { limit: 500, offset: 0 }));
     expect(answer.total).to.equal(found);
+  });
+
+  it('go on after a cursor, whatever is stored meanwhile', async () => {
+    for (const [n, selection] of selections(owner).entries()) {
+      await inSnapshot(pool, (db) => agreesByCursor(db, selection, { limit: [3, 17, 100][n % 3] ?? 3 }));
+    }
+    const { organizationId } = owner;
+    const first = await listEvents(pool, organizationId, {}, { limit: 5, after: null, withTotal: false });
+    const before = await listEvents(pool, organizationId, {}, { limit: 10, offset: 0 });
+    await storeEvent(pool, owner, any(owner.routes), { receivedAt: new Date(), statuses: ['pending'] });
+    const second = await listEvents(pool, organizationId, {}, { limit: 5, after: first.next, withTotal: false });
+    expect([...first.events, ...second.events].map(({ id }) => id)).to.deep.equal(before.events.map(({ id }) => id));
+    expect(first.total).to.equal(null);
+  });
+
+  it('find deliveries by what their latest attempt was answered', async () => {
+    const [route] = owner.routes;
+    const filters: [DeliveryFilter, plain: string][] = [
+      [{ statusCode: 500 }, 'r.status_code = 500'],
+      [{ codeClass: '5xx' }, 'r.status_code >= 500 and r.status_code < 600'],
+      [{ codeClass: '2xx', sourceId: route?.sourceId }, 'r.status_code / 100 = 2'],
+      [{ codeClass: 'none' }, 'r.status_code is null and r.attempt_count > 0'],
+      [{ errorPattern: '%ANSWERED%' }, `lower(r.error) like '%answered%'`],
+      [{ errorPattern: '%a test%', status: ['delivered', 'cancelled'] }, `r.error like '%a test%'`],
+      [{ errorPattern: '%a test%', status: ['delivered'] }, `r.error like '%a test%'`],
+      [{ lane: 'express' }, `r.lane = 'express'`],
+    ];
+    for (const [filter, plain] of filters) {
+      const selection = deliverySelection(owner.organizationId, filter);
+      const where = { ...selection.where, status: filter.status };
+      for (const forMs of [1000, -1]) {
+        await inSnapshot(pool, (db) => agreesByCursor(db, selection, { limit: 7, forMs, plain, where }));
+      }
+    }
+    expect(
+      await inSnapshot(pool, (db) =>
+        searchPage(
+          db,
+          deliverySelection(owner.organizationId, { codeClass: '5xx' }),
+          PAGES[0] ?? { limit: 1, offset: 0 },
+        ),
+      ),
+    )
+      .to.have.property('total')
+      .above(10);
+  });
+
+  it('find events by where they were delivered, replays and failovers included', async () => {
+    for (const whose of [owner, other]) {
+      const [route] = whose.routes;
+      const range = { from: new Date(Date.now() - 61 * HOUR), to: new Date(Date.now() - 2 * HOUR - 777) };
+      const filters = [
+        { routeId: route?.id },
+        { destinationId: route?.destinationIds[0] },
+        { destinationId: route?.failoverId },
+        { routeId: route?.id, destinationId: route?.destinationIds.at(-1) },
+        { routeId: 'rte_unknown' },
+        { routeId: route?.id, status: ['failed', 'partial'] },
+        { destinationId: route?.destinationIds[0], ...range },
+        { destinationId: route?.failoverId, ...range },
+        { routeId: route?.id, sourceId: 'src_unknown' },
+      ];
+      for (const filter of filters) {
+        const selection = eventSelection(whose.organizationId, filter);
+        await inSnapshot(pool, (db) => agreesByCursor(db, selection, { limit: 9 }));
+        await inSnapshot(pool, (db) => agreesByCursor(db, selection, { limit: 9, forMs: -1 }));
+      }
+      const both = eventSelection(whose.organizationId, { routeId: route?.id, payloadPattern: '%kind 1%' });
+      const plain = `exists (select from event_payloads p where p.event_id = r.id and convert_from(p.body, 'UTF8') like '%Kind 1%')`;
+      await inSnapshot(pool, (db) => agreesByCursor(db, both, { limit: 9, plain }));
+    }
   });
 
   it('agree after a source is deleted, while its rows go, and after they are gone', async () => {
@@ -278,7 +349,10 @@ describe('Lists of history', () => {
       case 0:
         return;
       case 1:
-        await recordOutcome(pool, event, first, { status: 'failed' });
+        await recordOutcome(pool, event, first, {
+          status: 'failed',
+          error: openError(ownWords`The receiver answered 500`),
+        });
         await createReplays(pool, { organizationId, eventIds: [event.id] });
         return;
       case 2:
@@ -299,8 +373,9 @@ describe('Lists of history', () => {
         await deleteEvent(pool, organizationId, event.id);
         return;
       default:
-        await recordOutcome(pool, event, first, { status: 'delivered' });
-        if (second) await recordOutcome(pool, event, second, { status: n % 2 === 0 ? 'failed' : 'delivered' });
+        await recordOutcome(pool, event, first, { status: 'delivered', statusCode: 201 });
+        if (second && n % 4 === 0) await recordOutcome(pool, event, second, { status: 'retrying', statusCode: null });
+        else if (second) await recordOutcome(pool, event, second, { status: n % 2 === 0 ? 'failed' : 'delivered' });
     }
   }
 

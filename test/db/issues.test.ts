@@ -278,6 +278,35 @@ describe('issues in PostgreSQL', function () {
     expect(left.total, 'nothing can say that these have recovered').to.equal(MAX_ISSUES);
   });
 
+  it('are listed by cursor, whatever opens meanwhile', async () => {
+    const all = await destinations(5);
+    for (const id of all) await fail(id, 1, 'HTTP_410', true);
+    const before = (await issues()).map(({ id }) => id);
+    expect(before).to.have.length(5);
+    const part = (after: string | null, withTotal = false) =>
+      listIssues(pool, owner.organizationId, {}, { limit: 2, after, withTotal });
+    const first = await part(null, true);
+    expect(first).to.include({ total: 5, next: before[1] });
+    const [late] = await destinations(1);
+    await fail(late, 1, 'HTTP_410', true);
+    const second = await part(first.next);
+    const third = await part(second.next);
+    const shown = [first, second, third].flatMap((found) => found.issues.map(({ id }) => id));
+    expect(shown).to.deep.equal(before);
+    expect([second.total, third.next]).to.deep.equal([null, null]);
+    const [issue] = first.issues;
+    expect(issue).to.include({ sourceName: null, routeName: 'Orders', destinationName: issue?.destinationId });
+    await pool.query('delete from destinations where id = $1', [issue?.destinationId]);
+    expect(await findIssue(pool, owner.organizationId, issue?.id ?? '')).to.include({ destinationName: null });
+    const ofOther = await listIssues(
+      pool,
+      (await addOwner(pool)).organizationId,
+      {},
+      { limit: 2, after: null, withTotal: true },
+    );
+    expect(ofOther).to.deep.include({ issues: [], total: 0, next: null });
+  });
+
   it('are of one organization only', async () => {
     const [destination] = await destinations(1);
     await fail(destination, 1, 'HTTP_500', true);

@@ -52,6 +52,7 @@ describe('issues @lanes', function () {
       const opened = await issues.untilOpen({ routeId: route.id });
       expect(opened).to.include({ kind: 'delivery_failing', cause: 'HTTP_500', count: 1, sourceId: null });
       expect(opened).to.include({ destinationId: destination.id, routeId: route.id, resolvedAt: null });
+      expect(opened).to.include({ source: null }).and.to.have.nested.property('route.id', route.id);
       expect(opened).to.include({ sampleDeliveryId: first.id, sampleEventId: first.eventId });
       const second = await failed(source);
       const counted = await issues.untilCounted(opened.id, 2);

@@ -58,7 +58,7 @@ describe('The audit log of one record', function () {
           expect(total).to.equal(ABOUT_IT);
           expect(await rowsRead(db)).to.be.lessThan(100);
           const none = await listAuditRecords(db, mine, { recordId: record, action: 'deleteSource' }, PAGE);
-          expect(none).to.deep.equal({ records: [], total: 0 });
+          expect(none).to.deep.include({ records: [], total: 0 });
         }),
       ));
   }
@@ -67,7 +67,7 @@ describe('The audit log of one record', function () {
     actingFor(mine, async () => {
       const db = pools.tenants;
       const foreign = await listAuditRecords(db, theirs, { recordId: record }, PAGE);
-      expect(foreign).to.deep.equal({ records: [], total: 0 });
+      expect(foreign).to.deep.include({ records: [], total: 0 });
       const { rows } = await db.query<{ id: string }>('select audit_records_about($1) as id order by 1', [record]);
       expect(rows.map(({ id }) => id)).to.deep.equal(['aud_1', 'aud_2', 'aud_3']);
     }));

@@ -247,6 +247,21 @@ describe('The audit log, read', () => {
       expect(await actions('page=2&pageSize=4')).to.deep.equal(['updateFilter', 'createFilter']);
     });
 
+    it('goes on after a cursor', async () => {
+      type Part = { data: AuditRecord[]; pagination: { nextCursor: string | null; total?: number } };
+      const found: string[] = [];
+      let cursor: string | null = 'first';
+      while (cursor !== null) {
+        const part: Part = await other.api.get<Part>(`/api/audit?pageSize=4&cursor=${cursor}`);
+        found.push(...part.data.map(({ action }) => action));
+        cursor = part.pagination.nextCursor;
+      }
+      expect(found).to.deep.equal(await actions(''));
+      const { pagination } = await other.api.get<Part>('/api/audit?cursor=first&withTotal=true&pageSize=1');
+      expect(pagination.total).to.equal(6);
+      expect((await other.api.request('GET', `/api/audit?cursor=${newId('aud')}`)).status).to.equal(400);
+    });
+
     it('is filtered by record, action, kind, outcome, key and time', async () => {
       expect(await actions(`recordId=${filter.id}`)).to.deep.equal(['updateFilter', 'createFilter']);
       expect(await actions(`recordId=${newId('src')}`)).to.deep.equal([]);

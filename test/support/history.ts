@@ -130,6 +130,7 @@ export interface RecordedOutcome {
   /** Null: there was no answer. */
   statusCode?: number | null;
   failoverId?: string;
+  error?: AttemptResult['error'];
 }
 
 /** Records an attempt as a worker does. @returns the failover delivery, when there is one */
@@ -150,7 +151,7 @@ export function attemptResult(
   delivery: { id: string; destinationId: string },
   { status, attempt = 1, completedAt = new Date(), latency = 20, failoverId, ...outcome }: RecordedOutcome,
 ): AttemptResult {
-  const { statusCode = status === 'delivered' ? 200 : 500 } = outcome;
+  const { statusCode = status === 'delivered' ? 200 : 500, error = null } = outcome;
   const nextId = newId('dlv');
   return {
     deliveryId: delivery.id,
@@ -158,7 +159,7 @@ export function attemptResult(
     attemptNumber: attempt,
     deliveryStatus: status,
     statusCode,
-    error: null,
+    error,
     latency,
     latencyClass: statusCode === null ? null : latencyClass(latency),
     startedAt: completedAt,

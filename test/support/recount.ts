@@ -1,7 +1,10 @@
 // The lists beside a plain recount of the rows: which lists, and whether they agree.
 import { expect } from 'chai';
 import { idRange } from '../../db/history/events.ts';
-import { findPage, type Selection } from '../../db/history/page.ts';
+import { findPart } from '../../db/history/next.ts';
+import { findPage } from '../../db/history/page.ts';
+import type { Found } from '../../db/history/part.ts';
+import type { Selection } from '../../db/history/selection.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { HistoryOwner } from './history.ts';
 
@@ -29,6 +32,7 @@ export function selections({ organizationId, routes }: HistoryOwner): Selection[
     { routed: true },
     { source_id: route?.sourceId, routed: false },
     { routed: true, status: 'delivered' },
+    { status: ['failed', 'partial'] },
   ];
   const ofDeliveries = [
     {},
@@ -47,6 +51,9 @@ export function selections({ organizationId, routes }: HistoryOwner): Selection[
       'skipped',
       'cancelled',
     ].map((status) => ({ status })),
+    { status: ['failed', 'retrying', 'schema_failed'] },
+    { source_id: route?.sourceId },
+    { source_id: route?.sourceId, status: ['failed', 'pending'] },
     { route_id: route?.id, status: 'failed' },
     { destination_id: route?.destinationIds[0], status: 'delivered' },
   ];
@@ -62,18 +69,59 @@ export async function agrees(
   selection: Selection,
   page: { limit: number; offset: number },
 ): Promise<void> {
-  const { kind, organizationId, where } = selection;
-  const [low, high] = idRange(kind === 'event' ? 'evt' : 'dlv', selection);
-  const filters = Object.entries(where).filter(([, value]) => value !== undefined);
-  const { rows } = await db.query<{ id: string }>(
-    `select r.id from ${kind === 'event' ? 'events' : 'deliveries'} r join sources s on s.id = r.source_id
-     where r.organization_id = $1 and r.id >= $2 and r.id < $3 ${filters.map(([column], n) => `and r.${column} = $${n + 4}`).join(' ')}
-     order by r.id desc`,
-    [organizationId, low, high, ...filters.map(([, value]) => value)],
-  );
-  const expected = rows.map(({ id }) => id);
+  const expected = await recount(db, selection);
   const found = await findPage(db, selection, page);
   const what = `${JSON.stringify(selection)} ${JSON.stringify(page)}`;
   expect(found.total, what).to.equal(expected.length);
   expect(found.ids, what).to.deep.equal(expected.slice(page.offset, page.offset + page.limit));
+}
+
+/**
+ * Goes through a list by cursor.
+ * @param plain the condition of the selection's `also` on a row `r`, written another way; `where` is recounted instead of the selection's
+ * @param forMs how long one part is searched for
+ * @throws when it is not what the rows say
+ */
+export async function agreesByCursor(
+  db: Queryable,
+  selection: Selection,
+  { limit, forMs = 1000, plain, where }: { limit: number; forMs?: number; plain?: string; where?: Selection['where'] },
+): Promise<void> {
+  const expected = await recount(db, { ...selection, where: where ?? selection.where }, plain);
+  const what = `${JSON.stringify(selection)} by ${limit}`;
+  const ids: string[] = [];
+  let after: string | null = null;
+  do {
+    const part: Found = await findPart(db, selection, { limit, after, withTotal: true }, forMs);
+    expect(part.total, what).to.equal(expected.length);
+    expect(part.ids.length, what).to.be.at.most(limit);
+    // Only a search whose time was over may give fewer before the end.
+    if (part.next !== null && part.searchedUntil === null) expect(part.ids, what).to.have.length(limit);
+    if (part.next !== null && after !== null) expect(part.next < after, `${what}: a cursor goes on`).to.equal(true);
+    ids.push(...part.ids);
+    after = part.next;
+  } while (after !== null);
+  expect(ids, what).to.deep.equal(expected);
+}
+
+/** What a list has, by one plain statement. */
+async function recount(db: Queryable, selection: Selection, plain = 'true'): Promise<string[]> {
+  const { kind, organizationId, where, delivered } = selection;
+  const [low, high] = idRange(kind === 'event' ? 'evt' : 'dlv', selection);
+  const values: unknown[] = [organizationId, low, high];
+  const equal = (alias: string, columns: object) =>
+    Object.entries(columns)
+      .filter(([, value]) => value !== undefined)
+      .map(([column, value]) => ` and ${alias}.${column} = any($${values.push([value].flat())})`)
+      .join('');
+  const conditions = equal('r', where);
+  const ofDelivery =
+    delivered && `and exists (select from deliveries d where d.event_id = r.id ${equal('d', delivered)})`;
+  const { rows } = await db.query<{ id: string }>(
+    `select r.id from ${kind === 'event' ? 'events' : 'deliveries'} r join sources s on s.id = r.source_id
+     where r.organization_id = $1 and r.id >= $2 and r.id < $3 ${conditions} ${ofDelivery ?? ''} and (${plain})
+     order by r.id desc`,
+    values,
+  );
+  return rows.map(({ id }) => id);
 }
