@@ -44,9 +44,9 @@ describe('torture', function () {
   });
 
   it('plans the same faults for the same seed, and every kind before any comes again', () => {
-    const plan = planRounds(SEED, 60, RECEIVERS);
-    expect(planRounds(SEED, 60, RECEIVERS)).to.deep.equal(plan);
-    expect(planRounds(SEED + 1, 60, RECEIVERS)).not.to.deep.equal(plan);
+    const plan = planRounds(SEED, 60, RECEIVERS, 2);
+    expect(planRounds(SEED, 60, RECEIVERS, 2)).to.deep.equal(plan);
+    expect(planRounds(SEED + 1, 60, RECEIVERS, 2)).not.to.deep.equal(plan);
     const faults = plan.flatMap((round) => round.faults);
     expect(faults).to.have.length(60);
     expect(new Set(faults.slice(0, FAULT_KINDS.length).map((fault) => fault.kind)).size).to.equal(FAULT_KINDS.length);
@@ -56,11 +56,26 @@ describe('torture', function () {
     }
   });
 
+  it('plans faults for each of as many workers as there are', () => {
+    const faults = planRounds(SEED, 300, RECEIVERS, 4).flatMap((round) => round.faults);
+    const hit = new Set(faults.filter(({ kind }) => kind.startsWith('worker')).map(({ target }) => target));
+    expect([...hit].sort()).to.deep.equal(['worker-1', 'worker-2', 'worker-3', 'worker-4']);
+  });
+
   it('refuses options that it does not have or cannot use', () => {
-    for (const args of [['--lane=fast'], ['--faults=many'], ['--seed=-1'], ['--rate=0'], ['--event=5']]) {
-      expect(() => readOptions(args), args.join()).to.throw(/--?(lane|faults|seed|rate|event)/);
+    for (const args of [
+      ['--lane=fast'],
+      ['--faults=many'],
+      ['--seed=-1'],
+      ['--rate=0'],
+      ['--event=5'],
+      ['--workers=0'],
+    ]) {
+      expect(() => readOptions(args), args.join()).to.throw(/--?(lane|faults|seed|rate|event|workers)/);
     }
-    expect(readOptions(['--seed=7', '--lane=express'])).to.include({ seed: 7, faults: 200, events: 10_000 });
+    expect(readOptions(['--seed=7', '--lane=express'])).to.include({
+      ...{ seed: 7, faults: 200, events: 10_000, workers: 2 },
+    });
     expect(readOptions([]).lanes).to.deep.equal(['workflow', 'express']);
     expect(readOptions(['--lane=adaptive']).lanes).to.deep.equal(['adaptive']);
   });

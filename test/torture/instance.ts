@@ -1,4 +1,4 @@
-// Hookyard as it is tortured: PostgreSQL, Temporal, two API and two worker processes, all on free ports of this machine.
+// Hookyard as it is tortured: PostgreSQL, Temporal, two API and some worker processes, all on free ports of this machine.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ManagementCall, managementCaller } from '../../bench/support/call.ts';
@@ -9,13 +9,14 @@ import { startService } from '../../local/process.ts';
 import { launchRole } from '../../local/role.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { Part } from './parts.ts';
+import { namesOfWorkers } from './schedule.ts';
 
 // An attempt may take 15 s to end, and what it leaves a little more.
 const STOP_GRACE_MS = 20_000;
 const ENCRYPTION_KEY_BYTES = 32;
 
 export interface Instance {
-  /** By name: api-1, api-2, worker-1, worker-2, temporal, postgres. */
+  /** By name: api-1, api-2, worker-1 and so on, temporal, postgres. */
   parts: Map<string, Part>;
   urls: string[];
   databaseUrl: string;
@@ -27,15 +28,19 @@ export interface Instance {
   stop(): Promise<void>;
 }
 
+interface InstanceOptions {
+  dataDir: string;
+  /** How many worker processes. */
+  workers: number;
+  signal: AbortSignal;
+  log: (line: string) => void;
+}
+
 /**
  * Starts everything.
  * @throws StartupError; what was started has ended then
  */
-export async function startInstance(
-  dataDir: string,
-  signal: AbortSignal,
-  log: (line: string) => void,
-): Promise<Instance> {
+export async function startInstance({ dataDir, workers, signal, log }: InstanceOptions): Promise<Instance> {
   const stack = await startStack({ dataDir, postgresPort: 0, temporalPort: 0, uiPort: null, signal, log: () => {} });
   const parts = new Map<string, Part>();
   const stop = async () => {
@@ -48,7 +53,7 @@ export async function startInstance(
       const service = stack[name];
       if (service) parts.set(name, new Part(name, service, log));
     }
-    return { ...(await startRoles(stack, parts, log)), parts, stop };
+    return { ...(await startRoles(stack, parts, workers, log)), parts, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -57,22 +62,23 @@ export async function startInstance(
 
 const isRole = (name: string) => /^(api|worker)-/.test(name);
 
-async function startRoles(stack: Stack, parts: Map<string, Part>, log: (line: string) => void) {
+async function startRoles(stack: Stack, parts: Map<string, Part>, workers: number, log: (line: string) => void) {
   const token = newToken();
   const env = roleEnvironment(stack, token);
   const { organization } = await prepareDatabase(readSettings(env), stack.databaseUrl);
   const ports = await freePorts(2);
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);
-  const start = async (role: 'api' | 'worker', number: number) => {
-    const label = `${role}-${number}`;
-    const own = { ...env, HOOKYARD_PORT: String(ports[number - 1]) };
+  const start = async (label: string) => {
+    const role = label.startsWith('api') ? 'api' : 'worker';
+    // A worker has no use for it.
+    const own = { ...env, HOOKYARD_PORT: String(ports[label === 'api-2' ? 1 : 0]) };
     const service = await startService(
       async () => (await launchRole({ name: role, label, dataDir: stack.dataDir, env: own })).child,
       (child) => child.stop('SIGTERM', STOP_GRACE_MS),
     );
     parts.set(label, new Part(label, service, log));
   };
-  const started = await Promise.allSettled([start('api', 1), start('api', 2), start('worker', 1), start('worker', 2)]);
+  const started = await Promise.allSettled(['api-1', 'api-2', ...namesOfWorkers(workers)].map(start));
   for (const result of started) if (result.status === 'rejected') throw result.reason;
   return {
     urls,

@@ -1,4 +1,4 @@
-// npm run torture [-- --minutes 60 --events 10000 --faults 200 --seed 1 --lane both --rate 10]: kills, freezes and cuts anything
+// npm run torture [-- --minutes 60 --events 10000 --faults 200 --seed 1 --lane both --rate 10 --workers 2]: kills, freezes and cuts anything
 // at any moment, and shows that every acknowledged event is delivered or visibly failed. docs/torture.md says what is done.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,6 +3,9 @@ import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { LANE_SETTINGS, LANES, type LaneSetting } from '../../core/lane.ts';
 
+// With the connections of each, PostgreSQL takes no more.
+const MOST_WORKERS = 8;
+
 export interface TortureOptions {
   /** Longest time for faults and load; what is not done by then is left out, and the report says so. */
   minutes: number;
@@ -15,6 +18,8 @@ export interface TortureOptions {
   lanes: LaneSetting[];
   /** Webhooks sent in a second. */
   rate: number;
+  /** Worker processes. */
+  workers: number;
 }
 
 /**
@@ -31,6 +36,7 @@ export function readOptions(args: string[]): TortureOptions {
       seed: { type: 'string', default: String(randomInt(2 ** 32 - 1)) },
       lane: { type: 'string', default: 'both' },
       rate: { type: 'string', default: '10' },
+      workers: { type: 'string', default: '2' },
     },
   });
   const lanes = values.lane === 'both' ? [...LANES] : LANE_SETTINGS.filter((lane) => values.lane === lane);
@@ -42,6 +48,7 @@ export function readOptions(args: string[]): TortureOptions {
     seed: whole('seed', values.seed, 0, 2 ** 32 - 1),
     lanes,
     rate: within('rate', Number(values.rate), 0.1, 200),
+    workers: whole('workers', values.workers, 1, MOST_WORKERS),
   };
 }
 

@@ -74,12 +74,12 @@ function verdict({ options, records, ledger, problems }: Outcome): string[] {
   for (const { kind, what, count, ids } of problems) {
     lines.push(`${kind.toUpperCase()}: ${count} ${what}`, ...ids.map((id) => `  ${id}`));
   }
-  const { seed, faults, events, rate } = options;
+  const { seed, faults, events, rate, workers } = options;
   const lane = options.lanes.length > 1 ? 'both' : options.lanes[0];
   lines.push(
     problems.length === 0
       ? 'Every acknowledged event was delivered or failed visibly, and nothing is stuck.'
-      : `To repeat the faults: npm run torture -- --seed ${seed} --faults ${faults} --events ${events} --lane ${lane} --rate ${rate}`,
+      : `To repeat the faults: npm run torture -- --seed ${seed} --faults ${faults} --events ${events} --lane ${lane} --rate ${rate} --workers ${workers}`,
   );
   return lines;
 }

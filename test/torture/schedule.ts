@@ -46,14 +46,16 @@ const LONGEST_PEACE_SECONDS = 1.5;
 /**
  * Plans a run.
  * @param receivers names of what can be cut or delayed; one that is named twice is chosen twice as often
+ * @param workers how many worker processes there are
  */
-export function planRounds(seed: number, faults: number, receivers: string[]): Round[] {
+export function planRounds(seed: number, faults: number, receivers: string[], workers: number): Round[] {
   const random = createRandom(seed);
   const kinds = endlessDeck(random);
   const rounds: Round[] = [];
+  const targets = { receivers, workers: namesOfWorkers(workers) };
   const draw = (): Fault => {
     const kind = kinds();
-    return { kind, target: targetOf(kind, receivers, random), seconds: secondsOf(kind, random), afterSeconds: 0 };
+    return { kind, target: targetOf(kind, targets, random), seconds: secondsOf(kind, random), afterSeconds: 0 };
   };
   for (let left = faults; left > 0; ) {
     const first = draw();
@@ -79,9 +81,16 @@ function endlessDeck(random: Random): () => FaultKind {
   };
 }
 
-function targetOf(kind: FaultKind, receivers: string[], random: Random): string {
+export const namesOfWorkers = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `worker-${index + 1}`);
+
+function targetOf(
+  kind: FaultKind,
+  { receivers, workers }: { receivers: string[]; workers: string[] },
+  random: Random,
+): string {
   if (kind.startsWith('API')) return random.pick(['api-1', 'api-2']);
-  if (kind.startsWith('worker')) return random.pick(['worker-1', 'worker-2']);
+  if (kind.startsWith('worker')) return random.pick(workers);
   if (kind.startsWith('Temporal')) return 'temporal';
   if (kind.startsWith('receiver')) return random.pick(receivers);
   return 'postgres'; // leases are rows of it

@@ -29,9 +29,8 @@ export async function torture(
   log: (line: string) => void,
 ): Promise<Outcome> {
   const ledger = new Ledger();
-  const instance = await phase(log, 'PostgreSQL, Temporal, two API and two worker processes are ready', () =>
-    startInstance(dataDir, signal, log),
-  );
+  const ready = `PostgreSQL, Temporal, two API and ${options.workers} worker processes are ready`;
+  const instance = await phase(log, ready, () => startInstance({ dataDir, workers: options.workers, signal, log }));
   let pipes: Pipe[] = [];
   let load: Load | undefined;
   try {
@@ -66,7 +65,7 @@ async function underLoad({ options, instance, pipes, ledger, load, signal, log }
   const arrived = () => all.reduce((sum, receiver) => sum + receiver.arrivals.length, 0);
   const until = performance.now() + options.minutes * 60_000;
   const records = await tortureRounds({
-    rounds: planRounds(options.seed, options.faults, receiversToDisturb(pipes)),
+    rounds: planRounds(options.seed, options.faults, receiversToDisturb(pipes), options.workers),
     victims: { instance, receivers: new Map(all.map((receiver) => [receiver.name, receiver])) },
     ledger,
     until,

@@ -35,7 +35,7 @@ class Line {
 
   to(pool: Queryable): Queryable {
     const query = async (...args: unknown[]) => {
-      if (this.#away) await this.#away;
+      await this.#away;
       return (pool.query as (...all: unknown[]) => Promise<unknown>)(...args);
     };
     return { query } as Queryable;
