@@ -329,7 +329,7 @@ export type Source = {
   /** Where the provider sends its webhooks. */
   webhookUrl: string;
   /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
-  provider: 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'woocommerce' | 'xero' | 'zendesk' | 'zoom' | null;
+  provider: 'adyen' | 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
   verificationConfig: VerificationConfig;
   /** Until then webhooks signed with the secret before this one are taken too. */
   previousSecretUntil: Timestamp | null;
@@ -1788,7 +1788,7 @@ export interface Operations {
       slug: string;
       description?: string | null;
       /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
-      provider?: 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'woocommerce' | 'xero' | 'zendesk' | 'zoom' | null;
+      provider?: 'adyen' | 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
       verificationConfig?: {
         type: 'github';
         secret: string;
@@ -1847,7 +1847,7 @@ export interface Operations {
       slug?: string;
       description?: string | null;
       /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
-      provider?: 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'woocommerce' | 'xero' | 'zendesk' | 'zoom' | null;
+      provider?: 'adyen' | 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
       verificationConfig?: {
         type?: string;
       } | null;

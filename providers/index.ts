@@ -1,15 +1,18 @@
 // The registry of providers, by name.
 import type { Provider } from './provider.ts';
+import { adyen } from './adyen.ts';
 import { airtable } from './airtable.ts';
 import { asana } from './asana.ts';
 import { azureEventGrid } from './azure-event-grid.ts';
 import { bitbucket } from './bitbucket.ts';
+import { braintree } from './braintree.ts';
 import { calCom } from './cal-com.ts';
 import { calendly } from './calendly.ts';
 import { chargebee } from './chargebee.ts';
 import { clerk } from './clerk.ts';
 import { clickup } from './clickup.ts';
 import { coinbaseCommerce } from './coinbase-commerce.ts';
+import { datadog } from './datadog.ts';
 import { discord } from './discord.ts';
 import { docusign } from './docusign.ts';
 import { dropbox } from './dropbox.ts';
@@ -31,6 +34,7 @@ import { pagerduty } from './pagerduty.ts';
 import { postmark } from './postmark.ts';
 import { replicate } from './replicate.ts';
 import { resend } from './resend.ts';
+import { salesforce } from './salesforce.ts';
 import { sendgrid } from './sendgrid.ts';
 import { sentry } from './sentry.ts';
 import { shopify } from './shopify.ts';
@@ -45,8 +49,10 @@ import { twitch } from './twitch.ts';
 import { typeform } from './typeform.ts';
 import { vercel } from './vercel.ts';
 import { webflow } from './webflow.ts';
+import { websub } from './websub.ts';
 import { woocommerce } from './woocommerce.ts';
 import { xero } from './xero.ts';
+import { youtube } from './youtube.ts';
 import { zendesk } from './zendesk.ts';
 import { zoom } from './zoom.ts';
 
@@ -54,16 +60,19 @@ export type { Place, Provider } from './provider.ts';
 
 /** In the order of their names. */
 export const providers: readonly Provider[] = [
+  adyen,
   airtable,
   asana,
   azureEventGrid,
   bitbucket,
+  braintree,
   calCom,
   calendly,
   chargebee,
   clerk,
   clickup,
   coinbaseCommerce,
+  datadog,
   discord,
   docusign,
   dropbox,
@@ -85,6 +94,7 @@ export const providers: readonly Provider[] = [
   postmark,
   replicate,
   resend,
+  salesforce,
   sendgrid,
   sentry,
   shopify,
@@ -99,8 +109,10 @@ export const providers: readonly Provider[] = [
   typeform,
   vercel,
   webflow,
+  websub,
   woocommerce,
   xero,
+  youtube,
   zendesk,
   zoom,
 ];

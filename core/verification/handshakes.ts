@@ -2,7 +2,9 @@
 // are no events.
 // Rules: PRV-11 to PRV-14.
 import { header, hmac, isSameSecret } from '../signatures/scheme.ts';
+import { braintreeAnswer } from './braintree.ts';
 import { type Credentials, memberOf, type ProviderRequest, untrustedJson } from './request.ts';
+import { subscriptionChallenge } from './websub.ts';
 
 /** What a provider asks; `METHODS` says with which method. */
 export type Handshake =
@@ -27,7 +29,11 @@ export type Handshake =
   /** The address has to answer HEAD (Trello). */
   | { kind: 'head' }
   /** A form with the number of the webhook, unsigned (WooCommerce). */
-  | { kind: 'form-ping' };
+  | { kind: 'form-ping' }
+  /** The HMAC of `bt_challenge` (Braintree). */
+  | { kind: 'bt-challenge' }
+  /** `hub.challenge` of a subscription with the verify token or the topic of the source (WebSub). */
+  | { kind: 'websub' };
 
 export interface Reply {
   handshake: Handshake['kind'];
@@ -53,6 +59,8 @@ const METHODS: Readonly<Record<Exclude<Handshake['kind'], 'echo-query'>, Handsha
   ping: 'POST',
   head: 'HEAD',
   'form-ping': 'POST',
+  'bt-challenge': 'GET',
+  websub: 'GET',
 };
 /** The methods of handshakes that no webhook has. */
 export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -60,7 +68,7 @@ export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 // The sender proves nothing in these: it cannot, or not yet.
 const BEFORE_PROOF: readonly Handshake['kind'][] = [
   ...(['echo-query', 'hub-challenge', 'echo-header'] as const),
-  ...(['hook-secret', 'head', 'form-ping'] as const),
+  ...(['hook-secret', 'head', 'form-ping', 'bt-challenge', 'websub'] as const),
 ];
 
 // Of what is sent back: the longest token of a provider is some hundred characters long.
@@ -115,6 +123,10 @@ function answer(handshake: Handshake, credentials: Credentials, request: Provide
       return {};
     case 'form-ping':
       return /^webhook_id=\d{1,20}$/.test(request.body.toString('latin1')) ? {} : null;
+    case 'bt-challenge':
+      return text(braintreeAnswer(credentials.secret, request.query().get('bt_challenge')));
+    case 'websub':
+      return text(subscriptionChallenge(credentials, request.query()));
   }
 }
 

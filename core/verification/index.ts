@@ -2,6 +2,8 @@
 // that a source may name by itself.
 // Rules: PRV-05 to PRV-10.
 import type { Verification } from '../signatures/scheme.ts';
+import { type AdyenScheme, adyenProblem, verifyAdyen } from './adyen.ts';
+import { type BraintreeScheme, braintreeProblem, verifyBraintree } from './braintree.ts';
 import { type HmacScheme, verifyHmacScheme } from './hmac.ts';
 import { type MailgunScheme, verifyMailgun } from './mailgun.ts';
 import { type PublicKeyScheme, publicKeyProblem, verifyPublicKey } from './public-key.ts';
@@ -16,10 +18,13 @@ import {
   verifyQueryToken,
 } from './tokens.ts';
 import { type TwilioScheme, verifyTwilio } from './twilio.ts';
+import { verifyWebSub, type WebSubScheme } from './websub.ts';
 
 export type { Credentials, ProviderRequest } from './request.ts';
 
-export type Scheme = StandardScheme | HmacScheme | TokenScheme | TwilioScheme | MailgunScheme | PublicKeyScheme;
+export type Scheme =
+  | (StandardScheme | HmacScheme | TokenScheme | TwilioScheme | MailgunScheme | PublicKeyScheme)
+  | (AdyenScheme | BraintreeScheme | WebSubScheme);
 
 /**
  * Verifies that a request comes from the provider; comparisons take constant time.
@@ -45,6 +50,12 @@ export function verifyScheme(scheme: Scheme, credentials: Credentials, request: 
       return verifyMailgun(scheme, credentials, request);
     case 'public-key':
       return verifyPublicKey(scheme, credentials, request);
+    case 'adyen':
+      return verifyAdyen(credentials, request);
+    case 'braintree':
+      return verifyBraintree(credentials, request);
+    case 'websub':
+      return verifyWebSub(credentials, request);
   }
 }
 
@@ -61,6 +72,10 @@ export function secretProblem(scheme: Scheme, secret: string): string | null {
       return scheme.key === 'base64' && !/^[A-Za-z0-9+/]+={0,2}$/.test(secret) ? 'must be base64' : null;
     case 'header-token':
       return secret.includes(JOINED) ? 'must not hold a comma and a space' : null;
+    case 'adyen':
+      return adyenProblem(secret);
+    case 'braintree':
+      return braintreeProblem(secret);
     default:
       return null;
   }
@@ -74,6 +89,7 @@ export function isSigned({ kind }: Scheme): boolean {
 /** The headers whose values are not shown, in lower case. */
 export function secretHeaders(scheme: Scheme): string[] {
   if (scheme.kind === 'hmac' || scheme.kind === 'header-token') return [scheme.header.toLowerCase(), 'x-hook-secret'];
+  if (scheme.kind === 'websub') return ['x-hub-signature'];
   return scheme.kind === 'public-key' ? [scheme.signatureHeader.toLowerCase()] : [];
 }
 

@@ -1,6 +1,8 @@
 // Signs as a provider does, for `hookyard send`.
 import { hmac } from '../signatures/scheme.ts';
 import { signStandardWebhook } from '../signatures/standard-webhooks.ts';
+import { adyenMac } from './adyen.ts';
+import { braintreeForm } from './braintree.ts';
 import { type HmacScheme, macOf } from './hmac.ts';
 import type { Scheme } from './index.ts';
 import { jsonOf, memberOf, timeText } from './request.ts';
@@ -68,6 +70,12 @@ export function signAs(scheme: Scheme, secret: string, unsigned: Unsigned): Sign
       const form = unsigned.contentType.startsWith('application/x-www-form-urlencoded') ? body : null;
       return { ...plain, headers: { 'X-Twilio-Signature': twilioMac(secret, url, form).toString('base64') } };
     }
+    case 'adyen':
+      return { ...plain, body: adyenBody(secret, body) };
+    case 'braintree':
+      return { ...plain, body: Buffer.from(braintreeForm(secret, body)) };
+    case 'websub':
+      return { ...plain, headers: { 'X-Hub-Signature': `sha256=${hmac('sha256', secret, body).toString('hex')}` } };
     case 'public-key':
       return null;
   }
@@ -89,4 +97,16 @@ function hmacHeaders(scheme: HmacScheme, secret: string, { url, body, nowMs, id 
     ...(scheme.timestamp?.header !== undefined && { [scheme.timestamp.header]: timestamp }),
     ...(scheme.idHeader !== undefined && { [scheme.idHeader]: id }),
   };
+}
+
+function adyenBody(secret: string, body: Buffer): Buffer {
+  const parsed = jsonOf(body);
+  const items = memberOf(parsed, 'notificationItems');
+  const signed = (Array.isArray(items) ? (items as unknown[]) : []).map((each) => {
+    const item = memberOf(each, 'NotificationRequestItem') as object;
+    const hmacSignature = adyenMac(secret, item)?.toString('base64');
+    const additionalData = { ...(memberOf(item, 'additionalData') as object), hmacSignature };
+    return { NotificationRequestItem: { ...item, additionalData } };
+  });
+  return jsonBytes({ ...(parsed as object), notificationItems: signed });
 }

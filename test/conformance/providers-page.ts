@@ -8,7 +8,7 @@ const PAGE = new URL('../../docs/providers.md', import.meta.url);
 const BEGIN = '| provider | ';
 
 /** Of a vector that others published, see provider-vectors.test.ts. */
-const WITH_VECTORS = ['dropbox', 'github', 'sendgrid', 'slack', 'standard-webhooks', 'stripe', 'twilio'];
+const WITH_VECTORS = ['adyen', 'dropbox', 'github', 'sendgrid', 'slack', 'standard-webhooks', 'stripe', 'twilio'];
 const BY_LIBRARY = ['clerk', 'github', 'openai', 'replicate', 'resend', 'standard-webhooks'];
 
 function schemeOf(scheme: Scheme): string {
@@ -31,6 +31,12 @@ function schemeOf(scheme: Scheme): string {
       return 'HMAC-SHA1 of url and form, `X-Twilio-Signature`';
     case 'mailgun':
       return 'HMAC-SHA256 of timestamp and token, in the body';
+    case 'adyen':
+      return 'HMAC-SHA256 of eight values, in the body';
+    case 'braintree':
+      return 'HMAC-SHA1 of `bt_payload`, `bt_signature` of the form';
+    case 'websub':
+      return 'HMAC of body, `X-Hub-Signature`';
     case 'public-key':
       return `${scheme.algorithm === 'ecdsa' ? 'ECDSA' : 'Ed25519'} of timestamp body, \`${scheme.signatureHeader}\``;
   }

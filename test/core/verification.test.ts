@@ -1,6 +1,6 @@
 // What the schemes and handshakes of providers do with what is too large, too much, or only looks like it.
 import { expect } from 'chai';
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { Received } from '../../api/ingest/received.ts';
 import { openCredentials } from '../../core/provider-config.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
@@ -144,6 +144,72 @@ describe('schemes of providers', () => {
     expect([validFor(signed), validFor(url)]).to.deep.equal([true, false]);
   });
 
+  it('of Adyen sign eight values of every item', () => {
+    const secret = 'ab'.repeat(32);
+    const item = {
+      ...{ pspReference: 'p1', originalReference: 'o1', merchantAccountCode: 'm1', merchantReference: 'r1' },
+      ...{ amount: { value: 1130, currency: 'EUR' }, eventCode: 'CAPTURE', success: 'true' },
+    };
+    const text = 'p1:o1:m1:r1:1130:EUR:CAPTURE:true';
+    const hmacSignature = createHmac('sha256', Buffer.from(secret, 'hex')).update(text).digest('base64');
+    const isTaken = (...items: object[]) => {
+      const notificationItems = items.map((each) => ({
+        NotificationRequestItem: { additionalData: { hmacSignature }, ...each },
+      }));
+      const body = Buffer.from(JSON.stringify({ notificationItems }));
+      return verifyScheme({ kind: 'adyen' }, { secret }, requestOf({ body })).valid;
+    };
+    expect([isTaken(item), isTaken(item, item), isTaken()]).to.deep.equal([true, true, false]);
+    const changes = [
+      ...[{ pspReference: 'p2' }, { originalReference: 'o2' }, { merchantAccountCode: 'm2' }],
+      ...[{ merchantReference: 'r2' }, { eventCode: 'REFUND' }, { success: 'false' }, { success: ['true'] }],
+      ...[{ amount: { value: 1131, currency: 'EUR' } }, { amount: { value: 1130, currency: 'USD' } }],
+      ...[{ additionalData: {} }, { additionalData: null }],
+    ];
+    for (const change of changes) {
+      expect(isTaken({ ...item, ...change }), JSON.stringify(change)).to.equal(false);
+      expect(isTaken(item, { ...item, ...change }), `second ${JSON.stringify(change)}`).to.equal(false);
+    }
+  });
+
+  it('of Braintree are forms with one payload, which is XML', () => {
+    const [publicKey, privateKey] = ['integration_public_key', 'integration_private_key'];
+    const digest = createHash('sha1').update(privateKey).digest();
+    const macOf = (payload: string) => createHmac('sha1', digest).update(payload).digest('hex');
+    const isTaken = (...fields: [string, string][]) =>
+      verifyScheme(
+        { kind: 'braintree' },
+        { secret: `${publicKey}:${privateKey}` },
+        requestOf({ body: Buffer.from(new URLSearchParams(fields).toString()) }),
+      ).valid;
+    const payload = Buffer.from('<notification/>').toString('base64');
+    const signature: [string, string] = ['bt_signature', `other|00&${publicKey}|${macOf(payload)}`];
+    expect(isTaken(signature, ['bt_payload', payload])).to.equal(true);
+    // A form loses the line end of a payload on some ways; Braintree's own library takes both.
+    const ended: [string, string] = ['bt_signature', `${publicKey}|${macOf(`${payload}\n`)}`];
+    expect(isTaken(ended, ['bt_payload', payload])).to.equal(true);
+    expect(isTaken(signature, ['bt_payload', payload], ['bt_payload', payload])).to.equal(false);
+    expect(isTaken(signature, signature, ['bt_payload', payload])).to.equal(false);
+    // What anyone can have signed by asking for the answer to a challenge.
+    const challenge = '20f9f8ed05f77439fe955c977e4c8a53';
+    expect(isTaken(['bt_signature', `${publicKey}|${macOf(challenge)}`], ['bt_payload', challenge])).to.equal(false);
+  });
+
+  it('of WebSub are signed with a method of the specification', () => {
+    const body = Buffer.from('<feed/>');
+    const isTaken = (value: string) =>
+      verifyScheme({ kind: 'websub' }, { secret: SECRET }, requestOf({ headers: { 'x-hub-signature': value }, body }))
+        .valid;
+    for (const method of ['sha1', 'sha256', 'sha384', 'sha512']) {
+      const mac = createHmac(method, SECRET).update(body).digest('hex');
+      expect([isTaken(`${method}=${mac}`), isTaken(mac), isTaken(`${method}=${mac.slice(2)}`)]).to.deep.equal([
+        ...[true, false, false],
+      ]);
+    }
+    const weak = createHmac('md5', SECRET).update(body).digest('hex');
+    expect(isTaken(`md5=${weak}`)).to.equal(false);
+  });
+
   it('take the secret out of what is stored, and nothing else', () => {
     const parts = { headers: { authorization: 'x', 'x-token': 'y', other: 'z' }, queryText: 'token=a&b=%20c' };
     const left = (scheme: Scheme) => withoutSecret(scheme, parts);
@@ -187,6 +253,40 @@ describe('handshakes', () => {
     expect(replyTo(slack, credentials, requestOf({ body }), false)).to.equal(null);
     expect(replyTo(slack, credentials, requestOf({ body }), true)?.content?.body).to.equal('{"challenge":"abc"}');
     expect(replyTo([{ kind: 'head' }], credentials, requestOf({ method: 'HEAD' }), true)).to.equal(null);
+  });
+
+  it('of WebSub are answered for the topic or the token of the source, and never end a subscription', () => {
+    const asked = (verifyToken: string | undefined, changes: Record<string, string> = {}) => {
+      const query = {
+        ...{ 'hub.mode': 'subscribe', 'hub.topic': 'https://example.com/feed', 'hub.challenge': 'c1' },
+        ...{ 'hub.lease_seconds': '432000', ...changes },
+      };
+      const request = requestOf({ method: 'GET', text: new URLSearchParams(query).toString() });
+      const given = { secret: SECRET, ...(verifyToken !== undefined && { verifyToken }) };
+      return replyTo([{ kind: 'websub' }], given, request, false)?.content?.body ?? null;
+    };
+    const topic = 'https://example.com/feed';
+    expect([asked(topic), asked(SECRET, { 'hub.verify_token': SECRET })]).to.deep.equal(['c1', 'c1']);
+    expect([asked(undefined), asked(SECRET), asked('https://example.com/other')]).to.deep.equal([null, null, null]);
+    expect(asked(topic, { 'hub.mode': 'unsubscribe' })).to.equal(null);
+    expect(asked(topic, { 'hub.topic': 'https://example.com/other', 'hub.verify_token': topic })).to.equal(null);
+  });
+
+  it('of Braintree sign short hex digits only, so that nobody has a payload signed', () => {
+    // The keys and the answer are those of the tests of Braintree's library.
+    const keys = { secret: 'integration_public_key:integration_private_key' };
+    const asked = (challenge: string) =>
+      replyTo(
+        [{ kind: 'bt-challenge' }],
+        keys,
+        requestOf({ method: 'GET', text: new URLSearchParams({ bt_challenge: challenge }).toString() }),
+        false,
+      )?.content?.body ?? null;
+    expect(asked('20f9f8ed05f77439fe955c977e4c8a53')).to.equal(
+      'integration_public_key|d9b899556c966b3f06945ec21311865d35df3ce4',
+    );
+    for (const text of ['', 'PGE+', 'G'.repeat(20), 'a'.repeat(19), 'a'.repeat(33), `${'a'.repeat(20)}\n`])
+      expect(asked(text), JSON.stringify(text)).to.equal(null);
   });
 
   it('are not taken for webhooks that only mention them', () => {

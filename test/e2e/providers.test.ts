@@ -1,6 +1,6 @@
 // Sources with a provider over the real ingest: its webhooks are taken and delivered, its handshakes answered, everything else refused.
 import { expect } from 'chai';
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import { providerNamed, type Provider } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
 import type { Json } from '../support/api-client.ts';
@@ -97,7 +97,7 @@ describe('sources with a provider', () => {
 
   it('neither store nor forward a token that the provider sends', async () => {
     const endpoint = receiver.endpoint(200);
-    for (const name of ['gitlab', 'okta', 'postmark', 'azure-event-grid']) {
+    for (const name of ['gitlab', 'okta', 'postmark', 'azure-event-grid', 'datadog']) {
       const { secret, key } = (signers[name] as (typeof signers)[string]).secret();
       const { source } = await records.pipe(endpoint.url, {
         source: { provider: name, verificationConfig: { secret } },
@@ -339,6 +339,37 @@ describe('sources with a provider', () => {
       expect(JSON.parse((await ping(1)).text)).to.deep.equal({ type: 1 });
       expect((await ping(0, generateKeyPairSync('ed25519').privateKey)).status).to.equal(401);
       await handshaken(source, 'ping');
+    });
+
+    it('of Braintree: the challenge is signed', async () => {
+      const { secret } = secretOf('braintree');
+      const source = await sourceOf('braintree', { secret });
+      const challenge = '20f9f8ed05f77439fe955c977e4c8a53';
+      const [publicKey, privateKey = ''] = secret.split(':');
+      const mac = createHmac('sha1', createHash('sha1').update(privateKey).digest()).update(challenge).digest('hex');
+      const reply = await ask(source, 'GET', { query: `bt_challenge=${challenge}` });
+      expect(reply).to.include({ status: 200, text: `${publicKey}|${mac}` });
+      expect((await ask(source, 'GET', { query: 'bt_challenge=PGE%2B' })).status).to.equal(405);
+      await handshaken(source, 'bt-challenge');
+    });
+
+    it('of WebSub and YouTube: the challenge of the own subscription, and never its end', async () => {
+      const topic = 'https://example.com/feed';
+      const asks = async (source: SourceView, query: Record<string, string>) =>
+        ask(source, 'GET', { query: new URLSearchParams({ 'hub.challenge': 'c-1', ...query }).toString() });
+      const feed = await sourceOf('websub', { secret: secretOf('websub').secret, verifyToken: topic });
+      expect(await asks(feed, { 'hub.mode': 'subscribe', 'hub.topic': topic })).to.include({
+        status: 200,
+        text: 'c-1',
+      });
+      expect((await asks(feed, { 'hub.mode': 'unsubscribe', 'hub.topic': topic })).status).to.equal(405);
+      expect((await asks(feed, { 'hub.mode': 'subscribe', 'hub.topic': `${topic}2` })).status).to.equal(405);
+      await handshaken(feed, 'websub');
+      const channel = await sourceOf('youtube', { secret: secretOf('youtube').secret, verifyToken: VERIFY_TOKEN });
+      const token = { 'hub.mode': 'subscribe', 'hub.verify_token': VERIFY_TOKEN };
+      expect(await asks(channel, token)).to.include({ status: 200, text: 'c-1' });
+      expect((await asks(channel, { ...token, 'hub.verify_token': 'other' })).status).to.equal(405);
+      expect(await records.storedEvents(channel.id)).to.equal(0);
     });
 
     it('of Trello and WooCommerce: the address is there', async () => {

@@ -1,6 +1,7 @@
 // How each provider of the registry signs, written a second time and apart from it, or by its own library: what the registry
 // says is compared with this.
 import {
+  createHash,
   createHmac,
   generateKeyPairSync,
   type KeyObject,
@@ -112,7 +113,40 @@ const slackLike = (signature: string, time: string): Signer => ({
   }),
 });
 
+/** A hub with the method that it prefers. */
+const hub = (method: 'sha1' | 'sha256'): Signer =>
+  simple('x-hub-signature', method === 'sha1' ? hex1 : hex256, `${method}=`);
+
+interface AdyenItem {
+  pspReference: string;
+  originalReference?: string;
+  merchantAccountCode: string;
+  merchantReference: string;
+  amount: { value: number; currency: string };
+  eventCode: string;
+  success: string;
+}
+
 export const signers: Record<string, Signer> = {
+  adyen: {
+    secret: () => {
+      const secret = randomBytes(32).toString('hex').toUpperCase();
+      return { secret, key: secret };
+    },
+    covers: 'nothing',
+    sign({ body }, key) {
+      const sent = JSON.parse(body.toString()) as { notificationItems: { NotificationRequestItem: AdyenItem }[] };
+      const items = sent.notificationItems.map(({ NotificationRequestItem: item }) => {
+        const { pspReference, originalReference = '', merchantAccountCode, merchantReference, amount } = item;
+        const text = `${pspReference}:${originalReference}:${merchantAccountCode}:${merchantReference}:${amount.value}:${amount.currency}:${item.eventCode}:${item.success}`;
+        const hmacSignature = createHmac('sha256', Buffer.from(key as string, 'hex'))
+          .update(text)
+          .digest('base64');
+        return { NotificationRequestItem: { ...item, additionalData: { hmacSignature } } };
+      });
+      return { headers: {}, body: Buffer.from(JSON.stringify({ ...sent, notificationItems: items })) };
+    },
+  },
   airtable: {
     secret: () => {
       const secret = randomBytes(32).toString('base64');
@@ -132,12 +166,27 @@ export const signers: Record<string, Signer> = {
     sign: (_message, key) => ({ headers: { 'aeg-event-type': 'Notification' }, query: `token=${String(key)}` }),
   },
   bitbucket: simple('x-hub-signature', hex256, 'sha256='),
+  braintree: {
+    secret: () => {
+      const secret = `${randomBytes(8).toString('hex')}:${randomBytes(16).toString('hex')}`;
+      return { secret, key: secret };
+    },
+    sign({ body }, key) {
+      const [publicKey, privateKey = ''] = (key as string).split(':');
+      const payload = `${body.toString('base64')}\n`;
+      const digest = createHash('sha1').update(privateKey).digest();
+      const signature = createHmac('sha1', digest).update(payload).digest('hex');
+      const form = `bt_signature=${encodeURIComponent(`${publicKey}|${signature}`)}&bt_payload=${encodeURIComponent(payload)}`;
+      return { headers: {}, body: Buffer.from(form) };
+    },
+  },
   'cal-com': simple('x-cal-signature-256', hex256),
   calendly: timed('calendly-webhook-signature', ['t', 'v1'], [',', '.'], 300),
   chargebee: basic,
   clerk: standard('svix-'),
   clickup: simple('x-signature', hex256),
   'coinbase-commerce': simple('x-cc-webhook-signature', hex256),
+  datadog: token('authorization', 'Bearer '),
   discord: {
     secret: () => {
       const { publicKey, privateKey } = generateKeyPairSync('ed25519');
@@ -210,6 +259,11 @@ export const signers: Record<string, Signer> = {
   postmark: basic,
   replicate: standard('webhook-'),
   resend: standard('svix-'),
+  salesforce: {
+    secret: shared,
+    covers: 'nothing',
+    sign: (_message, key) => ({ headers: {}, query: `token=${String(key)}` }),
+  },
   sendgrid: {
     secret: () => {
       const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -276,8 +330,10 @@ export const signers: Record<string, Signer> = {
       headers: { 'x-webflow-timestamp': String(nowMs), 'x-webflow-signature': hex256(key, `${nowMs}:`, body) },
     }),
   },
+  websub: hub('sha256'),
   woocommerce: simple('x-wc-webhook-signature', base256),
   xero: simple('x-xero-signature', base256),
+  youtube: hub('sha1'),
   zendesk: {
     secret: shared,
     seconds: 300,

@@ -1,0 +1,42 @@
+import type { Provider } from './provider.ts';
+
+export const adyen: Provider = {
+  name: 'adyen',
+  title: 'Adyen (standard webhooks)',
+  docs: 'https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures',
+  verification: { kind: 'adyen' },
+  secret: { is: 'the HMAC key of the webhook, in hex' },
+  eventType: { payload: 'notificationItems.0.NotificationRequestItem.eventCode' },
+  eventId: { payload: 'notificationItems.0.NotificationRequestItem.pspReference' },
+  // https://docs.adyen.com/development-resources/webhooks/best-practices: repeats have the same eventCode and pspReference, and
+  // both are signed.
+  dedup: { signature: true },
+  handshakes: [],
+  answer: { status: 200, body: '[accepted]', contentType: 'text/plain' },
+  instructions:
+    'Developers, Webhooks, Standard webhook: enter the address of the source, the method JSON, and generate an HMAC key. Only eight values of each item are signed, not the rest of the body.',
+  samples: [
+    {
+      event: 'AUTHORISATION',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        live: 'false',
+        notificationItems: [
+          {
+            NotificationRequestItem: {
+              additionalData: {},
+              amount: { currency: 'EUR', value: 1130 },
+              eventCode: 'AUTHORISATION',
+              eventDate: '{time}',
+              merchantAccountCode: 'TestMerchant',
+              merchantReference: 'TestPayment-1407325143704',
+              paymentMethod: 'visa',
+              pspReference: '{uuid}',
+              success: 'true',
+            },
+          },
+        ],
+      },
+    },
+  ],
+};

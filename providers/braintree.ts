@@ -1,0 +1,22 @@
+import type { Provider } from './provider.ts';
+
+export const braintree: Provider = {
+  name: 'braintree',
+  title: 'Braintree',
+  docs: 'https://developer.paypal.com/braintree/docs/guides/webhooks/overview',
+  verification: { kind: 'braintree' },
+  secret: { is: 'the public key, a colon and the private key' },
+  eventType: null,
+  eventId: null,
+  dedup: { signature: true },
+  handshakes: [{ kind: 'bt-challenge' }],
+  instructions:
+    'Settings, API, Webhooks: create the source first, then enter its address as destination URL. The challenge is answered. The payload is XML in base64, in the field bt_payload.',
+  samples: [
+    {
+      event: 'subscription_went_active',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: '<notification><kind>subscription_went_active</kind><timestamp type="datetime">{time}</timestamp><subject><subscription><id>{uuid}</id></subscription></subject></notification>',
+    },
+  ],
+};

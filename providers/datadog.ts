@@ -1,0 +1,30 @@
+import type { Provider } from './provider.ts';
+
+export const datadog: Provider = {
+  name: 'datadog',
+  title: 'Datadog',
+  docs: 'https://docs.datadoghq.com/integrations/webhooks/',
+  verification: { kind: 'header-token', header: 'Authorization', prefix: 'Bearer ' },
+  secret: { is: 'a token of your own' },
+  eventType: { payload: 'event_type' },
+  eventId: { payload: 'id' },
+  dedup: { jsonPath: '$.id' },
+  handshakes: [],
+  instructions:
+    'Integrations, Webhooks, New: enter the address of the source, and as custom headers {"Authorization": "Bearer <the token>"}. Datadog does not sign its webhooks.',
+  samples: [
+    {
+      event: 'query_alert_monitor',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        id: '{uuid}',
+        title: '[Triggered] CPU is high on web-1',
+        body: 'CPU is high',
+        event_type: 'query_alert_monitor',
+        date: '{seconds}000',
+        last_updated: '{seconds}000',
+        org: { id: '1', name: 'Acme' },
+      },
+    },
+  ],
+};

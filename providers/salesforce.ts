@@ -1,0 +1,27 @@
+import type { Provider } from './provider.ts';
+
+const ACKNOWLEDGED =
+  '<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body><notificationsResponse xmlns="http://soap.sforce.com/2005/09/outbound"><Ack>true</Ack></notificationsResponse></soapenv:Body></soapenv:Envelope>';
+
+export const salesforce: Provider = {
+  name: 'salesforce',
+  title: 'Salesforce (outbound messages)',
+  docs: 'https://developer.salesforce.com/docs/platform/api/guide/sforce-api-om-outboundmessaging-wsdl.html',
+  // The answer: the element notificationsResponse of that page.
+  verification: { kind: 'query-token', parameter: 'token' },
+  secret: { is: 'a token of your own' },
+  eventType: null,
+  eventId: null,
+  dedup: null,
+  handshakes: [],
+  answer: { status: 200, body: ACKNOWLEDGED, contentType: 'text/xml' },
+  instructions:
+    'Setup, Outbound Messages, New: the endpoint URL is the address of the source and ?token= with the token. Messages are SOAP and not signed; the answer acknowledges them.',
+  samples: [
+    {
+      event: 'notifications',
+      headers: { 'Content-Type': 'text/xml; charset=utf-8', SOAPAction: '""' },
+      body: '<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body><notifications xmlns="http://soap.sforce.com/2005/09/outbound"><OrganizationId>00D5e000000KQ2eEAG</OrganizationId><ActionId>04k5e000000CaRkAAK</ActionId><Notification><Id>{uuid}</Id></Notification></notifications></soapenv:Body></soapenv:Envelope>',
+    },
+  ],
+};

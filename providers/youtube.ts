@@ -1,0 +1,23 @@
+import type { Provider } from './provider.ts';
+
+export const youtube: Provider = {
+  name: 'youtube',
+  title: 'YouTube',
+  docs: 'https://developers.google.com/youtube/v3/guides/push_notifications',
+  verification: { kind: 'websub' },
+  secret: { is: 'the secret of the subscription' },
+  verifyToken: 'the verify token that you give to the hub',
+  eventType: null,
+  eventId: null,
+  dedup: null,
+  handshakes: [{ kind: 'websub' }],
+  instructions:
+    'Create the source, then subscribe at https://pubsubhubbub.appspot.com/subscribe: the callback is its address, the topic https://www.youtube.com/feeds/videos.xml?channel_id= and the channel, and the verify token and the secret those of the source. Subscribe again before the lease ends that the hub gives.',
+  samples: [
+    {
+      event: 'video',
+      headers: { 'Content-Type': 'application/atom+xml' },
+      body: '<feed xmlns:yt="http://www.youtube.com/xml/schemas/2015" xmlns="http://www.w3.org/2005/Atom"><link rel="self" href="https://www.youtube.com/xml/feeds/videos.xml?channel_id=UC0"/><title>YouTube video feed</title><updated>{time}</updated><entry><id>yt:video:{uuid}</id><yt:videoId>{uuid}</yt:videoId><yt:channelId>UC0</yt:channelId><title>Video</title></entry></feed>',
+    },
+  ],
+};
