@@ -1623,6 +1623,12 @@ export type Ready = {
   };
 };
 
+export type ConsoleKey = {
+  /** A key with the scopes `read` and `write`. */
+  token: string;
+  expiresAt: Timestamp;
+};
+
 export type InstallationStatus = {
   /** Of the process that answers. */
   version: string;
@@ -2994,6 +3000,12 @@ export interface Operations {
   getDescription(input?: Record<never, never>, options?: CallOptions): Promise<{
     openapi: string;
   }>;
+  /** Exchange the code of a sign-in link for a key */
+  signIn(input: {
+    body: {
+      code: string;
+    };
+  }, options?: CallOptions): Promise<ConsoleKey>;
   /** Get the state of the installation */
   getStatus(input?: {
     /** Lists the organizations with most that waits, at most 100. */
@@ -3105,5 +3117,6 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   isAlive: 'GET /healthz',
   isReady: 'GET /readyz',
   getDescription: 'GET /openapi.json',
+  signIn: 'POST /api/auth/sign-in',
   getStatus: 'GET /api/status',
 };
