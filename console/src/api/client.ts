@@ -1,5 +1,6 @@
 // The one way to the server: hookyard/client, with the key of this tab.
 import { type Client, createClient, HookyardError, type Operations } from 'hookyard/client';
+import { exactJson } from '../exact-json.ts';
 import { watchedFetch } from './connection.ts';
 import { session } from './session.ts';
 import { apiUrl } from './urls.ts';
@@ -22,7 +23,7 @@ export function client(): Client {
 
 /** A client with another key: one that is being tried, or the operator's. */
 export function clientWith(key: string | null): Client {
-  return createClient({ url: apiUrl, ...(key !== null && { apiKey: key }), ...PATIENCE, fetch: watchedFetch });
+  return createClient({ url: apiUrl, ...(key !== null && { apiKey: key }), ...PATIENCE, fetch: watchedFetch, parseJson: exactJson });
 }
 
 /** Calls an operation by its name. A key that is refused ends the session. */

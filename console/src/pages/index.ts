@@ -1,6 +1,7 @@
 // Every page of the console: one row each. A page is a component in a file of its own, loaded when it is opened.
 import type { ComponentType } from 'react';
 import type { SingleScope } from '../api/caller.tsx';
+import { setUpPages } from './set-up.ts';
 
 export interface PageRow {
   /** Below the console; parameters as `$id`. */
@@ -52,4 +53,5 @@ export const pages: PageRow[] = [
     menu: 'Set up',
     scope: 'sources:write',
   },
+  ...setUpPages,
 ];
