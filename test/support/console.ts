@@ -137,5 +137,40 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).to.deep.equal([]);
 }
 
+/** The same in both themes, and at the width of a phone. */
+export async function expectUsable(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+  await page.setViewportSize({ width: 375, height: 800 });
+  expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).to.be.at.most(375);
+  await page.setViewportSize({ width: 1200, height: 900 });
+}
+
+/** A key with only these scopes. */
+export async function keyWith(...scopes: string[]): Promise<string> {
+  const { hookyard } = await consoleWorld();
+  const { token } = await hookyard.client.create<{ token: string }>('/api/api-keys', {
+    name: scopes.join(' '),
+    scopes,
+  });
+  return token;
+}
+
+/** What the page of a list copies as CSV, and as the API call behind it. */
+export async function copied(page: Page, what: 'These rows as CSV' | 'The API call (curl)'): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
+  await page.getByRole('menuitem', { name: what }).click();
+  await page
+    .getByText(/: copied$/)
+    .first()
+    .waitFor();
+  return String(await page.evaluate('navigator.clipboard.readText()'));
+}
+
 /** Waits until a text is to be seen. */
 export const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();

@@ -157,7 +157,12 @@ function Actions({ route }: { route: Route }) {
       >
         <Text mb="xs">
           It has{' '}
-          <Count list="listDeliveries" input={{ routeId: route.id }} one="delivery in the history" many="deliveries in the history" />
+          <Count
+            list="listDeliveries"
+            input={{ routeId: route.id }}
+            one="delivery in the history"
+            many="deliveries in the history"
+          />
           .
         </Text>
         <DeletedRoute />
