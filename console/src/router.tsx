@@ -1,10 +1,10 @@
 // The pages as routes. The table is pages/index.ts; addresses are read and written by search.ts.
-import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } from '@tanstack/react-router';
 import { consolePath } from './api/urls.ts';
 import { pages } from './pages/index.ts';
 import { parseSearch, stringifySearch } from './search.ts';
-import { PageFailed } from './shell/PageFailed.tsx';
 import { Shell } from './shell/Shell.tsx';
+import { PageFailed } from './shell/PageFailed.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed });
 

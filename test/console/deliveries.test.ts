@@ -1,7 +1,7 @@
 // The work of an operator: a first webhook, yesterday's failures, an open circuit.
 import { expect } from 'chai';
-import { breaker } from '../support/circuits.ts';
 import { consoleWorld, onPage, requireChromium, seen } from '../support/console.ts';
+import { breaker } from '../support/circuits.ts';
 import { until } from '../support/until.ts';
 
 describe('the console', () => {

@@ -1,8 +1,7 @@
 // How the API serves the console, and how much of it.
-
+import { expect } from 'chai';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { consoleFolder } from '../../api/console/folder.ts';
 import { consoleWorld, onPage, requireChromium } from '../support/console.ts';
 import { startService } from '../support/service.ts';

@@ -2,7 +2,8 @@
 import { Group, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useAsk } from '../api/queries.ts';
-import { plain, timeText, type Zone, zoneName } from '../format.ts';
+import { timeText, type Zone } from '../format.ts';
+import { plain, zoneName } from '../format.ts';
 import { isRangeName, RANGES, type RangeName, usePageSearch } from '../search.ts';
 import { useZone } from '../zone.tsx';
 

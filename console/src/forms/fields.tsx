@@ -1,6 +1,7 @@
 // Fields that several forms have.
-import { Button, Checkbox, Group, MultiSelect, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, Group, MultiSelect, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { Button } from '@mantine/core';
 import { useAll } from '../api/all.ts';
 import { told } from '../api/errors.ts';
 import { plain } from '../format.ts';

@@ -2,8 +2,8 @@
 import { Modal, Table } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useEffect } from 'react';
-import { queryClient } from '../api/queries.ts';
 import { isTyping } from './typing.ts';
+import { queryClient } from '../api/queries.ts';
 
 const KEYS: [string, string][] = [
   ['/', 'Search: pages, an id, words of a payload'],

@@ -2,7 +2,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { BulkAction } from '../../api/bulk.ts';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
@@ -12,6 +11,7 @@ import { Page } from '../../components/Page.tsx';
 import { countText } from '../../format.ts';
 import { pageOf, rangeOf, type Search, usePageSearch } from '../../search.ts';
 import { Bulk } from './Bulk.tsx';
+import type { BulkAction } from '../../api/bulk.ts';
 import { useDeliveryColumns } from './columns.tsx';
 
 const OPEN_MS = 5000;

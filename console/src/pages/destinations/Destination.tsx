@@ -9,8 +9,8 @@ import { Figures } from '../../charts/Figures.tsx';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
-import { Facts } from '../../components/Facts.tsx';
 import { Headers } from '../../components/Headers.tsx';
+import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
@@ -193,7 +193,11 @@ function Actions({ destination }: { destination: Destination }) {
         Edit
       </Button>
       {destination.type === 'http' && destination.signingSecret !== null && (
-        <RotateSecret kind="standard" what="signing secret" run={(body) => call('rotateSigningSecret', { id, body })}>
+        <RotateSecret
+          kind="standard"
+          what="signing secret"
+          run={(body) => call('rotateSigningSecret', { id, body })}
+        >
           Until the overlap ends, deliveries are signed with both, so that the receiver can change over without losing
           one.
         </RotateSecret>
@@ -236,8 +240,8 @@ function Actions({ destination }: { destination: Destination }) {
           ))}
         </ul>
         <Text>
-          It is taken out of <Count list="listRoutes" input={{ destinationId: id }} one="route" many="routes" />. What
-          was delivered stays in the history. This cannot be undone.
+          It is taken out of <Count list="listRoutes" input={{ destinationId: id }} one="route" many="routes" />. What was
+          delivered stays in the history. This cannot be undone.
         </Text>
       </Deed>
     </>

@@ -125,9 +125,7 @@ export function Destinations() {
         selection={mayWrite ? { ids, set: setIds } : undefined}
         onOpen={(one) => void navigate({ to: `/destinations/${one.id}` })}
         onPage={(page) => set({ page: String(page) })}
-        empty={
-          search.search || search.enabled ? 'None matches.' : 'There is no destination: deliveries have nowhere to go.'
-        }
+        empty={search.search || search.enabled ? 'None matches.' : 'There is no destination: deliveries have nowhere to go.'}
       />
     </Page>
   );
