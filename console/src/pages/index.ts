@@ -2,6 +2,7 @@
 import type { ComponentType } from 'react';
 import type { SingleScope } from '../api/caller.tsx';
 import { setUpPages } from './set-up.ts';
+import { watchPages } from './watch.ts';
 
 export interface PageRow {
   /** Below the console; parameters as `$id`. */
@@ -54,4 +55,5 @@ export const pages: PageRow[] = [
     scope: 'sources:write',
   },
   ...setUpPages,
+  ...watchPages,
 ];
