@@ -62,7 +62,10 @@ describe('the pages of sources', () => {
     await onPage(`/sources/${source.id}`, async (page) => {
       await seen(page, /1 were refused/);
       await seen(page, /compare the secret with that of the sender/);
-      await page.getByRole('region', { name: 'Refused', exact: true }).getByRole('cell', { name: 'signature' }).click();
+      await page
+        .getByRole('region', { name: 'Refused', exact: true })
+        .getByRole('cell', { name: 'signature', exact: true })
+        .click();
       await seen(page, body);
       expect(page.url()).to.include('open=');
       await expectUsable(page);
@@ -73,7 +76,7 @@ describe('the pages of sources', () => {
       async (page) => {
         await page
           .getByRole('region', { name: 'Refused', exact: true })
-          .getByRole('cell', { name: 'signature' })
+          .getByRole('cell', { name: 'signature', exact: true })
           .click();
         await seen(page, /This key may not see it: that needs payloads:read/);
         expect(await page.getByText('somebody').count()).to.equal(0);
@@ -107,7 +110,7 @@ describe('the pages of sources', () => {
     await onPage(`/sources/${source.id}/edit`, async (page) => {
       await page.getByLabel('Description').fill('of the shop');
       await page.getByLabel('A repeated webhook is known by').selectOption('header');
-      await page.getByLabel('Header', { exact: true }).fill('X-Request-Id');
+      await page.getByRole('textbox', { name: 'Header', exact: true }).fill('X-Request-Id');
       await expectUsable(page);
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('heading', { name: 'Source Changed', level: 1 }).waitFor();

@@ -1,6 +1,7 @@
 // Every page of the console: one row each. A page is a component in a file of its own, loaded when it is opened.
 import type { ComponentType } from 'react';
 import type { SingleScope } from '../api/caller.tsx';
+import { organizationPages } from './organization.ts';
 import { setUpPages } from './set-up.ts';
 import { watchPages } from './watch.ts';
 
@@ -56,4 +57,5 @@ export const pages: PageRow[] = [
   },
   ...setUpPages,
   ...watchPages,
+  ...organizationPages,
 ];

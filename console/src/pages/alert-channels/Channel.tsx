@@ -84,7 +84,10 @@ function Shown({ channel }: { channel: AlertChannel }) {
             'The secret before is valid until',
             <Time key="secret" at={channel.previousSecretUntil} />,
           ],
-          ['What fails', channel.kinds === null ? 'anything' : channel.kinds.map((kind) => KINDS[kind].title).join(', ')],
+          [
+            'What fails',
+            channel.kinds === null ? 'anything' : channel.kinds.map((kind) => KINDS[kind].title).join(', '),
+          ],
           ['Of sources', <Named key="sources" list="listSources" ids={channel.sourceIds} />],
           ['Of routes', <Named key="routes" list="listRoutes" ids={channel.routeIds} />],
           ['Of destinations', <Named key="destinations" list="listDestinations" ids={channel.destinationIds} />],
@@ -191,7 +194,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
           await call('deleteAlertChannel', { id });
           return 'The channel is deleted';
         }}
-        onDone={() => void navigate({ to: '/alert-channels' })}
+        onDone={() => navigate({ to: '/alert-channels' })}
       >
         Nobody is told by it any more. This cannot be undone.
       </Deed>

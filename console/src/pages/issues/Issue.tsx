@@ -162,7 +162,13 @@ function Retry({ issue }: { issue: Issue }) {
       }}
     >
       <Text>
-        Of <Count list="listDeliveries" input={failedSince(issue)} one="delivery that failed" many="deliveries that failed" />{' '}
+        Of{' '}
+        <Count
+          list="listDeliveries"
+          input={failedSince(issue)}
+          one="delivery that failed"
+          many="deliveries that failed"
+        />{' '}
         since this began, those with this cause that were not replayed are delivered again: at most 1,000 at a time, the
         newest first. Repair the cause first, or they fail again.
       </Text>

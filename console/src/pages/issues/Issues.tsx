@@ -53,7 +53,12 @@ export function Issues() {
     { title: 'Of', cell: (issue) => <bdi>{ofText(issue)}</bdi>, csv: ofText },
     { title: 'Failures', cell: (issue) => countText(issue.count), csv: (issue) => issue.count, numeric: true },
     { title: 'Last', cell: (issue) => <Time at={issue.lastSeenAt} />, csv: (issue) => issue.lastSeenAt },
-    { title: 'Since', cell: (issue) => <Time at={issue.firstSeenAt} />, csv: (issue) => issue.firstSeenAt, wideOnly: true },
+    {
+      title: 'Since',
+      cell: (issue) => <Time at={issue.firstSeenAt} />,
+      csv: (issue) => issue.firstSeenAt,
+      wideOnly: true,
+    },
     { title: 'Id', cell: (issue) => issue.id, csv: (issue) => issue.id, wideOnly: true },
   ];
   const isFiltered = UNFILTERED.some((name) => search[name] !== undefined);

@@ -97,7 +97,11 @@ export function NewReplay() {
           <Button variant="default" loading={isRunning && result === null} onClick={() => void count()}>
             Count them
           </Button>
-          <Button disabled={result === null || left === 0} loading={isRunning && result !== null} onClick={() => void begin()}>
+          <Button
+            disabled={result === null || left === 0}
+            loading={isRunning && result !== null}
+            onClick={() => void begin()}
+          >
             {result === null ? 'Replay them' : `Replay ${countText(left)}`}
           </Button>
           <Link to="/events" search={{ ...search, page: undefined } as never}>

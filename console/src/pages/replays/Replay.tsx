@@ -1,5 +1,5 @@
 // One replay: how far it is, what became of it, and its end.
-import { Alert, Anchor, Group, Progress, Text } from '@mantine/core';
+import { Alert, Group, Progress, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import type { EventReplay } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
@@ -53,8 +53,8 @@ function Shown({ replay }: { replay: EventReplay }) {
       <Group gap="md">
         <Status of={replay.status} />
         <Text role="status">
-          {countText(judged)} of {eventsTotal === null ? 'a number that takes too long to count' : countText(eventsTotal)}{' '}
-          done
+          {countText(judged)} of{' '}
+          {eventsTotal === null ? 'a number that takes too long to count' : countText(eventsTotal)} done
         </Text>
       </Group>
       {share !== null && !hasEnded(replay) && (
@@ -81,9 +81,9 @@ function Shown({ replay }: { replay: EventReplay }) {
         ]}
       />
       {replay.temporalUrl !== null && (
-        <Anchor href={replay.temporalUrl} target="_blank" rel="noreferrer" underline="always" size="sm">
+        <a href={replay.temporalUrl} target="_blank" rel="noreferrer">
           Its workflow in Temporal
-        </Anchor>
+        </a>
       )}
     </>
   );

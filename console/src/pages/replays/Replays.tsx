@@ -66,7 +66,12 @@ export function Replays() {
       numeric: true,
       wideOnly: true,
     },
-    { title: 'Ended', cell: (replay) => <Time at={replay.finishedAt} />, csv: (replay) => replay.finishedAt, wideOnly: true },
+    {
+      title: 'Ended',
+      cell: (replay) => <Time at={replay.finishedAt} />,
+      csv: (replay) => replay.finishedAt,
+      wideOnly: true,
+    },
     { title: 'Id', cell: (replay) => replay.id, csv: (replay) => replay.id, wideOnly: true },
   ];
   return (

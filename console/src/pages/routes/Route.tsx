@@ -153,7 +153,7 @@ function Actions({ route }: { route: Route }) {
           await call('deleteRoute', { id: route.id });
           return 'The route is deleted';
         }}
-        onDone={() => void navigate({ to: '/routes' })}
+        onDone={() => navigate({ to: '/routes' })}
       >
         <Text mb="xs">
           It has{' '}

@@ -1,5 +1,5 @@
 // How a sender is connected: the address, and what its provider needs.
-import { Anchor, Button, Code, Group, Text } from '@mantine/core';
+import { Button, Code, Group, Text } from '@mantine/core';
 import type { Provider, ProviderPlace, Source } from 'hookyard/client';
 import { useAll } from '../../api/all.ts';
 import { shellQuoted } from '../../api/curl.ts';
@@ -59,9 +59,9 @@ export function Instructions({ of }: { of: Provider }) {
   return (
     <Text size="sm" className="anywhere">
       {of.instructions}{' '}
-      <Anchor href={of.docs} target="_blank" rel="noreferrer" underline="always" size="sm">
+      <a href={of.docs} target="_blank" rel="noreferrer">
         {of.title} about its webhooks
-      </Anchor>
+      </a>
     </Text>
   );
 }

@@ -181,7 +181,7 @@ function Actions({ source }: { source: Source }) {
           await call('deleteSource', { id });
           return 'The source is deleted';
         }}
-        onDone={() => void navigate({ to: '/sources' })}
+        onDone={() => navigate({ to: '/sources' })}
       >
         <Text>
           Its routes, its{' '}
