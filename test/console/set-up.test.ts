@@ -103,6 +103,8 @@ describe('the pages of routes and of what they refer to', () => {
     expect(data[0]?.conditions).to.deep.equal([{ field: 'payload.total', operator: 'gt', value: 10 }]);
     await onPage('/filters?search=dear', async (page) => {
       await seen(page, '1 to 1 of 1');
+      await expectUsable(page);
+      expect(await copied(page, 'The API call (curl)')).to.include('/api/filters?').and.include('search=dear');
       await page.getByRole('link', { name: 'Dear orders' }).click();
       await page.getByRole('button', { name: 'Delete' }).click();
       await inDialog(page).getByRole('button', { name: 'Delete it' }).click();
