@@ -112,6 +112,7 @@ function Which({ form }: { form: Form }) {
       <Stack gap="sm">
         <MultiSelect
           label="What fails"
+          searchable
           description="None chosen: all."
           value={values.kinds}
           error={errors.kinds}

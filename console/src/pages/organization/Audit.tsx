@@ -98,7 +98,6 @@ export function Audit() {
         onClose={() => set({ open: undefined })}
         title="What was done"
         size="lg"
-        transitionProps={{ duration: 0 }}
       >
         {opened && <One record={opened} />}
       </Modal>

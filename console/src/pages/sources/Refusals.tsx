@@ -92,7 +92,6 @@ export function Refusals({ id, range }: { id: string; range: RangeName }) {
         onClose={() => set({ open: undefined })}
         title="A refused webhook"
         size="lg"
-        transitionProps={{ duration: 0 }}
       >
         {opened && <One refusal={opened} mayRead={mayRead} />}
       </Modal>
