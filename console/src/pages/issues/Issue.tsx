@@ -1,5 +1,5 @@
 // One issue: what fails, why, since when, a sample of it, and what can be done.
-import { Alert, Group, Text } from '@mantine/core';
+import { Alert, Button, Group, Text } from '@mantine/core';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Issue } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
@@ -15,7 +15,6 @@ import { Name } from '../../components/Name.tsx';
 import { useNames } from '../../components/names.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Status } from '../../components/Status.tsx';
-import { Button } from '@mantine/core';
 import { countText, plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { canRetry, KINDS } from './kinds.ts';
@@ -80,28 +79,27 @@ function Shown({ issue }: { issue: Issue }) {
         ]}
       />
       <Group>
-        {maySeeDeliveries && canRetry(issue) && <FailedSince issue={issue} />}
+        {maySeeDeliveries && canRetry(issue) && <FailedThere issue={issue} />}
         {issue.kind === 'quota_reached' && <Link to="/usage">Usage</Link>}
       </Group>
     </>
   );
 }
 
-/** The filter of the deliveries that failed since the issue began: the list and the count say the same. */
-function failedSince({ routeId, destinationId, firstSeenAt, kind }: Issue) {
+/** The deliveries that failed where the issue is: the list and the count say the same. */
+function failedThere({ routeId, destinationId, kind }: Issue) {
   return {
     ...(routeId !== null && { routeId }),
     ...(destinationId !== null && { destinationId }),
     status: kind === 'schema_refusing' ? ('schema_failed' as const) : ('failed' as const),
-    from: firstSeenAt,
   };
 }
 
-function FailedSince({ issue }: { issue: Issue }) {
-  const input = failedSince(issue);
+function FailedThere({ issue }: { issue: Issue }) {
+  const input = failedThere(issue);
   return (
-    <Link to="/deliveries" search={input as never}>
-      <Count list="listDeliveries" input={input} one="delivery has failed since" many="deliveries have failed since" />
+    <Link to="/deliveries" search={{ ...input, range: 'all' } as never}>
+      <Count list="listDeliveries" input={input} one="delivery has failed there" many="deliveries have failed there" />
     </Link>
   );
 }
@@ -162,15 +160,8 @@ function Retry({ issue }: { issue: Issue }) {
       }}
     >
       <Text>
-        Of{' '}
-        <Count
-          list="listDeliveries"
-          input={failedSince(issue)}
-          one="delivery that failed"
-          many="deliveries that failed"
-        />{' '}
-        since this began, those with this cause that were not replayed are delivered again: at most 1,000 at a time, the
-        newest first. Repair the cause first, or they fail again.
+        What has failed since <Time at={issue.firstSeenAt} /> with this cause, and was not replayed, is delivered again:
+        at most 1,000 deliveries at a time, the newest first. Repair the cause first, or they fail again.
       </Text>
     </Deed>
   );
