@@ -1,8 +1,19 @@
 // The organization itself: keys, the audit log, usage, files, settings.
 import { expect } from 'chai';
-import { consoleWorld, copied, expectUsable, keyWith, onPage, requireChromium, seen } from '../support/console.ts';
+import {
+  consoleWorld,
+  copied,
+  expectUsable,
+  JOURNEY_MS,
+  keyWith,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/console.ts';
 
-describe('the pages of the organization', () => {
+describe('the pages of the organization', function () {
+  // Each is a whole day's work of an operator, looked at by axe on its way.
+  this.timeout(JOURNEY_MS);
   before(function () {
     requireChromium(this);
   });

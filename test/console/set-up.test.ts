@@ -3,13 +3,24 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { breaker } from '../support/circuits.ts';
-import { consoleWorld, copied, expectUsable, keyWith, onPage, requireChromium, seen } from '../support/console.ts';
+import {
+  consoleWorld,
+  copied,
+  expectUsable,
+  JOURNEY_MS,
+  keyWith,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/console.ts';
 import { until } from '../support/until.ts';
 
 const WRITES = /^(New|Make|Save|Delete|Edit|Pause|Resume|Close it|Rotate|Replay|Deliver this)/;
 const REFUSED = /Failed to load resource.* 400/;
 
-describe('the pages of routes and of what they refer to', () => {
+describe('the pages of routes and of what they refer to', function () {
+  // Each is a whole day's work of an operator, looked at by axe on its way.
+  this.timeout(JOURNEY_MS);
   before(function () {
     requireChromium(this);
   });
@@ -104,7 +115,9 @@ describe('the pages of routes and of what they refer to', () => {
     await onPage('/filters?search=dear', async (page) => {
       await seen(page, '1 to 1 of 1');
       await expectUsable(page);
-      expect(await copied(page, 'The API call (curl)')).to.include('/api/filters?').and.include('search=dear');
+      expect(await copied(page, 'The API call (curl)'))
+        .to.include('/api/filters?')
+        .and.include('search=dear');
       await page.getByRole('link', { name: 'Dear orders' }).click();
       await page.getByRole('button', { name: 'Delete' }).click();
       await inDialog(page).getByRole('button', { name: 'Delete it' }).click();

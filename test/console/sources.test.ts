@@ -1,7 +1,16 @@
 // Sources in the browser: made for a provider with its instructions, their secret rotated, what they refuse seen with its cause.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { consoleWorld, copied, expectUsable, keyWith, onPage, requireChromium, seen } from '../support/console.ts';
+import {
+  consoleWorld,
+  copied,
+  expectUsable,
+  JOURNEY_MS,
+  keyWith,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/console.ts';
 import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
@@ -12,7 +21,9 @@ const signed = (body: string, secret: string) => ({
   'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
 });
 
-describe('the pages of sources', () => {
+describe('the pages of sources', function () {
+  // Each is a whole day's work of an operator, looked at by axe on its way.
+  this.timeout(JOURNEY_MS);
   before(function () {
     requireChromium(this);
   });

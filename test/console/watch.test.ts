@@ -1,12 +1,23 @@
 // What goes wrong, and making it right: issues, who is told of them, and replays of many events.
 import { expect } from 'chai';
-import { consoleWorld, copied, expectUsable, keyWith, onPage, requireChromium, seen } from '../support/console.ts';
+import {
+  consoleWorld,
+  copied,
+  expectUsable,
+  JOURNEY_MS,
+  keyWith,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/console.ts';
 import { Issues } from '../support/issues.ts';
 import { until } from '../support/until.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-describe('the pages of issues, alert channels and replays', () => {
+describe('the pages of issues, alert channels and replays', function () {
+  // Each is a whole day's work of an operator, looked at by axe on its way.
+  this.timeout(JOURNEY_MS);
   before(function () {
     requireChromium(this);
   });

@@ -93,12 +93,7 @@ export function Audit() {
         onPage={(page) => set({ page: String(page) })}
         empty="Nothing was done in this time that matches."
       />
-      <Modal
-        opened={opened !== undefined}
-        onClose={() => set({ open: undefined })}
-        title="What was done"
-        size="lg"
-      >
+      <Modal opened={opened !== undefined} onClose={() => set({ open: undefined })} title="What was done" size="lg">
         {opened && <One record={opened} />}
       </Modal>
     </Page>

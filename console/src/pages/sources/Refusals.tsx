@@ -87,12 +87,7 @@ export function Refusals({ id, range }: { id: string; range: RangeName }) {
           empty="None of these is among the last hundred that were kept."
         />
       )}
-      <Modal
-        opened={opened !== undefined}
-        onClose={() => set({ open: undefined })}
-        title="A refused webhook"
-        size="lg"
-      >
+      <Modal opened={opened !== undefined} onClose={() => set({ open: undefined })} title="A refused webhook" size="lg">
         {opened && <One refusal={opened} mayRead={mayRead} />}
       </Modal>
     </section>
