@@ -45,6 +45,7 @@ export function SourcePage() {
 function Shown({ source }: { source: Source }) {
   const range = usePeriod();
   const maySeeEvents = useMay('events:read');
+  const maySeeFigures = useMay('deliveries:read');
   const mayRoutes = useMay('routes:read');
   const of = { sourceId: source.id };
   return (
@@ -61,10 +62,10 @@ function Shown({ source }: { source: Source }) {
       <IssuesOf of={of} />
       <Connect source={source} />
       <Group justify="space-between" mt="sm">
-        <h2>Figures</h2>
+        <h2>{maySeeFigures ? 'Figures' : 'Time'}</h2>
         <Period />
       </Group>
-      {maySeeEvents && (
+      {maySeeFigures && (
         <SimpleGrid cols={{ base: 1, lg: 2 }}>
           <Figures
             title="Webhooks"
