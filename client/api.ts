@@ -1673,6 +1673,12 @@ export type Ready = {
   };
 };
 
+export type ConsoleKey = {
+  /** A key with the scopes `read` and `write`. */
+  token: string;
+  expiresAt: Timestamp;
+};
+
 export type InstallationStatus = {
   /** Of the process that answers. */
   version: string;
@@ -3160,6 +3166,12 @@ export interface Operations {
   getDescription(input?: Record<never, never>, options?: CallOptions): Promise<{
     openapi: string;
   }>;
+  /** Exchange the code of a sign-in link for a key */
+  signIn(input: {
+    body: {
+      code: string;
+    };
+  }, options?: CallOptions): Promise<ConsoleKey>;
   /** Get the state of the installation */
   getStatus(input?: {
     /** Lists the organizations with most that waits, at most 100. */
@@ -3271,6 +3283,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   isAlive: 'GET /healthz',
   isReady: 'GET /readyz',
   getDescription: 'GET /openapi.json',
+  signIn: 'POST /api/auth/sign-in',
   getStatus: 'GET /api/status',
 };
 

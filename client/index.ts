@@ -4,6 +4,7 @@ import { type CallOptions, type Settings, send } from './http.ts';
 import type { Ignored } from './ignored.ts';
 
 export type * from './api.ts';
+export { operations } from './api.ts';
 export { type Detail, HookyardError } from './errors.ts';
 export type { CallOptions, RawAnswer } from './http.ts';
 export type { Ignored, IgnoredName } from './ignored.ts';

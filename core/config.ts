@@ -90,6 +90,7 @@ const variables = {
   HOOKYARD_METRICS_PORT: { schema: integer(0, 65534) },
   HOOKYARD_METRICS_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
   HOOKYARD_METRICS_PER_DESTINATION: { schema: onOff, default: 'off' },
+  HOOKYARD_CONSOLE: { schema: onOff, default: 'on' },
   HOOKYARD_DATA_DIR: { schema: z.string().min(1), default: './data' },
   HOOKYARD_API_KEY: {
     schema: z.string().regex(/^whr_[A-Za-z0-9_-]{16,}$/, 'must be whr_ and at least 16 letters or digits'),

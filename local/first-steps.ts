@@ -4,6 +4,8 @@ import type { PreparedDatabase } from '../db/prepare.ts';
 
 export interface Running {
   apiUrl: string;
+  /** With a one-time code that signs in; null: there is no console. */
+  consoleUrl: string | null;
   temporalUiUrl: string | null;
   createdKey: PreparedDatabase['createdKey'];
   /** The file that keeps the first API key; null when the key came from HOOKYARD_API_KEY. */
@@ -20,6 +22,9 @@ export function firstSteps(running: Running): string[] {
   return [
     '',
     `  API          ${running.apiUrl}`,
+    ...(running.consoleUrl === null
+      ? []
+      : [`  Console      ${running.consoleUrl}`, '               (signs in once, within ten minutes)']),
     `  Temporal UI  ${running.temporalUiUrl ?? 'that of your own Temporal server'}`,
     ...keyLines(running),
     '',

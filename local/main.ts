@@ -10,6 +10,7 @@ import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/prepar
 import { grantRuntime } from '../db/rights.ts';
 import { grantTenant } from '../db/tenants/rights.ts';
 import { oneLine, phase, StartupError, seconds } from './errors.ts';
+import { buildConsole, consoleLink } from './console.ts';
 import { firstSteps } from './first-steps.ts';
 import { keepUp } from './keep-up.ts';
 import { claimPort } from './ports.ts';
@@ -57,6 +58,7 @@ async function start(settings: Settings): Promise<void> {
   printSettings(settings);
   let apiPort = 0;
   let prepared: PreparedDatabase | undefined;
+  const built = settings.HOOKYARD_CONSOLE ? buildConsole(ending.signal, log) : undefined;
   stack = await startStack({
     dataDir: settings.HOOKYARD_DATA_DIR,
     postgresPort: settings.POSTGRES_PORT,
@@ -80,11 +82,12 @@ async function start(settings: Settings): Promise<void> {
   try {
     await startRoles(settings, stack, apiPort);
     recordUrl(stack.dataDir, roles.api?.url ?? '');
-    if (prepared) printReady(settings, stack, prepared);
+    if (prepared) await printReady(settings, stack, prepared);
     failure = await untilEnd(stack);
     if (failure) throw failure;
   } finally {
     forgetUrl(stack.dataDir);
+    built?.stop();
     await stopRoles(settings);
     await stack.stop();
     log('everything has ended');
@@ -193,12 +196,17 @@ function printSettings(settings: Settings): void {
   }
 }
 
-function printReady(settings: Settings, { temporalUiUrl }: Stack, { createdKey }: PreparedDatabase): void {
+async function printReady(
+  settings: Settings,
+  { temporalUiUrl, runtimeUrl }: Stack,
+  { createdKey, organization }: PreparedDatabase,
+): Promise<void> {
   const keyFile = settings.HOOKYARD_API_KEY ? null : apiKeyFile(settings);
   const dataDir = settings.HOOKYARD_DATA_DIR;
   log(`ready (${seconds(performance.now() - began)})`);
   const apiUrl = roles.api?.url ?? '';
-  for (const line of firstSteps({ apiUrl, temporalUiUrl, createdKey, keyFile, dataDir })) console.log(line);
+  const consoleUrl = settings.HOOKYARD_CONSOLE ? await consoleLink(runtimeUrl, organization.id, apiUrl) : null;
+  for (const line of firstSteps({ apiUrl, consoleUrl, temporalUiUrl, createdKey, keyFile, dataDir })) console.log(line);
 }
 
 /** One line for each problem; a stack trace only for unexpected errors. */

@@ -7,6 +7,7 @@ import { type Described, TAGS } from '../operation.ts';
 import { managementOperations } from '../operations.ts';
 import { alertWebhooks } from './alert-webhooks.ts';
 import { withExamples } from './examples.ts';
+import { signInOperation } from '../console/sign-in.ts';
 import { ingestOperations } from './ingest.ts';
 import { toOperationObject } from './operation-object.ts';
 import { serviceOperations } from './service.ts';
@@ -14,7 +15,13 @@ import { statusOperation } from './status.ts';
 
 export type ApiDocument = ReturnType<typeof createDocument>;
 
-const operations: Described[] = [...ingestOperations, ...managementOperations, ...serviceOperations, statusOperation];
+const operations: Described[] = [
+  ...ingestOperations,
+  ...managementOperations,
+  ...serviceOperations,
+  signInOperation,
+  statusOperation,
+];
 
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 

@@ -33,6 +33,8 @@ const GROUPS: Group[] = [
   { name: 'faults', folders: ['test/faults', 'test/local'], parts: 3 },
   { name: 'security', folders: ['test/security'], parts: 3 },
   { name: 'e2e', folders: ['test/e2e'], parts: 2 },
+  // A browser takes much of a core, and is started once.
+  { name: 'console', folders: ['test/console'], parts: 1 },
   { name: 'database and workflows', folders: ['test/db', 'test/worker', 'test/workflow'], parts: 1 },
 ];
 /** Of all other folders. */

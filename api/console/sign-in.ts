@@ -1,0 +1,74 @@
+// Exchanges the one-time code of a sign-in link for a key that expires. It needs no credentials: the code is one.
+// Rules: AUTH-22, AUTH-23.
+import { z } from 'zod';
+import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
+import { hashToken } from '../../db/prepare.ts';
+import type { ApiDeps, ApiRouter, Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { timestamp } from '../members/values.ts';
+import type { Described } from '../operation.ts';
+import { isoTime } from '../records.ts';
+import { createSignIns } from '../sign-ins.ts';
+import { parseBody } from '../validation.ts';
+
+// 32 bytes in base64url.
+const bodySchema = z.object({
+  code: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code of a sign-in link')
+    .meta({ examples: ['q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA'] }),
+});
+
+const answerSchema = z
+  .object({
+    token: z.string().meta({ description: 'A key with the scopes `read` and `write`.', examples: ['whr_...'] }),
+    expiresAt: timestamp,
+  })
+  .meta({ id: 'ConsoleKey' });
+
+export const signInOperation: Described = {
+  tag: 'Access',
+  family: 'public',
+  method: 'post',
+  path: '/api/auth/sign-in',
+  operationId: 'signIn',
+  summary: 'Exchange the code of a sign-in link for a key',
+  description:
+    'A start prints a link to the console with a code, which is good once, for ten minutes. The key is that of a session: it expires after twelve hours.',
+  body: { schema: bodySchema, examples: { 'of a link': { code: 'q0J2yJ7iV0s1m6b3dXlq5s9Zb7oHc1uT4nKfE8rWgYA' } } },
+  answer: { status: 200, description: 'The key; its token is shown this once.', schema: answerSchema },
+  errors: {
+    400: ['VALIDATION_ERROR', 'INVALID_JSON'],
+    401: ['UNAUTHORIZED'],
+    408: ['REQUEST_TIMEOUT'],
+    413: ['PAYLOAD_TOO_LARGE'],
+    415: ['UNSUPPORTED_MEDIA_TYPE'],
+    429: ['RATE_LIMITED'],
+    500: ['INTERNAL_ERROR'],
+    503: ['UNAVAILABLE'],
+  },
+};
+
+export function mountSignIn(
+  router: ApiRouter,
+  { servicePool, settings, log }: Pick<ApiDeps, 'servicePool' | 'settings' | 'log'>,
+): void {
+  const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
+  router.post(signInOperation.path, async (ctx: Context) => {
+    ctx.set('Cache-Control', 'no-store');
+    const { address } = ctx.state.client;
+    const { code } = await parseBody(ctx, bodySchema);
+    // Each code counts as one that this process has not seen: beyond the limit of an address they are looked up a few at a time.
+    const key = await signIns.lookUp(address, hashToken(code).toString('base64'), () =>
+      exchangeConsoleCode(servicePool, code),
+    );
+    if (key === null) throw signIns.fail(address) ?? refused();
+    ctx.body = { token: key.token, expiresAt: isoTime(key.expiresAt) };
+  });
+}
+
+function refused(): ApiError {
+  const message =
+    'This sign-in link was used before, or is older than ten minutes; start again for another, or sign in with an API key';
+  return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
+}

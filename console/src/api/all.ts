@@ -1,0 +1,35 @@
+// Whole lists for choices: every record, page by page, up to a bound that is told.
+import { useQuery } from '@tanstack/react-query';
+import type { ListName } from 'hookyard/client';
+import { call, type Input, type Output } from './client.ts';
+
+const PAGE = 100;
+const MOST = 2000;
+
+type Item<N extends ListName> = Output<N>['data'][number];
+
+interface All<Record> {
+  records: Record[];
+  /** Whether there are more than are shown. */
+  isCut: boolean;
+}
+
+/** All records of a list. Its key begins with the operation, so that what makes the list old makes this old. */
+export function useAll<N extends ListName>(name: N, enabled = true) {
+  return useQuery({
+    queryKey: [name, 'all'] as const,
+    enabled,
+    queryFn: async ({ signal }): Promise<All<Item<N>>> => {
+      const records: Item<N>[] = [];
+      for (let page = 1; ; page++) {
+        const answer = (await call(name, { page, pageSize: PAGE } as Input<N>, signal)) as {
+          data: Item<N>[];
+          pagination: { total: number };
+        };
+        records.push(...answer.data);
+        const isAll = answer.data.length === 0 || page * PAGE >= answer.pagination.total;
+        if (isAll || records.length >= MOST) return { records, isCut: !isAll };
+      }
+    },
+  });
+}

@@ -1,0 +1,25 @@
+// Whose key it is, and what it may do. What a key may not do has no button.
+import type { Caller } from 'hookyard/client';
+import { createContext, type ReactNode, useContext } from 'react';
+import { mayWith } from '../shell/may.ts';
+
+const Context = createContext<Caller | null>(null);
+
+export function CallerProvider({ caller, children }: { caller: Caller; children: ReactNode }) {
+  return <Context value={caller}>{children}</Context>;
+}
+
+export function useCaller(): Caller {
+  const caller = useContext(Context);
+  if (!caller) throw new Error('useCaller needs a CallerProvider');
+  return caller;
+}
+
+type Scope = Caller['key']['scopes'][number];
+/** What an operation asks for. */
+export type SingleScope = Exclude<Scope, 'read' | 'write'>;
+
+/** Whether the key may do what needs this scope. */
+export function useMay(scope: SingleScope): boolean {
+  return mayWith(useCaller().key.scopes, scope);
+}

@@ -1,0 +1,46 @@
+// The one way to the server: hookyard/client, with the key of this tab.
+import { type Client, createClient, HookyardError, type Operations } from 'hookyard/client';
+import { exactJson } from '../exact-json.ts';
+import { watchedFetch } from './connection.ts';
+import { session } from './session.ts';
+import { apiUrl } from './urls.ts';
+
+export { HookyardError };
+export type Name = keyof Operations;
+export type Input<N extends Name> = Parameters<Operations[N]>[0];
+export type Output<N extends Name> = Awaited<ReturnType<Operations[N]>>;
+
+// A person waits: two short repeats, then the page says what is wrong and asks again when the API is back.
+const PATIENCE = { maxRetries: 2, maxWaitMs: 3000 };
+let made: { key: string | null; client: Client } | undefined;
+
+/** The client of the key of this tab. */
+export function client(): Client {
+  const { key } = session.get();
+  if (made?.key !== key) made = { key, client: clientWith(key) };
+  return made.client;
+}
+
+/** A client with another key: one that is being tried, or the operator's. */
+export function clientWith(key: string | null): Client {
+  return createClient({
+    url: apiUrl,
+    ...(key !== null && { apiKey: key }),
+    ...PATIENCE,
+    fetch: watchedFetch,
+    parseJson: exactJson,
+  });
+}
+
+/** Calls an operation by its name. A key that is refused ends the session. */
+export async function call<N extends Name>(name: N, input: Input<N>, signal?: AbortSignal): Promise<Output<N>> {
+  const { key } = session.get();
+  try {
+    const method = client()[name] as (input: Input<N>, options: { signal?: AbortSignal }) => Promise<Output<N>>;
+    return await method(input, signal ? { signal } : {});
+  } catch (error) {
+    // A late answer to a key of before says nothing about the one of now.
+    if (error instanceof HookyardError && error.status === 401 && session.get().key === key) session.end('refused');
+    throw error;
+  }
+}

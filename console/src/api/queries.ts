@@ -1,0 +1,60 @@
+// How pages get data: `useAsk('listRoutes', { page: 1 })`. The key of a query is [operation, input], so a change names the
+// operations whose answers it makes old.
+import {
+  keepPreviousData,
+  QueryClient,
+  queryOptions,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { call, type Input, type Name, type Output } from './client.ts';
+import { connection } from './connection.ts';
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    // The client has repeated what may be repeated; when the API is back, everything is asked for again.
+    queries: { retry: false, staleTime: 2000, gcTime: 120_000, networkMode: 'always' },
+    mutations: { retry: false, networkMode: 'always' },
+  },
+});
+connection.onReturn(() => void queryClient.invalidateQueries());
+
+interface AskOptions {
+  enabled?: boolean;
+  /** Asks again every so many ms while the page is seen. */
+  every?: number | false;
+  /** Shows the answer to the last input until that to the new one is there: for lists that are paged or filtered. */
+  keep?: boolean;
+}
+
+/** The options of a query, for where a hook does not do (`queryClient.fetchQuery`). */
+export function ask<N extends Name>(name: N, input: Input<N>) {
+  return queryOptions({
+    queryKey: [name, input ?? {}] as const,
+    queryFn: ({ signal }) => call(name, input, signal),
+  });
+}
+
+/** Asks the API; the answer is kept for all who ask the same. */
+export function useAsk<N extends Name>(name: N, input: Input<N>, options: AskOptions = {}): UseQueryResult<Output<N>> {
+  return useQuery({
+    ...ask(name, input),
+    enabled: options.enabled ?? true,
+    refetchInterval: options.every ?? false,
+    ...(options.keep && { placeholderData: keepPreviousData }),
+  }) as UseQueryResult<Output<N>>;
+}
+
+/**
+ * An operation that changes something.
+ * @param stale the operations whose answers are old afterwards
+ */
+export function useAct<N extends Name>(name: N, stale: readonly Name[] = []) {
+  const queries = useQueryClient();
+  return useMutation<Output<N>, Error, Input<N>>({
+    mutationFn: (input) => call(name, input),
+    onSettled: () => Promise.all(stale.map((other) => queries.invalidateQueries({ queryKey: [other] }))),
+  });
+}

@@ -1,0 +1,50 @@
+// The API key of this tab. It is kept in sessionStorage: it goes with the tab, no request carries it by itself, and no other site
+// can make the browser send it.
+const PLACE = 'hookyard.key';
+const OPERATOR_PLACE = 'hookyard.operator-key';
+
+type Why = 'signed-out' | 'refused' | null;
+interface Session {
+  key: string | null;
+  operatorKey: string | null;
+  /** Why there is no key any more. */
+  ended: Why;
+}
+
+let current: Session = {
+  key: sessionStorage.getItem(PLACE),
+  operatorKey: sessionStorage.getItem(OPERATOR_PLACE),
+  ended: null,
+};
+const listeners = new Set<() => void>();
+
+export const session = {
+  get: (): Session => current,
+  subscribe(listener: () => void): () => void {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  },
+  begin(key: string): void {
+    keep(PLACE, key);
+    change({ ...current, key, ended: null });
+  },
+  end(ended: Exclude<Why, null>): void {
+    keep(PLACE, null);
+    keep(OPERATOR_PLACE, null);
+    change({ key: null, operatorKey: null, ended });
+  },
+  setOperatorKey(operatorKey: string | null): void {
+    keep(OPERATOR_PLACE, operatorKey);
+    change({ ...current, operatorKey });
+  },
+};
+
+function change(next: Session): void {
+  current = next;
+  for (const listener of listeners) listener();
+}
+
+function keep(place: string, value: string | null): void {
+  if (value === null) sessionStorage.removeItem(place);
+  else sessionStorage.setItem(place, value);
+}

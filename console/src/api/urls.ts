@@ -1,0 +1,7 @@
+// The server sets the base of the page to where the console is (`https://host/some/path/console/`); the API is one step up.
+const base = new URL('.', document.baseURI);
+
+/** Where the console is, as a path without its last slash. */
+export const consolePath = base.pathname.replace(/\/$/, '');
+/** Where the API is, without its last slash. */
+export const apiUrl = new URL('..', base).href.replace(/\/$/, '');

@@ -1,0 +1,98 @@
+// Figures of a source, a route or a destination over time (GET /api/metrics), as a chart with its totals.
+import type { MetricPoint, Metrics } from 'hookyard/client';
+import { useCallback, useMemo } from 'react';
+import { useAsk } from '../api/queries.ts';
+import { Failed } from '../components/Failed.tsx';
+import { countText, durationText } from '../format.ts';
+import { RANGES, type RangeName } from '../search.ts';
+import { Chart, type Series } from './Chart.tsx';
+
+const AGAIN_MS = 15_000;
+const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 1800, '7d': 10_800, '30d': 86_400 };
+/** Figures in small steps reach back a day or a week, by the clock of the API. */
+const CLOCK_MS = 60_000;
+/** Refused webhooks are counted by the hour. */
+const REFUSED_STEP = 3600;
+
+type Member =
+  | 'events'
+  | 'filtered'
+  | 'delivered'
+  | 'failed'
+  | 'failedOver'
+  | 'notSent'
+  | 'refused'
+  | 'p50'
+  | 'p95'
+  | 'p99';
+
+const MEMBERS: Record<Member, [label: string, color: string]> = {
+  events: ['received', '#1971c2'],
+  filtered: ['refused by the filter', '#868e96'],
+  delivered: ['delivered', '#2b8a3e'],
+  failed: ['failed', '#c92a2a'],
+  failedOver: ['failed over', '#9c36b5'],
+  notSent: ['not sent', '#e8590c'],
+  refused: ['refused', '#c92a2a'],
+  p50: ['p50', '#1971c2'],
+  p95: ['p95', '#e8590c'],
+  p99: ['p99', '#c92a2a'],
+};
+
+interface Props {
+  title: string;
+  metric: Exclude<Metrics['metric'], 'attempts'>;
+  members: readonly Member[];
+  range: RangeName;
+  /** Of what. */
+  of: { sourceId?: string; routeId?: string; destinationId?: string };
+  /** The list that a click opens, and its filter. */
+  list: { to: string; search: Record<string, string> };
+}
+
+export function Figures({ title, metric, members, range, of, list }: Props) {
+  const step = metric === 'refused' ? Math.max(REFUSED_STEP, STEPS[range]) : STEPS[range];
+  const from = new Date(Math.ceil((Date.now() + CLOCK_MS - RANGES[range]) / (step * 1000)) * step * 1000).toISOString();
+  const input = { metric, from, step, ...of };
+  const { data, error, refetch } = useAsk('getMetrics', input, { every: AGAIN_MS, keep: true });
+  const names = members.join();
+  const drawn = useMemo(() => data && drawnOf(data, names.split(',') as Member[]), [data, names]);
+  const filter = JSON.stringify(list);
+  const listOf = useCallback(
+    (begin: string, end: string) => {
+      const { to, search } = JSON.parse(filter) as Props['list'];
+      return { to, search: { ...search, from: begin, to: end } };
+    },
+    [filter],
+  );
+  if (error) {
+    return (
+      <section aria-label={title}>
+        <h2>{title}</h2>
+        <Failed error={error} again={() => void refetch()} />
+      </section>
+    );
+  }
+  if (!drawn) return <section aria-label={title} className="chart" />;
+  return <Chart title={title} {...drawn} call={{ name: 'getMetrics', input }} listOf={listOf} stepMs={step * 1000} />;
+}
+
+function drawnOf(data: Metrics, members: readonly Member[]) {
+  const [one] = data.series;
+  const points = new Map<number, MetricPoint>((one?.points ?? []).map((point) => [Date.parse(point.at), point]));
+  const times: number[] = [];
+  for (let at = Date.parse(data.from); at < Date.parse(data.to); at += data.step * 1000) times.push(at);
+  const isLatency = data.metric === 'latency';
+  const series: Series[] = members.map((member) => ({
+    label: MEMBERS[member][0],
+    color: MEMBERS[member][1],
+    values: times.map((at) => points.get(at)?.[member] ?? (isLatency ? null : 0)),
+  }));
+  const total = (one?.total ?? {}) as Partial<Record<Member, number | null>>;
+  const parts = members.map((member) => {
+    const [label] = MEMBERS[member];
+    const value = total[member];
+    return isLatency ? `${label} ${value == null ? '-' : durationText(value)}` : `${countText(value ?? 0)} ${label}`;
+  });
+  return { times, series, summary: `${parts.join(', ')}.` };
+}

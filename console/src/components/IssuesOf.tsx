@@ -1,0 +1,39 @@
+// The open issues of a source, a route or a destination, where its page is.
+import { Alert, Group } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useMay } from '../api/caller.tsx';
+import { useAsk } from '../api/queries.ts';
+import { countText, plain } from '../format.ts';
+import { Time } from '../zone.tsx';
+import { Failed } from './Failed.tsx';
+
+const AGAIN_MS = 10_000;
+const MOST = 10;
+
+export function IssuesOf({ of }: { of: { sourceId?: string; routeId?: string; destinationId?: string } }) {
+  const mayRead = useMay('issues:read');
+  const answers = [
+    useAsk('listIssues', { ...of, state: 'open', pageSize: MOST }, { enabled: mayRead, every: AGAIN_MS }),
+    useAsk('listIssues', { ...of, state: 'acknowledged', pageSize: MOST }, { enabled: mayRead, every: AGAIN_MS }),
+  ];
+  const failed = answers.find(({ error }) => error !== null);
+  if (failed) return <Failed error={failed.error} again={() => void failed.refetch()} />;
+  const issues = answers.flatMap(({ data }) => data?.data ?? []);
+  const total = answers.reduce((sum, { data }) => sum + (data?.pagination.total ?? 0), 0);
+  if (total === 0) return null;
+  return (
+    <Alert color="red" title={`What keeps failing: ${countText(total)} ${total === 1 ? 'issue' : 'issues'}`} my="sm">
+      {issues.map((issue) => (
+        <Group key={issue.id} gap="xs">
+          <Link to={`/issues/${issue.id}`}>
+            {issue.kind.replaceAll('_', ' ')}: {plain(issue.cause)}
+          </Link>
+          <span>
+            {countText(issue.count)} times, last <Time at={issue.lastSeenAt} />
+            {issue.state === 'acknowledged' && ', acknowledged'}
+          </span>
+        </Group>
+      ))}
+    </Alert>
+  );
+}

@@ -1,0 +1,69 @@
+// A new secret in the place of one, with an overlap in which both are good.
+import { Button, Group, NumberInput, PasswordInput, Text, TextInput } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { copy } from './CopyMenu.tsx';
+import { Deed } from './Deed.tsx';
+
+const DAY_HOURS = 24;
+const MOST_HOURS = 168;
+const SECRET_BYTES = 32;
+
+interface Props {
+  /** `standard`: one of Standard Webhooks, which the console can make; `own`: the one that the sender uses. */
+  kind: 'standard' | 'own';
+  what: string;
+  run: (body: { secret: string; overlapSeconds: number }) => Promise<unknown>;
+  children: ReactNode;
+}
+
+export function RotateSecret({ kind, what, run, children }: Props) {
+  const [secret, setSecret] = useState('');
+  const [hours, setHours] = useState(DAY_HOURS);
+  const Field = kind === 'standard' ? TextInput : PasswordInput;
+  return (
+    <Deed
+      label={`Rotate the ${what}`}
+      verb="Rotate it"
+      isReady={secret !== ''}
+      run={async () => {
+        await run({ secret, overlapSeconds: Math.round(hours * 3600) });
+        return `The ${what} is rotated`;
+      }}
+      onDone={() => setSecret('')}
+    >
+      <Text size="sm" mb="sm">
+        {children}
+      </Text>
+      <Field
+        label="New secret"
+        autoComplete="off"
+        value={secret}
+        onChange={(event) => setSecret(event.currentTarget.value)}
+      />
+      {kind === 'standard' && (
+        <Group gap="xs" my="xs">
+          <Button size="xs" variant="default" onClick={() => setSecret(newSecret())}>
+            Make one
+          </Button>
+          <Button size="xs" variant="default" disabled={secret === ''} onClick={() => void copy(secret, 'The secret')}>
+            Copy it: it is not shown again
+          </Button>
+        </Group>
+      )}
+      <NumberInput
+        label="Hours in which both are good"
+        description="0: the one before ends now."
+        min={0}
+        max={MOST_HOURS}
+        value={hours}
+        onChange={(value) => setHours(Number(value) || 0)}
+      />
+    </Deed>
+  );
+}
+
+/** A secret of Standard Webhooks. */
+export function newSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  return `whsec_${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))}`;
+}

@@ -1,0 +1,78 @@
+// How values are written: times in one named zone, sizes, counts, durations; text of strangers so that it cannot deceive.
+
+export type Zone = 'utc' | 'local';
+
+export const localZoneName = Intl.DateTimeFormat().resolvedOptions().timeZone || 'local time';
+export const zoneName = (zone: Zone): string => (zone === 'utc' ? 'UTC' : localZoneName);
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+function formatIn(zone: Zone, withMs: boolean): Intl.DateTimeFormat {
+  const key = `${zone} ${withMs}`;
+  const known = formats.get(key);
+  if (known) return known;
+  // sv-SE writes 2026-11-24 00:31:05.
+  const made = new Intl.DateTimeFormat('sv-SE', {
+    ...(zone === 'utc' && { timeZone: 'UTC' }),
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    ...(withMs && { fractionalSecondDigits: 3 as const }),
+  });
+  formats.set(key, made);
+  return made;
+}
+
+/** `2026-11-24 00:31:05` in the zone; the zone itself is named once on every page. */
+export function timeText(time: string | number | Date, zone: Zone, withMs = false): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? '-' : formatIn(zone, withMs).format(date).replace(',', '.');
+}
+
+const COUNT = new Intl.NumberFormat('en-US');
+/** `12,431` */
+export const countText = (count: number): string => COUNT.format(count);
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+/** `1.5 KiB` */
+export function sizeText(bytes: number): string {
+  const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
+}
+
+/** `340 ms`, `2.5 s`, `3 min`, `2.1 h`, `4.0 d` */
+export function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 120) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${(seconds / 3600).toFixed(1)} h` : `${(seconds / 86_400).toFixed(1)} d`;
+}
+
+/** `in 3 min`, `5 s ago` */
+export function fromNowText(time: string, nowMs: number): string {
+  const ms = new Date(time).getTime() - nowMs;
+  return ms >= 0 ? `in ${durationText(ms)}` : `${durationText(-ms)} ago`;
+}
+
+// Control characters, marks that turn the direction of text, and characters of no width: text with them can look like other text.
+const DECEIVING =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** Text of strangers with what cannot be seen, or turns text around, as its code. */
+export function plain(text: string): string {
+  return text.replace(DECEIVING, (character) => {
+    if (character === '\n') return '⏎';
+    if (character === '\t') return '⇥';
+    return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** The first characters, with how many there are. */
+export function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}… (${countText(text.length)} characters)`;
+}

@@ -1,0 +1,134 @@
+// Conditions of a filter, as rows: field, operator, value.
+import { Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import type { FilterCondition } from 'hookyard/client';
+import { jsonOrNothing } from '../exact-json.ts';
+
+export const OPERATORS = [
+  'equals',
+  'not_equals',
+  'in',
+  'not_in',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'ends_with',
+  'matches',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'exists',
+  'not_exists',
+] as const;
+type Operator = FilterCondition['operator'];
+const WITHOUT_VALUE: readonly string[] = ['exists', 'not_exists'];
+
+/** A condition while it is typed: the value as the text of its field. */
+export interface ConditionRow {
+  field: string;
+  operator: Operator;
+  value: string;
+}
+
+export const NEW_ROW: ConditionRow = { field: 'payload.', operator: 'equals', value: '' };
+
+/** Numbers, booleans, null and lists are written as JSON; any other text is itself, one that reads as JSON stands in quotes. */
+export function rowsOf(conditions: readonly FilterCondition[]): ConditionRow[] {
+  return conditions.map(({ field, operator, value }) => ({ field, operator, value: textOf(value) }));
+}
+function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string' && value !== '' && jsonOrNothing(value) === undefined) return value;
+  return JSON.stringify(value) ?? '';
+}
+
+export function conditionsOf(rows: readonly ConditionRow[]): FilterCondition[] {
+  return rows.map(({ field, operator, value }) => {
+    if (WITHOUT_VALUE.includes(operator)) return { field, operator };
+    const parsed = value.trim() === '' ? undefined : jsonOrNothing(value);
+    return { field, operator, value: parsed ? parsed.value : value };
+  });
+}
+
+interface Props {
+  rows: readonly ConditionRow[];
+  onChange: (rows: ConditionRow[]) => void;
+  logic: 'AND' | 'OR';
+  onLogic: (logic: 'AND' | 'OR') => void;
+  error?: React.ReactNode;
+  /** Of the last try: which are met, by their place. */
+  met?: readonly boolean[] | undefined;
+}
+
+export function Conditions({ rows, onChange, logic, onLogic, error, met }: Props) {
+  const put = (index: number, change: Partial<ConditionRow>) =>
+    onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
+  return (
+    <fieldset className="fields">
+      <legend>Conditions</legend>
+      <NativeSelect
+        size="xs"
+        label="An event is taken when"
+        value={logic}
+        onChange={(event) => onLogic(event.currentTarget.value as 'AND' | 'OR')}
+        data={[
+          { value: 'AND', label: 'all of them are met' },
+          { value: 'OR', label: 'one of them is met' },
+        ]}
+      />
+      {rows.map((row, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own
+        <Group key={index} gap="xs" mt="xs" align="end" aria-label={`Condition ${index + 1}`} role="group">
+          <TextInput
+            size="xs"
+            flex="2 1 140px"
+            label="Field"
+            placeholder="payload.kind, headers.x-shop, method"
+            value={row.field}
+            onChange={(event) => put(index, { field: event.currentTarget.value })}
+          />
+          <NativeSelect
+            size="xs"
+            flex="1 1 110px"
+            label="Operator"
+            value={row.operator}
+            onChange={(event) => put(index, { operator: event.currentTarget.value as Operator })}
+            data={[...new Set<string>([...OPERATORS, row.operator])].map((value) => ({
+              value,
+              label: value.replaceAll('_', ' '),
+            }))}
+          />
+          {!WITHOUT_VALUE.includes(row.operator) && (
+            <TextInput
+              size="xs"
+              flex="2 1 140px"
+              label="Value"
+              value={row.value}
+              onChange={(event) => put(index, { value: event.currentTarget.value })}
+            />
+          )}
+          {met && <Text size="sm">{met[index] ? '✓ met' : '✗ not met'}</Text>}
+          <Button
+            size="xs"
+            variant="default"
+            aria-label={`Remove condition ${index + 1}`}
+            onClick={() => onChange(rows.filter((_, at) => at !== index))}
+          >
+            Remove
+          </Button>
+        </Group>
+      ))}
+      {error && (
+        <Text size="sm" role="alert" className="problem" mt="xs">
+          {error}
+        </Text>
+      )}
+      <Text size="xs" c="dimmed" my="xs">
+        5, true, null and ["a", "b"] are read as JSON; "5" in quotes is a text.
+      </Text>
+      <Button size="xs" variant="default" onClick={() => onChange([...rows, NEW_ROW])}>
+        Add a condition
+      </Button>
+    </fieldset>
+  );
+}

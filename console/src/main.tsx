@@ -1,0 +1,35 @@
+// Where the console begins: makes ready what the browser lacks, takes the code of a sign-in link out of the address, and draws.
+import './mantine.css';
+import '@mantine/notifications/styles.css';
+import './console.css';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { setNonce } from 'get-nonce';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { nonce } from './nonce.ts';
+import { queryClient } from './api/queries.ts';
+import { Gate } from './shell/Gate.tsx';
+import { takeCode } from './shell/link-code.ts';
+import { theme } from './theme.ts';
+import { ZoneProvider } from './zone.tsx';
+
+// Libraries that make style elements ask here for the nonce.
+setNonce(nonce);
+
+const code = takeCode();
+const place = document.getElementById('root');
+if (!place) throw new Error('the page has no place for the console');
+createRoot(place).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <QueryClientProvider client={queryClient}>
+        <ZoneProvider>
+          <Notifications position="bottom-right" containerWidth={360} />
+          <Gate code={code} />
+        </ZoneProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,144 @@
+// An action on many deliveries: how many first, then at which rate, then how far it is, and how it ended. It runs in this tab and
+// says so; it can be stopped.
+import { Button, Group, Modal, NumberInput, Progress, Text } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import {
+  actOnAll,
+  type BulkAction,
+  type BulkProgress,
+  type DeliveryFilter,
+  idsOfAll,
+  MOST_DELIVERIES,
+} from '../../api/bulk.ts';
+import { told } from '../../api/errors.ts';
+import { queryClient } from '../../api/queries.ts';
+import { countText, durationText } from '../../format.ts';
+
+const WORDS: Record<BulkAction, { verb: string; done: string; what: string }> = {
+  retry: { verb: 'Retry now', done: 'retried', what: 'The next attempt of each that waits is made now.' },
+  replay: {
+    verb: 'Replay',
+    done: 'replayed',
+    what: 'Each event is delivered to the same destination again, as a new delivery.',
+  },
+  cancel: {
+    verb: 'Cancel',
+    done: 'cancelled',
+    what: 'Those that are under way are given up. This cannot be undone; they can be replayed.',
+  },
+};
+
+interface Props {
+  action: BulkAction;
+  /** Null: all that match the filter. */
+  ids: string[] | null;
+  filter: DeliveryFilter;
+  onClose: () => void;
+}
+
+export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
+  const [ids, setIds] = useState<string[] | null>(chosen);
+  const [found, setFound] = useState(0);
+  const [perSecond, setPerSecond] = useState(20);
+  const [progress, setProgress] = useState<BulkProgress | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const stop = useRef(new AbortController());
+  const { verb, done, what } = WORDS[action];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it counts what matched when it was opened
+  useEffect(() => {
+    const controller = new AbortController();
+    stop.current = controller;
+    if (chosen === null) {
+      idsOfAll(filter, controller.signal, setFound).then(setIds, (error: unknown) => {
+        if (!controller.signal.aborted) setProblem(told(error).message);
+      });
+    }
+    return () => controller.abort();
+  }, []);
+  const isRunning = progress?.phase === 'running';
+  const begin = async () => {
+    await actOnAll(action, ids ?? [], perSecond, stop.current.signal, setProgress);
+    await queryClient.invalidateQueries();
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`${verb}: deliveries`}
+      closeOnClickOutside={!isRunning}
+      closeOnEscape={!isRunning}
+    >
+      {problem !== null && <Text role="alert">{problem}</Text>}
+      {ids === null && problem === null && <Text role="status">Counting: {countText(found)} so far…</Text>}
+      {ids !== null && progress === null && (
+        <>
+          <Text>
+            <strong data-count={ids.length}>{countText(ids.length)}</strong>{' '}
+            {ids.length === 1 ? 'delivery' : 'deliveries'}. {what}
+            {ids.length >= MOST_DELIVERIES && ' These are the latest; repeat it for the others.'}
+          </Text>
+          <NumberInput
+            label="At most so many a second"
+            value={perSecond}
+            min={1}
+            max={100}
+            onChange={(value) => setPerSecond(Math.min(100, Math.max(1, Number(value) || 1)))}
+            my="sm"
+          />
+          <Text size="sm">
+            It takes about {durationText((ids.length / perSecond) * 1000)}, and runs in this tab: leave it open.
+          </Text>
+        </>
+      )}
+      {progress && <Shown progress={progress} done={done} />}
+      <Group justify="end" mt="md">
+        {isRunning ? (
+          <Button variant="default" onClick={() => stop.current.abort()}>
+            Stop
+          </Button>
+        ) : (
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+        )}
+        {progress === null && ids !== null && ids.length > 0 && (
+          <Button onClick={() => void begin()} color={action === 'cancel' ? 'red' : undefined} data-autofocus>
+            {verb} {countText(ids.length)}
+          </Button>
+        )}
+      </Group>
+    </Modal>
+  );
+}
+
+function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
+  const refused = [...progress.refused.values()].reduce((sum, count) => sum + count, 0);
+  const handled = progress.done + refused;
+  const phase = {
+    finding: '',
+    running: 'Running',
+    ended: 'Finished',
+    stopped: 'Stopped',
+    failed: 'It could not go on',
+  }[progress.phase];
+  return (
+    <>
+      <Progress
+        value={(100 * handled) / Math.max(1, progress.total)}
+        aria-label="How far it is"
+        mb="xs"
+        transitionDuration={0}
+      />
+      <Text role="status" data-phase={progress.phase}>
+        {phase}: {countText(progress.done)} {done}, {countText(refused)} refused, {countText(progress.total - handled)}{' '}
+        left.
+      </Text>
+      {[...progress.refused].map(([why, count]) => (
+        <Text size="sm" key={why}>
+          {countText(count)} refused: {why}
+        </Text>
+      ))}
+      {progress.problem !== null && <Text role="alert">{progress.problem}</Text>}
+    </>
+  );
+}

@@ -1,0 +1,191 @@
+// One webhook: what came in, when what happened to it, and where it went.
+import { Button, Checkbox, Group, Modal, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import type { EventInFull } from 'hookyard/client';
+import { useMemo, useState } from 'react';
+import { useMay } from '../../api/caller.tsx';
+import { shellQuoted } from '../../api/curl.ts';
+import { told } from '../../api/errors.ts';
+import { useAct, useAsk } from '../../api/queries.ts';
+import { CopyMenu, copy } from '../../components/CopyMenu.tsx';
+import { DataTable } from '../../components/DataTable.tsx';
+import { Failed } from '../../components/Failed.tsx';
+import { Headers } from '../../components/Headers.tsx';
+import { Page } from '../../components/Page.tsx';
+import { Status } from '../../components/Status.tsx';
+import { plain, sizeText } from '../../format.ts';
+import { Payload } from '../../payload/Payload.tsx';
+import { Time } from '../../zone.tsx';
+import { useDeliveryColumns } from '../deliveries/columns.tsx';
+import { Timeline } from './Timeline.tsx';
+
+const OPEN_MS = 2000;
+
+export function EventPage() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const answer = useAsk('getEvent', { id, includeDeliveries: true }, { every: OPEN_MS });
+  const event = answer.data;
+  const mayReplay = useMay('events:write');
+  const mayReadPayload = useMay('payloads:read');
+  return (
+    <Page
+      title="Event"
+      actions={
+        <>
+          {event && mayReplay && <Replay event={event} />}
+          {event && mayReadPayload && <CopyAsCurl event={event} />}
+          <CopyMenu call={{ name: 'getEvent', input: { id, includeDeliveries: true } }} />
+        </>
+      }
+    >
+      {answer.error && <Failed error={answer.error} again={() => void answer.refetch()} />}
+      {!event && !answer.error && <Text role="status">Loading…</Text>}
+      {event && <Shown event={event} mayReadPayload={mayReadPayload} refetch={answer.refetch} />}
+    </Page>
+  );
+}
+
+function Shown({
+  event,
+  mayReadPayload,
+  refetch,
+}: {
+  event: EventInFull;
+  mayReadPayload: boolean;
+  refetch: () => unknown;
+}) {
+  const navigate = useNavigate();
+  const columns = useDeliveryColumns();
+  return (
+    <>
+      <Text className="anywhere quiet" size="sm">
+        {event.id}
+      </Text>
+      <Group gap="md" my="xs">
+        <Status of={event.status} />
+        <Text>
+          {event.method} from <strong>{plain(event.source.name)}</strong>
+          {event.clientAddress && ` (${event.clientAddress})`}
+        </Text>
+        <Text>
+          Received <Time at={event.receivedAt} ms />
+        </Text>
+        <Text>{sizeText(event.payloadSize)}</Text>
+        {!event.routed && <Text fw={600}>No route took it.</Text>}
+      </Group>
+      {event.query !== '' && <Text className="anywhere">Query: {plain(event.query)}</Text>}
+      <h2>Deliveries</h2>
+      <DataTable
+        title="Deliveries of the event"
+        columns={columns}
+        idOf={(delivery) => delivery.id}
+        answer={{ data: { data: event.deliveries ?? [] }, error: null, isFetching: false, refetch }}
+        onOpen={(delivery) => void navigate({ to: `/deliveries/${delivery.id}` })}
+        empty="It was delivered nowhere."
+      />
+      <h2>Timeline</h2>
+      <Timeline id={event.id} version={`${event.status} ${event.deliveries?.map((one) => one.attemptCount).join()}`} />
+      <div className="side">
+        <section>
+          <h2>Payload</h2>
+          {mayReadPayload ? <EventPayload id={event.id} /> : <Text>This key may not read payloads.</Text>}
+        </section>
+        <section>
+          <h2>Headers</h2>
+          <Headers title="Headers" of={event.headers} />
+          <Text size="xs" className="anywhere quiet">
+            {event.payloadHash}
+            {event.traceId && `, trace ${event.traceId}`}
+          </Text>
+        </section>
+      </div>
+    </>
+  );
+}
+
+function EventPayload({ id }: { id: string }) {
+  const { data, error, refetch } = useAsk('getEventPayload', { id });
+  const bytes = useMemo(() => data?.bytes, [data]);
+  if (error) return <Failed error={error} again={() => void refetch()} />;
+  return bytes ? <Payload bytes={bytes} name={`${id}.bin`} /> : <Text role="status">Loading…</Text>;
+}
+
+// What the network adds by itself, and what a repeat must not have.
+const LEFT_OUT = /^(host|content-length|connection|transfer-encoding|accept-encoding|expect)$/i;
+
+function CopyAsCurl({ event }: { event: EventInFull }) {
+  const source = useAsk('getSource', { id: event.sourceId });
+  const payload = useAsk('getEventPayload', { id: event.id });
+  if (!source.data || !payload.data) return null;
+  const { webhookUrl } = source.data;
+  const { bytes } = payload.data;
+  const make = () => {
+    const headers = Object.entries(event.headers)
+      .filter(([name]) => !LEFT_OUT.test(name))
+      .map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`);
+    // Through base64, so that every byte arrives, whatever the shell makes of text.
+    const encoded = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+    const address = `${webhookUrl}${event.query ? `?${event.query.replace(/^\?/, '')}` : ''}`;
+    return [
+      `printf %s ${shellQuoted(encoded)} | base64 -d | curl -X ${event.method} ${shellQuoted(address)}`,
+      ...headers,
+      '--data-binary @-',
+    ].join(' \\\n  ');
+  };
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      disabled={bytes.length > 1_000_000}
+      onClick={() => void copy(make(), 'The webhook as curl')}
+    >
+      Copy as curl
+    </Button>
+  );
+}
+
+function Replay({ event }: { event: EventInFull }) {
+  const [isOpen, { open, close }] = useDisclosure();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const destinations = useAsk('listDestinations', { pageSize: 100 }, { enabled: isOpen });
+  const replay = useAct('replayEvent', ['getEvent', 'listEvents', 'listDeliveries', 'getEventTimeline']);
+  const send = () =>
+    replay.mutate(
+      { id: event.id, ...(chosen.size > 0 && { body: { destinationIds: [...chosen] } }) },
+      {
+        onSuccess: ({ deliveriesCreated }) => {
+          notifications.show({ message: `${deliveriesCreated} deliveries were made` });
+          close();
+        },
+      },
+    );
+  const turn = (id: string) =>
+    setChosen((before) =>
+      before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set([...before, id]),
+    );
+  return (
+    <>
+      <Button size="xs" onClick={open}>
+        Replay
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="Replay this event">
+        <Text mb="xs">To which destinations? With none chosen it goes where its routes lead now.</Text>
+        {destinations.data?.data.map(({ id, name }) => (
+          <Checkbox key={id} label={plain(name)} checked={chosen.has(id)} onChange={() => turn(id)} mb={4} />
+        ))}
+        {destinations.error && <Failed error={destinations.error} />}
+        {replay.error && <Text role="alert">{told(replay.error).message}</Text>}
+        <Group justify="end" mt="md">
+          <Button variant="default" onClick={close}>
+            Close
+          </Button>
+          <Button onClick={send} loading={replay.isPending}>
+            {chosen.size === 0 ? 'Replay to all' : `Replay to ${chosen.size}`}
+          </Button>
+        </Group>
+      </Modal>
+    </>
+  );
+}

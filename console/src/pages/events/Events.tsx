@@ -1,0 +1,139 @@
+// Every webhook that came in: filtered, searched, and live.
+import { Alert, Badge, Button, Group } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { Event } from 'hookyard/client';
+import { HookyardError } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { type Column, DataTable } from '../../components/DataTable.tsx';
+import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
+import { Page } from '../../components/Page.tsx';
+import { Status } from '../../components/Status.tsx';
+import { plain, sizeText, timeText, zoneName } from '../../format.ts';
+import { pageOf, rangeOf, type Search, usePageSearch } from '../../search.ts';
+import { Time, useZone } from '../../zone.tsx';
+
+const LIVE_MS = 2000;
+const STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
+
+const columns: Column<Event>[] = [
+  { title: 'Received', cell: (event) => <Time at={event.receivedAt} />, csv: (event) => event.receivedAt },
+  { title: 'Source', cell: (event) => plain(event.source.name), csv: (event) => event.source.name },
+  { title: 'Status', cell: (event) => <Status of={event.status} />, csv: (event) => event.status },
+  {
+    title: 'Routed',
+    cell: (event) => (event.routed ? 'yes' : 'no route took it'),
+    csv: (event) => String(event.routed),
+    wideOnly: true,
+  },
+  {
+    title: 'Delivered',
+    cell: (event) => `${event.deliveriesSucceeded} of ${event.deliveriesCount}`,
+    csv: (event) => `${event.deliveriesSucceeded} of ${event.deliveriesCount}`,
+  },
+  {
+    title: 'Size',
+    cell: (event) => sizeText(event.payloadSize),
+    csv: (event) => event.payloadSize,
+    numeric: true,
+    wideOnly: true,
+  },
+  {
+    title: 'Event',
+    cell: (event) => <Link to={`/events/${event.id}`}>{event.id}</Link>,
+    csv: (event) => event.id,
+    wideOnly: true,
+  },
+];
+
+export function Events() {
+  const [search, set] = usePageSearch();
+  const navigate = useNavigate();
+  const isLive = search.live === 'on';
+  const input = inputOf(search);
+  const answer = useAsk('listEvents', input, { every: isLive && LIVE_MS, keep: true });
+  return (
+    <Page
+      title="Events"
+      actions={
+        <>
+          <Live isLive={isLive} at={answer.dataUpdatedAt} set={(live) => set({ live: live ? 'on' : undefined })} />
+          <CopyMenu call={{ name: 'listEvents', input }} columns={columns} rows={answer.data?.data ?? []} />
+        </>
+      }
+    >
+      <Group align="end" gap="xs" mb="sm">
+        <RangeFilter byDefault="24h" />
+        <RecordFilter name="sourceId" label="Source" list="listSources" />
+        <ChoiceFilter name="status" label="Status" choices={STATUSES} />
+        <ChoiceFilter
+          name="routed"
+          label="Routed"
+          choices={[
+            { value: 'true', label: 'by a route' },
+            { value: 'false', label: 'no route took it' },
+          ]}
+        />
+        <TextFilter name="search" label="Payload contains" placeholder="Enter searches" />
+      </Group>
+      <TooBroad error={answer.error} />
+      <DataTable
+        title="Events"
+        columns={columns}
+        idOf={(event) => event.id}
+        answer={answer}
+        onOpen={(event) => void navigate({ to: `/events/${event.id}` })}
+        onPage={(page) => set({ page: String(page) })}
+        empty={
+          <>
+            No webhook came in that time, or none that matches. <Link to="/start">Send a first one</Link>, or look at a
+            longer time.
+          </>
+        }
+      />
+    </Page>
+  );
+}
+
+function inputOf(search: Search) {
+  return {
+    page: search.live === 'on' ? 1 : pageOf(search),
+    pageSize: 50,
+    ...rangeOf(search, '24h'),
+    sourceId: search.sourceId,
+    status: STATUSES.find((status) => status === search.status),
+    routed: search.routed === undefined ? undefined : search.routed === 'true',
+    search: search.search,
+  };
+}
+
+/** Follows what comes in; that it stands still is as plain to see as that it moves. */
+function Live({ isLive, at, set }: { isLive: boolean; at: number; set: (live: boolean) => void }) {
+  const { zone } = useZone();
+  return (
+    <Group gap={4}>
+      <Badge variant="default" tt="none">
+        {isLive ? `Live, as of ${timeText(at, zone)} ${zoneName(zone)}` : 'Paused'}
+      </Badge>
+      <Button size="xs" variant="default" onClick={() => set(!isLive)} aria-pressed={isLive}>
+        {isLive ? 'Pause' : 'Follow live'}
+      </Button>
+    </Group>
+  );
+}
+
+/** A search that came only so far says how far, and goes on there. */
+function TooBroad({ error }: { error: unknown }) {
+  const [, set] = usePageSearch();
+  if (!(error instanceof HookyardError) || error.code !== 'SEARCH_TOO_BROAD') return null;
+  const reached = /came back to (\S+?Z)/.exec(error.message)?.[1];
+  if (!reached) return null;
+  return (
+    <Alert color="yellow" title="The search took too long" role="alert">
+      It came back to <Time at={reached} />.{' '}
+      <Button size="xs" variant="default" onClick={() => set({ from: reached, range: undefined })}>
+        Search from there to now
+      </Button>
+    </Alert>
+  );
+}

@@ -1,0 +1,102 @@
+// What waits: of the organization, and of the whole installation for who has the operator's key.
+import { Button, Group, PasswordInput, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState, useSyncExternalStore } from 'react';
+import { useMay } from '../../api/caller.tsx';
+import { clientWith, HookyardError } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { session } from '../../api/session.ts';
+import { Failed } from '../../components/Failed.tsx';
+import { countText, durationText } from '../../format.ts';
+
+const AGAIN_MS = 10_000;
+
+export function Backlog() {
+  const mayRead = useMay('deliveries:read');
+  const { operatorKey } = useSyncExternalStore(session.subscribe, session.get);
+  return (
+    <section aria-label="Backlog">
+      <h2>What waits</h2>
+      {mayRead && <Waiting />}
+      {operatorKey === null ? <AskForKey /> : <Installation operatorKey={operatorKey} />}
+    </section>
+  );
+}
+
+function Waiting() {
+  return (
+    <Group gap="lg">
+      {(['pending', 'retrying', 'circuit_open'] as const).map((status) => (
+        <Count key={status} status={status} />
+      ))}
+    </Group>
+  );
+}
+
+function Count({ status }: { status: 'pending' | 'retrying' | 'circuit_open' }) {
+  const { data, error } = useAsk('listDeliveries', { status, pageSize: 1 }, { every: AGAIN_MS });
+  const word = { pending: 'for a first attempt', retrying: 'for a retry', circuit_open: 'for a circuit' }[status];
+  return (
+    <Text>
+      <Link to="/deliveries" search={{ status, range: 'all' } as never}>
+        {error ? 'not known' : data ? countText(data.pagination.total) : '…'} {word}
+      </Link>
+    </Text>
+  );
+}
+
+function Installation({ operatorKey }: { operatorKey: string }) {
+  const status = useQuery({
+    queryKey: ['getStatus', {}],
+    queryFn: () => clientWith(operatorKey).getStatus(),
+    refetchInterval: AGAIN_MS,
+  });
+  const isWrong = status.error instanceof HookyardError && [401, 404].includes(status.error.status ?? 0);
+  return (
+    <>
+      {status.error && <Failed error={status.error} />}
+      {isWrong && (
+        <Button size="xs" variant="default" onClick={() => session.setOperatorKey(null)}>
+          Forget this key
+        </Button>
+      )}
+      {status.data?.backlog && (
+        <Text>
+          The whole installation: {countText(status.data.backlog.due)} wait for a worker
+          {status.data.backlog.oldestDueSeconds !== null &&
+            `, the oldest for ${durationText(status.data.backlog.oldestDueSeconds * 1000)}`}
+          ; ingest is {status.data.ingest.replace('_', ' ')}, Temporal {status.data.temporal},{' '}
+          {status.data.workers?.length ?? 0} workers, {status.data.circuits?.open ?? 0} open circuits.
+        </Text>
+      )}
+    </>
+  );
+}
+
+function AskForKey() {
+  const [key, setKey] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (key.trim() !== '') session.setOperatorKey(key.trim());
+  };
+  return (
+    <details>
+      <summary>The whole installation, for its operator</summary>
+      <form onSubmit={submit}>
+        <Group align="end">
+          <PasswordInput
+            label="Operator's key (HOOKYARD_OPERATOR_KEY)"
+            value={key}
+            onChange={(event) => setKey(event.currentTarget.value)}
+            autoComplete="off"
+            w={320}
+          />
+          <Button type="submit" variant="default">
+            Show
+          </Button>
+        </Group>
+      </form>
+    </details>
+  );
+}

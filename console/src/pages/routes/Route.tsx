@@ -1,0 +1,172 @@
+// One route: a picture of the way with figures on it, its circuit, a past event tried on it, and what it is.
+import { Alert, Button, Group, SimpleGrid, Text } from '@mantine/core';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import type { Route } from 'hookyard/client';
+import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { Figures } from '../../charts/Figures.tsx';
+import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { Count } from '../../components/Count.tsx';
+import { Deed } from '../../components/Deed.tsx';
+import { Facts } from '../../components/Facts.tsx';
+import { IssuesOf } from '../../components/IssuesOf.tsx';
+import { Loaded } from '../../components/Loaded.tsx';
+import { Page } from '../../components/Page.tsx';
+import { Period, usePeriod } from '../../components/Period.tsx';
+import { plain } from '../../format.ts';
+import { Time } from '../../zone.tsx';
+import { Circuit } from './Circuit.tsx';
+import { Picture } from './Picture.tsx';
+import { DeletedRoute } from './Routes.tsx';
+import { TryIt } from './TryIt.tsx';
+
+const AGAIN_MS = 5000;
+
+export function RoutePage() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const answer = useAsk('getRoute', { id }, { every: AGAIN_MS });
+  const route = answer.data;
+  return (
+    <Page
+      title={route ? `Route ${plain(route.name)}` : 'Route'}
+      actions={
+        <>
+          {route && <Actions route={route} />}
+          <CopyMenu call={{ name: 'getRoute', input: { id } }} />
+        </>
+      }
+    >
+      <Loaded answer={answer}>{(one) => <Shown route={one} />}</Loaded>
+    </Page>
+  );
+}
+
+function Shown({ route }: { route: Route }) {
+  const range = usePeriod();
+  const maySeeFigures = useMay('deliveries:read');
+  const search = { routeId: route.id };
+  return (
+    <>
+      <Text className="anywhere quiet" size="sm">
+        {route.id}
+      </Text>
+      {route.description && <Text className="anywhere">{plain(route.description)}</Text>}
+      {!route.enabled && (
+        <Alert color="yellow" title="This route is paused" my="sm">
+          Webhooks that come now are stored, and go nowhere by it. Replay them when it is on again.
+        </Alert>
+      )}
+      <IssuesOf of={{ routeId: route.id }} />
+      <Group justify="space-between" mt="sm">
+        <h2>The way of a webhook</h2>
+        <Period />
+      </Group>
+      <Picture route={route} range={range} />
+      <Circuit route={route} />
+      {maySeeFigures && (
+        <SimpleGrid cols={{ base: 1, lg: 2 }}>
+          <Figures
+            title="Webhooks it took"
+            metric="events"
+            members={['events']}
+            range={range}
+            of={search}
+            list={{ to: '/deliveries', search }}
+          />
+          <Figures
+            title="Deliveries"
+            metric="deliveries"
+            members={['delivered', 'failed', 'failedOver', 'notSent']}
+            range={range}
+            of={search}
+            list={{ to: '/deliveries', search }}
+          />
+        </SimpleGrid>
+      )}
+      <h2>Try it with a past event</h2>
+      <TryIt route={route} />
+      <h2>What it is</h2>
+      <Facts
+        of={[
+          ['Priority', route.priority],
+          ['Fails over after', `${route.failoverAfterAttempts} failed attempts`],
+          ['A delivery has succeeded with', successText(route.expectedResponse)],
+          ['First attempts are made', route.lane ?? 'as the server is set'],
+          ['Mails go to', route.notifyEmails ? plain(route.notifyEmails) : 'nobody'],
+          ['Mails tell of', mailsOf(route)],
+          route.withheldEmails.length > 0 && ['These get no mail', plain(route.withheldEmails.join(', '))],
+          ['Created', <Time key="created" at={route.createdAt} />],
+          ['Changed', <Time key="changed" at={route.updatedAt} />],
+        ]}
+      />
+      <Group>
+        <Link to="/deliveries" search={{ ...search, range: '24h' } as never}>
+          Its deliveries
+        </Link>
+        <Link to="/deliveries" search={{ ...search, range: '7d', status: 'failed' } as never}>
+          What failed in 7 days
+        </Link>
+      </Group>
+    </>
+  );
+}
+
+function successText(expected: Route['expectedResponse']): string {
+  const codes = expected?.statusCodes?.join(', ') ?? 'any 2xx';
+  return expected?.bodyContains ? `${codes}, and a body with “${plain(expected.bodyContains)}”` : codes;
+}
+
+const mailsOf = ({ notifyOnFailure, notifyOnSuccess, notifyOnRecovery }: Route): string =>
+  [notifyOnFailure && 'failures', notifyOnSuccess && 'successes', notifyOnRecovery && 'recoveries']
+    .filter(Boolean)
+    .join(', ') || 'nothing';
+
+function Actions({ route }: { route: Route }) {
+  const mayWrite = useMay('routes:write');
+  const navigate = useNavigate();
+  if (!mayWrite) return null;
+  return (
+    <>
+      <Button size="xs" onClick={() => void navigate({ to: `/routes/${route.id}/edit` })}>
+        Edit
+      </Button>
+      <Deed
+        label={route.enabled ? 'Pause' : 'Resume'}
+        title={`${route.enabled ? 'Pause' : 'Resume'} this route`}
+        verb={route.enabled ? 'Pause it' : 'Resume it'}
+        run={async () => {
+          await call('updateRoute', { id: route.id, body: { enabled: !route.enabled } });
+          return route.enabled ? 'The route is paused' : 'The route takes webhooks again';
+        }}
+      >
+        {route.enabled
+          ? 'It takes no new webhooks until somebody resumes it. They are stored without deliveries by this route; deliveries that are under way go on.'
+          : 'It takes webhooks that come from now on. Those that came meanwhile are delivered only when somebody replays them.'}
+      </Deed>
+      <Deed
+        label="Delete"
+        title={`Delete ${plain(route.name)}`}
+        verb="Delete it"
+        isDestructive
+        run={async () => {
+          await call('deleteRoute', { id: route.id });
+          return 'The route is deleted';
+        }}
+        onDone={() => navigate({ to: '/routes' })}
+      >
+        <Text mb="xs">
+          It has{' '}
+          <Count
+            list="listDeliveries"
+            input={{ routeId: route.id }}
+            one="delivery in the history"
+            many="deliveries in the history"
+          />
+          .
+        </Text>
+        <DeletedRoute />
+      </Deed>
+    </>
+  );
+}

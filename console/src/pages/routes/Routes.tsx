@@ -1,0 +1,172 @@
+// Routes: where webhooks lead, whether they flow, and what holds them.
+import { Button, Group, Text } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { Route } from 'hookyard/client';
+import { useState } from 'react';
+import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { type Column, DataTable } from '../../components/DataTable.tsx';
+import { Deed } from '../../components/Deed.tsx';
+import { ChoiceFilter, RecordFilter } from '../../components/filters.tsx';
+import { Page } from '../../components/Page.tsx';
+import { Status } from '../../components/Status.tsx';
+import { countText, plain } from '../../format.ts';
+import { pageOf, usePageSearch } from '../../search.ts';
+import { Time } from '../../zone.tsx';
+
+const AGAIN_MS = 5000;
+/** Of the API: ids of one bulk request. */
+const MOST_AT_ONCE = 100;
+const namesOf = (records: { name: string }[]) => records.map(({ name }) => name).join(', ');
+
+const columns: Column<Route>[] = [
+  {
+    title: 'Route',
+    cell: (route) => (
+      <Link to={`/routes/${route.id}`}>
+        <bdi>{plain(route.name)}</bdi>
+      </Link>
+    ),
+    csv: (route) => route.name,
+  },
+  { title: 'Circuit', cell: (route) => <Status of={route.circuitState} />, csv: (route) => route.circuitState },
+  { title: 'Enabled', cell: (route) => (route.enabled ? 'yes' : 'no'), csv: (route) => String(route.enabled) },
+  { title: 'Source', cell: (route) => <bdi>{plain(route.source.name)}</bdi>, csv: (route) => route.source.name },
+  {
+    title: 'Destinations',
+    cell: (route) => <bdi>{plain(namesOf(route.destinations))}</bdi>,
+    csv: (route) => namesOf(route.destinations),
+  },
+  {
+    title: 'On the way',
+    cell: (route) =>
+      [
+        route.schema && 'schema',
+        (route.filter || route.filterConditions) && 'filter',
+        route.transform && 'transform',
+        route.failoverDestinationIds.length > 0 && 'failover',
+      ]
+        .filter(Boolean)
+        .join(', ') || '-',
+    wideOnly: true,
+  },
+  {
+    title: 'Events',
+    cell: (route) => countText(route.eventsRouted),
+    csv: (route) => route.eventsRouted,
+    numeric: true,
+    wideOnly: true,
+  },
+  {
+    title: 'Last event',
+    cell: (route) => <Time at={route.lastEventAt} />,
+    csv: (route) => route.lastEventAt,
+    wideOnly: true,
+  },
+  { title: 'Id', cell: (route) => route.id, csv: (route) => route.id, wideOnly: true },
+];
+
+export function Routes() {
+  const [search, set] = usePageSearch();
+  const navigate = useNavigate();
+  const mayWrite = useMay('routes:write');
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const input = {
+    page: pageOf(search),
+    pageSize: 50,
+    sourceId: search.sourceId,
+    destinationId: search.destinationId,
+    enabled: search.enabled === undefined ? undefined : search.enabled === 'true',
+  };
+  const answer = useAsk('listRoutes', input, { keep: true, every: AGAIN_MS });
+  return (
+    <Page
+      title="Routes"
+      actions={
+        <>
+          {mayWrite && (
+            <Button
+              size="xs"
+              onClick={() => void navigate({ to: '/routes/new', search: pickSource(search.sourceId) as never })}
+            >
+              New route
+            </Button>
+          )}
+          <CopyMenu call={{ name: 'listRoutes', input }} columns={columns} rows={answer.data?.data ?? []} />
+        </>
+      }
+    >
+      <Group align="end" gap="xs" mb="sm">
+        <RecordFilter name="sourceId" label="Source" list="listSources" />
+        <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
+        <ChoiceFilter
+          name="enabled"
+          label="Enabled"
+          choices={[
+            { value: 'true', label: 'yes' },
+            { value: 'false', label: 'no' },
+          ]}
+        />
+      </Group>
+      {mayWrite && ids.size > 0 && <Many ids={[...ids]} onDone={() => setIds(new Set())} />}
+      <DataTable
+        title="Routes"
+        columns={columns}
+        idOf={(route) => route.id}
+        answer={answer}
+        selection={mayWrite ? { ids, set: setIds } : undefined}
+        onOpen={(route) => void navigate({ to: `/routes/${route.id}` })}
+        onPage={(page) => set({ page: String(page) })}
+        empty="No route leads there. A route takes the webhooks of a source to destinations; without one they are stored, and go nowhere."
+      />
+    </Page>
+  );
+}
+
+const pickSource = (sourceId: string | undefined) => (sourceId ? { sourceId } : {});
+
+function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
+  const count = `${countText(ids.length)} ${ids.length === 1 ? 'route' : 'routes'}`;
+  const routeIds = ids.slice(0, MOST_AT_ONCE);
+  const pause = (isActive: boolean) => async () => {
+    const { updated } = await call('pauseRoutes', { body: { routeIds, isActive } });
+    return `${countText(updated)} ${isActive ? 'resumed' : 'paused'}`;
+  };
+  return (
+    <Group gap="xs" mb="sm">
+      <Text size="sm">With {count}:</Text>
+      <Deed label="Pause" title={`Pause ${count}`} verb={`Pause ${count}`} run={pause(false)} onDone={onDone}>
+        They take no new webhooks until somebody resumes them. Webhooks that come meanwhile are stored without
+        deliveries by these routes; deliveries that are under way go on.
+      </Deed>
+      <Deed label="Resume" title={`Resume ${count}`} verb={`Resume ${count}`} run={pause(true)} onDone={onDone}>
+        They take webhooks that come from now on.
+      </Deed>
+      <Deed
+        label="Delete"
+        title={`Delete ${count}`}
+        verb={`Delete ${count}`}
+        isDestructive
+        onDone={onDone}
+        run={async () => {
+          const { deleted } = await call('deleteRoutes', { body: { routeIds } });
+          return `${countText(deleted)} deleted`;
+        }}
+      >
+        <DeletedRoute />
+      </Deed>
+    </Group>
+  );
+}
+
+/** What it means that a route is deleted. */
+export function DeletedRoute() {
+  return (
+    <Text>
+      Sources, destinations, filters, schemas, transforms and the history stay, and open deliveries go on. Webhooks that
+      come later go nowhere by it. This cannot be undone.
+    </Text>
+  );
+}

@@ -1,0 +1,145 @@
+// One filter: its conditions beside a real event, and which of them it meets.
+import { Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useNavigate } from '@tanstack/react-router';
+import type { Filter } from 'hookyard/client';
+import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { Failed } from '../../components/Failed.tsx';
+import { Loaded } from '../../components/Loaded.tsx';
+import { Page } from '../../components/Page.tsx';
+import { plain } from '../../format.ts';
+import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
+import { FormFrame } from '../../forms/FormFrame.tsx';
+import { NameFields } from '../../forms/fields.tsx';
+import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { FilterOutcome } from '../../samples/Outcomes.tsx';
+import { SampleField, useSample } from '../../samples/Sample.tsx';
+import { Beside, ReplayTried, useRuleId } from './Frame.tsx';
+import { DeleteRule, Users } from './Users.tsx';
+
+const TYPING_MS = 400;
+
+interface Values {
+  name: string;
+  description: string;
+  conditions: ConditionRow[];
+  logic: Filter['logic'];
+}
+
+const FIELDS = ['name', 'description', 'conditions', 'logic'];
+const NEW: Values = { name: '', description: '', conditions: [{ ...NEW_ROW, field: 'payload.kind' }], logic: 'AND' };
+const valuesOf = ({ name, description, conditions, logic }: Filter): Values => ({
+  name,
+  description: description ?? '',
+  conditions: rowsOf(conditions),
+  logic,
+});
+
+export function FilterPage() {
+  const id = useRuleId();
+  const answer = useAsk('getFilter', { id: id ?? '' }, { enabled: id !== undefined });
+  const filter = answer.data;
+  const mayWrite = useMay('filters:write');
+  if (id === undefined) {
+    return (
+      <Page title="New filter">
+        <Form start={NEW} />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={filter ? `Filter ${plain(filter.name)}` : 'Filter'}
+      actions={
+        <>
+          {filter && mayWrite && (
+            <DeleteRule
+              what="filter"
+              count={filter.routeCount}
+              run={() => call('deleteFilter', { id })}
+              to="/filters"
+            />
+          )}
+          <CopyMenu call={{ name: 'getFilter', input: { id } }} />
+        </>
+      }
+    >
+      <Loaded answer={answer}>
+        {(one) => (
+          <>
+            <Text size="sm" className="quiet">
+              {one.id}
+            </Text>
+            <Users member="filterId" id={one.id} count={one.routeCount} />
+            <Form key={one.id} id={one.id} start={valuesOf(one)} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Form({ id, start }: { id?: string; start: Values }) {
+  const navigate = useNavigate();
+  const mayWrite = useMay('filters:write');
+  const sample = useSample();
+  const record = useRecordForm<Values, Filter>({
+    start,
+    fields: FIELDS,
+    load: id === undefined ? undefined : async () => valuesOf(await call('getFilter', { id })),
+    save: (values, changed) => {
+      const body = {
+        ...values,
+        description: values.description || null,
+        conditions: conditionsOf(values.conditions),
+      };
+      if (id === undefined) return call('createFilter', { body });
+      return call('updateFilter', {
+        id,
+        body: Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name as keyof Values))),
+      });
+    },
+    onSaved: (saved) => {
+      if (id === undefined) void navigate({ to: `/filters/${saved.id}`, search: (before: object) => before as never });
+    },
+  });
+  const { form } = record;
+  const { conditions, logic } = form.values;
+  const [tried] = useDebouncedValue(
+    { body: { ...sample.input, conditions: conditionsOf(conditions), logic } },
+    TYPING_MS,
+  );
+  const isTried = mayWrite && !sample.isLoading && conditions.length > 0;
+  const trial = useAsk('testConditions', tried, { enabled: isTried, keep: true });
+  const met = trial.error ? undefined : trial.data?.conditions.map(({ matches }) => matches);
+  return (
+    <Beside
+      form={
+        <FormFrame of={record} verb={id === undefined ? 'Make the filter' : 'Save'} isWide mayWrite={mayWrite}>
+          <NameFields form={form} />
+          <Conditions
+            rows={conditions}
+            onChange={(rows) => form.setFieldValue('conditions', rows)}
+            logic={logic}
+            onLogic={(next) => form.setFieldValue('logic', next)}
+            error={form.errors.conditions}
+            met={met?.length === conditions.length ? met : undefined}
+          />
+        </FormFrame>
+      }
+      trial={
+        <>
+          <SampleField sample={sample} />
+          <h2>Result</h2>
+          {!mayWrite && <Text>This key may not try it: that needs filters:write.</Text>}
+          {trial.error && <Failed error={trial.error} again={() => void trial.refetch()} />}
+          {trial.data && !trial.error && <FilterOutcome result={trial.data} />}
+          <ReplayTried sample={sample} isDirty={record.isDirty} />
+        </>
+      }
+    />
+  );
+}

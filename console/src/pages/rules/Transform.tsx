@@ -1,0 +1,194 @@
+// One transform: its code beside a real event and what it makes of it. Errors stand at their line.
+import { NativeSelect, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useNavigate } from '@tanstack/react-router';
+import type { Transform } from 'hookyard/client';
+import { useMemo } from 'react';
+import { useMay } from '../../api/caller.tsx';
+import { call, HookyardError } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { Failed } from '../../components/Failed.tsx';
+import { Loaded } from '../../components/Loaded.tsx';
+import { Page } from '../../components/Page.tsx';
+import { Editor, type Mark } from '../../editor/Editor.tsx';
+import { plain } from '../../format.ts';
+import { FormFrame } from '../../forms/FormFrame.tsx';
+import { NameFields } from '../../forms/fields.tsx';
+import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { TransformOutcome } from '../../samples/Outcomes.tsx';
+import { SampleField, useSample } from '../../samples/Sample.tsx';
+import { Beside, ReplayTried, useRuleId } from './Frame.tsx';
+import { DeleteRule, Users } from './Users.tsx';
+
+const TYPING_MS = 500;
+const STARTS = {
+  javascript: 'export default function (event) {\n  return { id: event.payload.order.id };\n}\n',
+  jsonata: '{ "id": payload.order.id }\n',
+  liquid: 'Order {{ payload.order.id }}\n',
+};
+
+interface Values {
+  name: string;
+  description: string;
+  type: Transform['type'];
+  code: string;
+  outputContentType: string;
+}
+
+const FIELDS = ['name', 'description', 'type', 'code', 'outputContentType'];
+const NEW: Values = { name: '', description: '', type: 'javascript', code: STARTS.javascript, outputContentType: '' };
+const valuesOf = ({ name, description, type, code, outputContentType }: Transform): Values => ({
+  name,
+  description: description ?? '',
+  type,
+  code,
+  outputContentType: outputContentType ?? '',
+});
+
+export function TransformPage() {
+  const id = useRuleId();
+  const answer = useAsk('getTransform', { id: id ?? '' }, { enabled: id !== undefined });
+  const transform = answer.data;
+  const mayWrite = useMay('transforms:write');
+  if (id === undefined) {
+    return (
+      <Page title="New transform">
+        <Form start={NEW} />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={transform ? `Transform ${plain(transform.name)}` : 'Transform'}
+      actions={
+        <>
+          {transform && mayWrite && (
+            <DeleteRule
+              what="transform"
+              count={transform.routeCount}
+              run={() => call('deleteTransform', { id })}
+              to="/transforms"
+            />
+          )}
+          <CopyMenu call={{ name: 'getTransform', input: { id } }} />
+        </>
+      }
+    >
+      <Loaded answer={answer}>
+        {(one) => (
+          <>
+            <Text size="sm" className="quiet">
+              {one.id}, version {one.version}
+            </Text>
+            <Users member="transformId" id={one.id} count={one.routeCount} />
+            <Form key={one.id} id={one.id} start={valuesOf(one)} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Form({ id, start }: { id?: string; start: Values }) {
+  const navigate = useNavigate();
+  const mayWrite = useMay('transforms:write');
+  const sample = useSample();
+  const record = useRecordForm<Values, Transform>({
+    start,
+    fields: FIELDS,
+    load: id === undefined ? undefined : async () => valuesOf(await call('getTransform', { id })),
+    save: (values, changed) => {
+      const body = {
+        ...values,
+        description: values.description || null,
+        outputContentType: values.outputContentType || null,
+      };
+      if (id === undefined) return call('createTransform', { body });
+      return call('updateTransform', {
+        id,
+        body: Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name as keyof Values))),
+      });
+    },
+    onSaved: (saved) => {
+      if (id === undefined)
+        void navigate({ to: `/transforms/${saved.id}`, search: (before: object) => before as never });
+    },
+  });
+  const { form } = record;
+  const { type, code, outputContentType } = form.values;
+  const [tried] = useDebouncedValue(
+    { ...sample.input, type, code, outputContentType: outputContentType || null },
+    TYPING_MS,
+  );
+  const trial = useAsk('testCode', { body: tried }, { enabled: mayWrite && !sample.isLoading, keep: true });
+  const marks = useMarks(trial.data, trial.error, tried.code === code);
+  const choose = (next: Values['type']) => {
+    // What nobody has changed yet is the start of the other language.
+    if (code === STARTS[type]) form.setFieldValue('code', STARTS[next]);
+    form.setFieldValue('type', next);
+  };
+  return (
+    <Beside
+      form={
+        <FormFrame of={record} verb={id === undefined ? 'Make the transform' : 'Save'} isWide mayWrite={mayWrite}>
+          <NameFields form={form} />
+          <NativeSelect
+            label="Language"
+            value={type}
+            error={form.errors.type}
+            onChange={(event) => choose(event.currentTarget.value as Values['type'])}
+            data={[
+              { value: 'javascript', label: 'JavaScript' },
+              { value: 'jsonata', label: 'JSONata' },
+              { value: 'liquid', label: 'Liquid' },
+            ]}
+          />
+          <Editor
+            label="Code"
+            language={type === 'javascript' ? 'javascript' : 'text'}
+            value={code}
+            readOnly={!mayWrite}
+            onChange={(next) => form.setFieldValue('code', next)}
+            marks={marks}
+          />
+          {form.errors.code && marks.length === 0 && (
+            <Text role="alert" size="sm" className="problem">
+              {form.errors.code}
+            </Text>
+          )}
+          <TextInput
+            label="Content type of the result"
+            description="Empty: application/json, or text/plain for a text."
+            {...form.getInputProps('outputContentType')}
+          />
+        </FormFrame>
+      }
+      trial={
+        <>
+          <SampleField sample={sample} />
+          <h2>Result</h2>
+          {!mayWrite && <Text>This key may not try it: that needs transforms:write.</Text>}
+          {trial.error && marks.length === 0 && <Failed error={trial.error} again={() => void trial.refetch()} />}
+          {trial.data && <TransformOutcome result={trial.data} />}
+          <ReplayTried sample={sample} isDirty={record.isDirty} />
+        </>
+      }
+    />
+  );
+}
+
+type Trial = ReturnType<typeof useAsk<'testCode'>>['data'];
+
+/** Where the code that was tried is wrong; what was typed since then may have moved it. */
+function useMarks(result: Trial, error: unknown, isOfThisCode: boolean): readonly Mark[] {
+  return useMemo(() => {
+    if (!isOfThisCode) return [];
+    if (result && !result.success && result.error.line !== null && error === null) {
+      return [{ line: result.error.line, message: result.error.message }];
+    }
+    const details =
+      error instanceof HookyardError ? (error.details as readonly { message: string; line?: number }[]) : [];
+    return details.flatMap(({ line, message }) => (line === undefined ? [] : [{ line, message }]));
+  }, [result, error, isOfThisCode]);
+}

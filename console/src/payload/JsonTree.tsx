@@ -1,0 +1,93 @@
+// JSON as a tree. Closed at first from the third level on; what lies very deep is opened level by level, and indented no further.
+import { useMemo, useState } from 'react';
+import { countText, plain, shortened } from '../format.ts';
+import { Lines, MOST_LINES } from './Lines.tsx';
+import { KIND, type Nodes, seenNodes } from './scan.ts';
+
+const OPEN_LEVELS = 2;
+const OPEN_MEMBERS = 200;
+const MOST_INDENT = 40;
+const MOST_CHARACTERS = 500;
+const NAMES = ['object', 'array', 'string', 'number', 'word'] as const;
+
+export function JsonTree({ text, nodes }: { text: string; nodes: Nodes }) {
+  const [turned, setTurned] = useState<ReadonlySet<number>>(new Set());
+  const isOpen = (index: number): boolean => openAtFirst(nodes, index) !== turned.has(index);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: isOpen is made of nodes and turned
+  const seen = useMemo(() => seenNodes(nodes, isOpen, MOST_LINES + 1), [nodes, turned]);
+  const turn = (index: number) =>
+    setTurned((before) => {
+      const next = new Set(before);
+      if (!next.delete(index)) next.add(index);
+      return next;
+    });
+  return (
+    <Lines
+      label="Payload as a tree"
+      count={seen.length}
+      line={(line) => <Node text={text} nodes={nodes} index={seen[line] ?? 0} isOpen={isOpen} turn={turn} />}
+    />
+  );
+}
+
+function openAtFirst({ depth, size }: Nodes, index: number): boolean {
+  return (depth[index] ?? 0) < OPEN_LEVELS && (size[index] ?? 0) <= OPEN_MEMBERS;
+}
+
+interface NodeProps {
+  text: string;
+  nodes: Nodes;
+  index: number;
+  isOpen: (index: number) => boolean;
+  turn: (index: number) => void;
+}
+
+function Node({ text, nodes, index, isOpen, turn }: NodeProps) {
+  const kind = nodes.kind[index] ?? KIND.word;
+  const depth = nodes.depth[index] ?? 0;
+  const key = nodes.key[index] ?? 0;
+  const isGroup = kind <= KIND.array;
+  const size = nodes.size[index] ?? 0;
+  const opened = isGroup && size > 0 && isOpen(index);
+  const name = key > 0 ? plain(shortened(keyAt(text, key), MOST_CHARACTERS)) : null;
+  return (
+    <span style={{ paddingLeft: Math.min(depth, MOST_INDENT) * 14 }}>
+      {isGroup && size > 0 ? (
+        <button
+          type="button"
+          aria-expanded={opened}
+          aria-label={`${name ?? 'Members'}, level ${depth + 1}`}
+          onClick={() => turn(index)}
+        >
+          {opened ? '▾' : '▸'}
+        </button>
+      ) : (
+        <span style={{ paddingLeft: 16 }} />
+      )}
+      {depth > MOST_INDENT && <span className="quiet">level {depth} </span>}
+      {name !== null && (
+        <>
+          <bdi className="j-key">{name}</bdi>:{' '}
+        </>
+      )}
+      {isGroup ? (
+        <span className="quiet">
+          {kind === KIND.object ? '{' : '['}
+          {size > 0 && `${opened ? '' : '…'} ${countText(size)} ${kind === KIND.object ? 'members' : 'items'}`}
+          {kind === KIND.object ? ' }' : ' ]'}
+        </span>
+      ) : (
+        <bdi className={`j-${NAMES[kind]}`}>
+          {plain(shortened(text.slice(nodes.start[index], nodes.end[index]), MOST_CHARACTERS))}
+        </bdi>
+      )}
+    </span>
+  );
+}
+
+/** A key as it was written, without its quotes. */
+function keyAt(text: string, start: number): string {
+  let end = start;
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+  return text.slice(start, end);
+}

@@ -1,0 +1,34 @@
+// Very many lines of one height, of which only those in sight are in the page.
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useRef } from 'react';
+
+/** Browsers cannot scroll through more pixels than about 16 million. */
+export const MOST_LINES = 800_000;
+const LINE_PX = 20;
+
+export function Lines({ label, count, line }: { label: string; count: number; line: (index: number) => ReactNode }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const shown = Math.min(count, MOST_LINES);
+  const virtual = useVirtualizer({
+    count: shown,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE_PX,
+    overscan: 12,
+  });
+  const height = Math.min(600, shown * LINE_PX + 4);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too */}
+      <section className="lines" ref={scroller} tabIndex={0} aria-label={label} style={{ height }} data-lines={count}>
+        <div style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map((item) => (
+            <div key={item.key} className="line" style={{ transform: `translateY(${item.start}px)` }}>
+              {line(item.index)}
+            </div>
+          ))}
+        </div>
+      </section>
+      {count > shown && <p>Only the first {shown.toLocaleString('en-US')} lines are shown; download it to see all.</p>}
+    </>
+  );
+}

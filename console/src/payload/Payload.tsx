@@ -1,0 +1,115 @@
+// A payload as a tree, as text or as bytes. Nothing of it becomes a part of the page: it is always text, in lines.
+import { Button, Group, SegmentedControl, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { copy } from '../components/CopyMenu.tsx';
+import { plain, sizeText } from '../format.ts';
+import { JsonTree } from './JsonTree.tsx';
+import { Lines } from './Lines.tsx';
+import { scan } from './scan.ts';
+
+type View = 'tree' | 'raw' | 'hex';
+const CHARACTERS_A_LINE = 160;
+const BYTES_A_LINE = 16;
+
+interface Props {
+  bytes: Uint8Array;
+  /** Of the file when it is saved. */
+  name: string;
+  /** What it is on its page. */
+  title?: string;
+}
+
+export function Payload({ bytes, name, title = 'Payload' }: Props) {
+  const text = useMemo(() => decoded(bytes), [bytes]);
+  const nodes = useMemo(() => (text === null ? undefined : scan(text)), [text]);
+  const [chosen, setChosen] = useState<View | null>(null);
+  const view = chosen ?? (nodes ? 'tree' : text === null ? 'hex' : 'raw');
+  const views = [...(nodes ? ['tree'] : []), ...(text === null ? [] : ['raw']), 'hex'];
+  return (
+    <section aria-label={title}>
+      <Group justify="space-between" mb={4}>
+        <SegmentedControl
+          size="xs"
+          aria-label="Show the payload as"
+          value={view}
+          onChange={(value) => setChosen(value as View)}
+          data={views}
+          transitionDuration={0}
+        />
+        <Group gap="xs">
+          <Text size="xs">
+            {sizeText(bytes.length)}
+            {text === null ? ', no text' : nodes ? ', JSON' : ', no JSON'}
+          </Text>
+          {text !== null && (
+            <Button size="xs" variant="default" onClick={() => void copy(text, 'The payload')}>
+              Copy
+            </Button>
+          )}
+          <Button size="xs" variant="default" onClick={() => save(bytes, name)}>
+            Download
+          </Button>
+        </Group>
+      </Group>
+      {view === 'tree' && nodes && text !== null && <JsonTree text={text} nodes={nodes} />}
+      {view === 'raw' && text !== null && <Raw text={text} />}
+      {view === 'hex' && <Hex bytes={bytes} />}
+    </section>
+  );
+}
+
+function Raw({ text }: { text: string }) {
+  const starts = useMemo(() => lineStarts(text), [text]);
+  return (
+    <Lines
+      label="Payload as text"
+      count={starts.length}
+      line={(index) => <bdi>{plain(text.slice(starts[index], starts[index + 1]).replace(/\r?\n$/, ''))}</bdi>}
+    />
+  );
+}
+
+/** Where lines begin; a long one is cut into several. */
+function lineStarts(text: string): number[] {
+  const starts: number[] = [];
+  for (let start = 0; start < text.length; ) {
+    starts.push(start);
+    const end = text.indexOf('\n', start);
+    const next = end === -1 ? text.length : end + 1;
+    start = Math.min(next, start + CHARACTERS_A_LINE);
+  }
+  return starts;
+}
+
+function Hex({ bytes }: { bytes: Uint8Array }) {
+  const line = (index: number) => {
+    const part = bytes.subarray(index * BYTES_A_LINE, (index + 1) * BYTES_A_LINE);
+    const address = (index * BYTES_A_LINE).toString(16).padStart(8, '0');
+    const codes = Array.from(part, (byte) => byte.toString(16).padStart(2, '0')).join(' ');
+    const letters = Array.from(part, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
+    return `${address}  ${codes.padEnd(BYTES_A_LINE * 3)} ${letters}`;
+  };
+  return <Lines label="Payload as bytes" count={Math.ceil(bytes.length / BYTES_A_LINE)} line={line} />;
+}
+
+/** Null for what is no UTF-8. */
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+// Never opened in the browser: a type of its own would let it run as a page.
+function save(bytes: Uint8Array, name: string): void {
+  const url = URL.createObjectURL(new Blob([bytes as BlobPart], { type: 'application/octet-stream' }));
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  URL.revokeObjectURL(url);
+}
+
+/** A body that came as text, or in base64. */
+export function bytesOf(body: string, encoding?: 'base64'): Uint8Array {
+  if (encoding !== 'base64') return new TextEncoder().encode(body);
+  return Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,38 @@
+// The pages as routes. The table is pages/index.ts; addresses are read and written by search.ts.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } from '@tanstack/react-router';
+import { consolePath } from './api/urls.ts';
+import { pages } from './pages/index.ts';
+import { parseSearch, stringifySearch } from './search.ts';
+import { Shell } from './shell/Shell.tsx';
+import { PageFailed } from './shell/PageFailed.tsx';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed });
+
+const routes = pages.map(({ path, load }) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(async () => ({ default: await load() })),
+  }),
+);
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  basepath: consolePath,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultErrorComponent: PageFailed,
+  scrollRestoration: true,
+});
+
+function NotFound() {
+  return (
+    <section>
+      <h1>There is no such page</h1>
+      <p>
+        The <Link to="/">overview</Link> leads to all pages; <kbd>/</kbd> searches, and opens the page of an id.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,109 @@
+// How the API serves the console, and how much of it.
+import { expect } from 'chai';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { consoleFolder } from '../../api/console/folder.ts';
+import { consoleWorld, onPage, requireChromium } from '../support/console.ts';
+import { startService } from '../support/service.ts';
+
+const KIB = 1024;
+interface Chunk {
+  file: string;
+  imports?: string[];
+  css?: string[];
+  isEntry?: boolean;
+}
+
+describe('the console as it is served', () => {
+  before(function () {
+    requireChromium(this);
+  });
+
+  it('has a policy without unsafe-inline, and another nonce each time (HTTP-36)', async () => {
+    const { url } = await consoleWorld();
+    const answers = await Promise.all([fetch(`${url}/console`), fetch(`${url}/console/events/x`)]);
+    const policies = answers.map(({ headers }) => headers.get('content-security-policy') ?? '');
+    for (const policy of policies) expect(policy).to.include("default-src 'none'").and.not.include('unsafe');
+    expect(policies[0]).to.not.equal(policies[1]);
+    const [page = '', deeper = ''] = await Promise.all(answers.map((answer) => answer.text()));
+    const [, nonce = ''] = /'nonce-([^']+)'/.exec(policies[0] ?? '') ?? [];
+    expect(page).to.include(`nonce="${nonce}"`).and.include('<base href="console/">');
+    expect(deeper).to.include('<base href="../">');
+  });
+
+  it('has files that never change, compressed as the browser takes them', async () => {
+    const { url } = await consoleWorld();
+    const page = await (await fetch(`${url}/console/`)).text();
+    const [, file = ''] = /src="\.\/(assets\/[^"]+\.js)"/.exec(page) ?? [];
+    for (const encoding of ['br', 'gzip', 'identity']) {
+      const answer = await fetch(`${url}/console/${file}`, { headers: { 'accept-encoding': encoding } });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get('cache-control')).to.include('immutable');
+      expect(answer.headers.get('content-encoding') ?? 'identity').to.equal(encoding);
+      expect(await answer.text()).to.include('import');
+    }
+    for (const name of ['..%2findex.html', 'nothing.js', '%2e%2e%2f%2e%2e%2fpackage.json']) {
+      expect((await fetch(`${url}/console/assets/${name}`)).status).to.be.oneOf([400, 404]);
+    }
+  });
+
+  it('loads at most 200 KB at first, 150 for the editor, 30 for charts', () => {
+    const assets = join(consoleFolder(), 'assets');
+    const manifest = JSON.parse(readFileSync(join(consoleFolder(), '.vite', 'manifest.json'), 'utf8')) as Record<
+      string,
+      Chunk
+    >;
+    const entry = Object.keys(manifest).find((key) => manifest[key]?.isEntry) ?? '';
+    const first = filesOf(manifest, entry);
+    const size = (files: Iterable<string>) =>
+      [...files].reduce((sum, file) => sum + statSync(join(assets, '..', `${file}.br`)).size, 0);
+    const beyond = (key: string) => [...filesOf(manifest, key)].filter((file) => !first.has(file));
+    expect(size(first)).to.be.at.most(200 * KIB);
+    expect(size(beyond('src/editor/edit.ts'))).to.be.at.most(150 * KIB);
+    expect(size(beyond('src/charts/draw.ts'))).to.be.at.most(30 * KIB);
+    expect(readdirSync(assets).filter((name) => name.endsWith('.map'))).to.deep.equal([]);
+  });
+
+  it('works below a path that a proxy adds', async () => {
+    const { url, browser } = await consoleWorld();
+    const page = await browser.newPage();
+    await page.route('http://proxied.test/tools/hookyard/**', async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      const answer = await fetch(url + pathname.replace('/tools/hookyard', '') + search);
+      const headers = Object.fromEntries([...answer.headers].filter(([name]) => name !== 'content-encoding'));
+      await route.fulfill({ status: answer.status, headers, body: Buffer.from(await answer.arrayBuffer()) });
+    });
+    await page.goto('http://proxied.test/tools/hookyard/console/events/evt_x');
+    await page.getByRole('heading', { name: 'Sign in to Hookyard' }).waitFor();
+    await page.close();
+  });
+
+  it('is not there when it is off, and says what to do when it is not built (HTTP-36)', async () => {
+    // On the database of the stack: they could not read the credentials in that of the other tests.
+    const [off, unbuilt] = await Promise.all([
+      startService('api', { HOOKYARD_CONSOLE: 'off' }),
+      startService('api', { XDG_CACHE_HOME: '/nowhere' }),
+    ]);
+    try {
+      expect((await fetch(`${off.url}/console`)).status).to.equal(404);
+      const answer = await fetch(`${unbuilt.url}/console`);
+      expect(answer.status).to.equal(503);
+      expect(await answer.text()).to.include('npm run console:build');
+    } finally {
+      await Promise.all([off.stop(), unbuilt.stop()]);
+    }
+  });
+
+  it('is to be used as soon as it is there', async () => {
+    await onPage('/events', (page) => page.getByRole('heading', { name: 'Events', level: 1 }).waitFor());
+  });
+});
+
+function filesOf(manifest: Record<string, Chunk>, key: string, found = new Set<string>()): Set<string> {
+  const chunk = manifest[key];
+  if (!chunk || found.has(chunk.file)) return found;
+  found.add(chunk.file);
+  for (const file of chunk.css ?? []) found.add(file);
+  for (const other of chunk.imports ?? []) filesOf(manifest, other, found);
+  return found;
+}

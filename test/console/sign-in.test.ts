@@ -1,0 +1,115 @@
+// Getting in: a key, a link, a key that ends, an API that ends.
+import { expect } from 'chai';
+import { makeConsoleCode } from '../../db/management/console-codes.ts';
+import { consoleWorld, onPage, requireChromium, seen } from '../support/console.ts';
+import { until } from '../support/until.ts';
+
+const UNAUTHORIZED = /Failed to load resource.* 401/;
+
+describe('signing in to the console', () => {
+  before(function () {
+    requireChromium(this);
+  });
+
+  it('takes an API key, and says when one is not valid', async () => {
+    const { token } = await consoleWorld();
+    await onPage(
+      '/events',
+      async (page) => {
+        await page.getByLabel(/^API key/).fill('whr_not-a-key-at-all-0123456789');
+        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+        await seen(page, /This key is not valid/);
+        await page.getByLabel(/^API key/).fill(token);
+        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+        await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
+        expect(await page.context().cookies()).to.deep.equal([]);
+      },
+      { token: null, expected: UNAUTHORIZED },
+    );
+  });
+
+  it('exchanges the code of a link once, and takes it out of the address (AUTH-23, AUTH-24)', async () => {
+    const { hookyard } = await consoleWorld();
+    const code = await makeConsoleCode(hookyard.pool, hookyard.organizationId, 'a test');
+    const stored = await hookyard.pool.query<{ code_hash: Buffer }>('select code_hash from console_codes');
+    expect(stored.rows.map(({ code_hash }) => code_hash.toString('base64url'))).to.not.include(code);
+    await onPage(
+      `/#code=${code}`,
+      async (page) => {
+        await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+        expect(page.url()).to.not.include(code);
+      },
+      { token: null },
+    );
+    await onPage(`/#code=${code}`, (page) => seen(page, /This sign-in link was used before/), {
+      token: null,
+      expected: UNAUTHORIZED,
+    });
+    const { data } = await hookyard.client.list<{ name: string; expiresAt: string | null }>('/api/api-keys');
+    const made = data.find(({ name }) => name === 'Console sign-in');
+    expect(Date.parse(made?.expiresAt ?? '')).to.be.above(Date.now());
+  });
+
+  it('refuses a code that is too old (AUTH-23)', async () => {
+    const { hookyard } = await consoleWorld();
+    const code = await makeConsoleCode(hookyard.pool, hookyard.organizationId, 'a test');
+    await hookyard.pool.query("update console_codes set expires_at = now() - interval '1 second'");
+    const { status, body } = await hookyard.client.request('POST', '/api/auth/sign-in', { code });
+    expect([status, body.code]).to.deep.equal([401, 'UNAUTHORIZED']);
+  });
+
+  it('shows no button for what a key may not do', async () => {
+    const { hookyard, records, receiver } = await consoleWorld();
+    const { eventId } = await records.deliver(receiver.endpoint(500).url, '{}', 'failed');
+    const body = { name: 'looks', scopes: ['read'] };
+    const { token } = await hookyard.client.create<{ token: string }>('/api/api-keys', body);
+    await onPage(
+      `/events/${eventId}`,
+      async (page) => {
+        await seen(page, 'Deliveries');
+        expect(await page.getByRole('button', { name: 'Replay' }).count()).to.equal(0);
+        await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+        await page.getByRole('table').first().waitFor();
+        expect(await page.getByRole('checkbox').count()).to.equal(0);
+        expect(await page.getByRole('button', { name: /Retry|Replay|Cancel/ }).count()).to.equal(0);
+      },
+      { token },
+    );
+  });
+
+  it('ends when the key is revoked, and goes on where it was with another', async () => {
+    const { hookyard, token: first } = await consoleWorld();
+    const { id, token } = await hookyard.client.create<{ token: string }>('/api/api-keys', { name: 'ends' });
+    await onPage(
+      '/deliveries?range=7d',
+      async (page) => {
+        await page.getByRole('heading', { name: 'Deliveries', level: 1 }).waitFor();
+        await hookyard.client.delete(`/api/api-keys/${id}`);
+        await page.keyboard.press('r');
+        await seen(page, 'The key is no longer valid');
+        await page.getByLabel(/^API key/).fill(first);
+        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+        await page.getByRole('heading', { name: 'Deliveries', level: 1 }).waitFor();
+        expect(page.url()).to.include('range=7d');
+      },
+      { token, expected: UNAUTHORIZED },
+    );
+  });
+
+  it('says that the API is away, and goes on when it is back', async () => {
+    const { hookyard, port } = await consoleWorld();
+    await onPage(
+      '/deliveries',
+      async (page) => {
+        await page.getByRole('heading', { name: 'Deliveries', level: 1 }).waitFor();
+        await hookyard.api.stop();
+        await page.keyboard.press('r');
+        await page.getByText('The API does not answer').first().waitFor();
+        await hookyard.startApi({ HOOKYARD_PORT: String(port) });
+        await until('the page to go on', async () => (await page.getByText('The API does not answer').count()) === 0);
+        await page.getByRole('region', { name: 'Deliveries' }).waitFor();
+      },
+      { expected: /Failed to load resource/ },
+    );
+  });
+});
