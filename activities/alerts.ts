@@ -9,6 +9,7 @@ import { mayReceive, type RecipientRule } from '../core/notify-recipients.ts';
 import { openChannel } from '../db/alerts/channel-config.ts';
 import { finishMessage, giveUpMessage, noteFailedTry } from '../db/alerts/endings.ts';
 import { type LoadedMessage, loadMessage } from '../db/alerts/messages.ts';
+import { noteTelling } from '../db/alerts/recoveries.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import type { Pool } from '../db/pool.ts';
 import { type SendAlert, WITHHELD } from '../outbound/alerts.ts';
@@ -45,7 +46,10 @@ async function sendAlert(deps: AlertDeps, request: AlertRequest): Promise<AlertO
   const isLogged = loaded.channel.type === 'mail' && !deps.hasMail;
   const line = lineOf(request, loaded);
   if (isLogged) deps.log.info(line, 'alert (set SMTP_URL to have it sent by mail)');
-  else await send(deps, request, loaded, content);
+  else {
+    if (content.kind === 'failing') await noteTelling(deps.pool, request);
+    await send(deps, request, loaded, content);
+  }
   await finishMessage(deps.pool, request, 'sent');
   notifications.add({ channel: isLogged ? 'log' : loaded.channel.type, result: 'sent' });
   if (!isLogged) deps.log.info(line, 'alert sent');
@@ -62,8 +66,12 @@ const lineOf = ({ messageId, organizationId }: AlertRequest, { channel, kind, ch
 });
 
 /** Null: what was to be told is gone. */
-function contentOf({ kind, changes, failing }: LoadedMessage): AlertContent | null {
-  if (kind === 'failing') return failing && { kind, channel: failing, changes };
+function contentOf({ kind, changes, other }: LoadedMessage): AlertContent | null {
+  if (kind === 'recovered') return other && { kind, channel: { id: other.id, name: other.name } };
+  if (kind === 'failing') {
+    const { id, name, failing } = other ?? {};
+    return id && name && failing ? { kind, channel: { id, name, ...failing }, changes } : null;
+  }
   const [told] = changes;
   if (told === undefined) return null;
   return kind === 'change' ? { kind, told } : { kind, changes };

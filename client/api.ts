@@ -281,6 +281,27 @@ export type ChannelFailingAlert = {
   };
 };
 
+export type ChannelRecoveredAlert = {
+  type: 'channel.recovered';
+  timestamp: Timestamp;
+  data: {
+    /** One line for people. */
+    title: string;
+    organization: {
+      id: string;
+      slug: string;
+    };
+    alertChannel: {
+      id: string;
+      name: string;
+    };
+    recoveredChannel: {
+      id: string;
+      name: string | null;
+    };
+  };
+};
+
 export type TestAlert = {
   type: 'test';
   timestamp: Timestamp;
@@ -2939,11 +2960,17 @@ export interface Operations {
   /** Deliver again what failed because of an issue */
   retryIssue(input: {
     id: string;
+    body?: {
+      /** Only deliveries made before this one. */
+      before?: string;
+    };
   }, options?: CallOptions): Promise<{
     message: string;
     deliveriesCreated: number;
-    /** Whether there may be more to retry: call it again. */
+    /** Whether there may be more to retry: call it again, with `before`. */
     more: boolean;
+    /** The `before` of the next call; null when nothing is left. */
+    next: string | null;
   }>;
   /** Get the organization's figures over time */
   getMetrics(input?: {

@@ -25,7 +25,7 @@ import {
   waitingDeliveries,
   type WaitingRow,
 } from '../../db/warehouse/batches.ts';
-import { endFlush, noteFilling, noteSeen, type WarehouseKey } from '../../db/warehouse/flushes.ts';
+import { endFlush, noteFilling, noteSeen, takeSnapshot, type WarehouseKey } from '../../db/warehouse/flushes.ts';
 import { loadSuspension, type Suspension } from '../../db/organizations/suspension.ts';
 import type { WarehouseAdvice } from '../types.ts';
 import { type FlushDeps, openDestination } from './deps.ts';
@@ -63,15 +63,14 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
   const rule: BatchRule = { batchSize, batchWindowMs: batchWindowSeconds * 1000 };
   const open = await openBatches(deps.pool, key);
   const nowMs = await databaseTime(deps.pool);
+  const snapshot = await takeSnapshot(deps.pool);
   let plan: BatchPlan<Waiting> | null = null;
-  let lookedTo = '';
   for (const limit of [quickLook(rule), fullLook(rule)]) {
     const rows = await waitingDeliveries(deps.pool, key.destinationId, limit);
     const waiting = await withoutEnded(deps, key, rows, { ...form.config, open, nowMs });
     if (rows.length === 0) return idle(deps, key);
     // The ended ones are removed now; there may be others behind them.
     if (waiting.length < rows.length) return nextBatch(deps, key, form);
-    lookedTo = rows.reduce((last, { deliveryId }) => (deliveryId > last ? deliveryId : last), '');
     plan = planBatch(waiting, rule, { nowMs, isAll: rows.length < limit });
     if (plan !== null) break;
   }
@@ -80,7 +79,7 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
     const id = open.get(plan.partition)?.id ?? newId('bat');
     return adviceOn(await freeze(deps, key, form, { ...plan, id }), form.resumedAt);
   }
-  await noteFilling(deps.pool, key, { ...plan, lookedTo });
+  await noteFilling(deps.pool, key, { ...plan, snapshot });
   const waiting = plan.batches.reduce((sum, { events }) => sum + events, 0);
   return { state: 'filling', waiting, waitMs: Math.max(0, plan.waitMs) };
 }

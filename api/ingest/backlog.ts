@@ -31,10 +31,10 @@ export interface BacklogDeps {
   log: Log;
 }
 
-/** An organization that sends a webhook. */
+/** An organization that sends a webhook, with the limits in force. */
 interface Sender {
   organizationId: string;
-  standing: { limits: Pick<Limits, 'waitingDeliveries'> };
+  limits: Pick<Limits, 'waitingDeliveries'>;
 }
 
 /**
@@ -77,7 +77,7 @@ export class Backlog {
    * @throws ApiError 503 when its organization has its share, or one goes to a destination that is full; 429 when the organization
    * is at its own limit
    */
-  takeRoomFor({ organizationId, standing }: Sender, deliveries: NewDelivery[]): Place {
+  takeRoomFor({ organizationId, limits }: Sender, deliveries: NewDelivery[]): Place {
     const { fullOrganizations, fullDestinations, margin } = this.#admission;
     let count = 0;
     for (const { status, destinationId } of deliveries) {
@@ -88,7 +88,7 @@ export class Backlog {
     }
     if (count > 0) {
       const own = (this.#counted.organizations.get(organizationId) ?? 0) + this.#letIn.of(organizationId);
-      this.#requireOwnLimit(own, standing.limits.waitingDeliveries);
+      this.#requireOwnLimit(own, limits.waitingDeliveries);
       if (fullOrganizations.has(organizationId) || !this.#hasShareLeft(own)) {
         this.#schedule?.hurry();
         throw refused('Too many deliveries of this organization are waiting');

@@ -182,7 +182,7 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
     await requireFewDeliveries(quotas, use, event.deliveries.length);
     const write = () => writer.write(event);
     const storing = () => received.span?.storing(write) ?? write();
-    const outcome = await store(storing, use, backlog.takeRoomFor(source, event.deliveries), event);
+    const outcome = await store(storing, use, backlog.takeRoomFor(use, event.deliveries), event);
     if (outcome.kind === 'stale') {
       routing.forget(received.organizationSlug, received.sourceSlug);
       continue;

@@ -130,6 +130,6 @@ export class Quotas {
 }
 
 /** Whether a limit needs counts, or refuses before a webhook is stored. */
-function isLimited({ eventsPerSecond, eventsPerMonth, storedBytes, payloadBytes }: Limits): boolean {
-  return [eventsPerSecond, eventsPerMonth, storedBytes, payloadBytes].some(Number.isFinite);
+function isLimited({ eventsPerSecond, eventsPerMonth, storedBytes, payloadBytes, waitingDeliveries }: Limits): boolean {
+  return [eventsPerSecond, eventsPerMonth, storedBytes, payloadBytes, waitingDeliveries].some(Number.isFinite);
 }

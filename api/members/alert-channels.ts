@@ -22,6 +22,8 @@ import { flag, idOf, text, timestamp } from './values.ts';
 
 const MAX_IDS = 100;
 const DAY_MINUTES = 1440;
+// So that what fails now and then does not tell its end, and that it is back, every minute.
+const DEFAULT_THROTTLE_MINUTES = 15;
 
 // Its shape depends on the type, which an update may omit: checked once that is known (resources/alert-channels.ts).
 const config = z.record(z.string(), z.unknown());
@@ -98,8 +100,8 @@ export const alertChannelMembers = membersOf<Omit<AlertChannel, 'previousSecret'
       .int()
       .min(0)
       .max(DAY_MINUTES)
-      .meta({ description: 'Between two messages about an issue.', examples: [0] }),
-    0,
+      .meta({ description: 'Between two messages about an issue.', examples: [DEFAULT_THROTTLE_MINUTES] }),
+    DEFAULT_THROTTLE_MINUTES,
   ),
   quietHours: optional(quietHours, null),
   digestMinutes: optional(

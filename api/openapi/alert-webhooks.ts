@@ -73,6 +73,22 @@ const events = {
       })
       .meta({ id: 'ChannelFailingAlert' }),
   },
+  channelRecovered: {
+    summary: 'A channel that failed works again, was set anew or deleted',
+    schema: z
+      .object({
+        type: z.literal('channel.recovered'),
+        timestamp,
+        data: z.object({
+          ...common,
+          recoveredChannel: z.object({
+            id: idOf('alc'),
+            name: text('Channel of the team', 'Null: it was deleted.').nullable(),
+          }),
+        }),
+      })
+      .meta({ id: 'ChannelRecoveredAlert' }),
+  },
   test: {
     summary: 'A test',
     schema: z.object({ type: z.literal('test'), timestamp, data: z.object(common) }).meta({ id: 'TestAlert' }),

@@ -9,10 +9,11 @@ import { recipients } from '../../core/notification-mail.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { openChannel, openConfig } from '../../db/alerts/channel-config.ts';
 import { existingIds, knowsTimeZone } from '../../db/alerts/channels.ts';
+import { noteArrived, noteOver } from '../../db/alerts/recoveries.ts';
 import { confirmedAddresses } from '../../db/delivery/notification-recipients.ts';
 import { AlertChannel } from '../../db/entities.ts';
-import { noteArrived } from '../../db/alerts/messages.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { WITHHELD } from '../../outbound/alerts.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords, recordAhead } from '../deeds.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -223,6 +224,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const channel = await entityManager(ctx, deps).transactional(async (em) => {
     const stored = await find(em, ctx, 'lock');
     const changed = config && changedConfig(deps, stored, config);
+    if (changed) await noteOver(em, stored);
     em.assign(stored, { ...patch, ...changed }, { mergeObjectProperties: false });
     return stored;
   });
@@ -246,7 +248,9 @@ function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string,
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   await entityManager(ctx, deps).transactional(async (em) => {
-    em.remove(await find(em, ctx, 'lock'));
+    const channel = await find(em, ctx, 'lock');
+    await noteOver(em, channel);
+    em.remove(channel);
   });
   ctx.status = 204;
 }
@@ -326,11 +330,17 @@ async function showAll(ctx: Context, deps: ApiDeps, channels: AlertChannel[]): P
     organizationId(ctx),
     channels.map(({ notifyEmails }) => ({ notifyEmails: notifyEmails ?? null })),
   );
-  return channels.map((channel, index) =>
-    toAnswer(alertChannelMembers, channel, {
+  return channels.map((channel, index) => {
+    const withheldEmails = withheld[index] ?? [];
+    return toAnswer(alertChannelMembers, channel, {
       config: shownConfig(deps, channel),
-      withheldEmails: withheld[index] ?? [],
+      withheldEmails,
+      lastError: channel.lastError ?? (reachesNobody(channel, withheldEmails) ? WITHHELD : null),
       previousSecretUntil: stillValid(channel.previousSecretUntil),
-    }),
-  );
+    });
+  });
 }
+
+/** Whether the first message to a channel of mail would be given up. */
+const reachesNobody = ({ notifyEmails }: AlertChannel, withheld: string[]): boolean =>
+  Boolean(notifyEmails) && recipients(notifyEmails ?? '').length === withheld.length;

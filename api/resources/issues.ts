@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
 import { isUniqueViolation } from '../../db/database-errors.ts';
+import { isId } from '../../core/ids.ts';
 import { heldDeliveries, holdsDeliveries } from '../../db/issues/held.ts';
 import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../db/issues/list.ts';
 import { inTransaction } from '../../db/pool.ts';
@@ -17,7 +18,7 @@ import { choiceParam, textParam } from '../query.ts';
 import { isoTime, requireId } from '../records.ts';
 import { requireScope } from '../scopes.ts';
 import { inThreads } from '../threads.ts';
-import { parseBody, parseQuery } from '../validation.ts';
+import { parseBody, parseOptionalBody, parseQuery } from '../validation.ts';
 
 /** Deliveries of one retry, and of each of its transactions. */
 const MAX_RETRIED = 1000;
@@ -35,6 +36,15 @@ const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
 
 const NAME_NOW = 'With the name of now, null when it was deleted; null without an id.';
 const named = (id: z.ZodType, name: string) => z.object({ id, name: text(name).nullable() }).nullable();
+
+const example = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
+const retrySchema = z.strictObject({
+  before: z
+    .string()
+    .refine((id) => isId('dlv', id), 'must be the id of a delivery')
+    .optional()
+    .meta({ description: 'Only deliveries made before this one.', examples: [example] }),
+});
 
 const issueAnswer = z
   .object({
@@ -111,14 +121,18 @@ export const issueOperations: Operation[] = [
     summary: 'Deliver again what failed because of an issue',
     description:
       `Makes a new delivery of each one that failed since the issue opened and was not replayed, at most ${MAX_RETRIED}, the newest ` +
-      'first. Needs the scope `deliveries:write` too.',
+      'first; the rest with further calls, each with `before` as the last one said in `next`. Needs the scope `deliveries:write` too.',
+    body: { schema: retrySchema, optional: true, examples: { 'the rest': { before: example } } },
     answer: {
       status: 200,
       description: 'The new deliveries.',
       schema: z.object({
         message: text('12 deliveries were created'),
         deliveriesCreated: count,
-        more: flag(false, 'Whether there may be more to retry: call it again.'),
+        more: flag(false, 'Whether there may be more to retry: call it again, with `before`.'),
+        next: idOf('dlv')
+          .nullable()
+          .meta({ description: 'The `before` of the next call; null when nothing is left.', examples: [null] }),
       }),
     },
     errors: { 409: ['INVALID_STATE'] },
@@ -140,21 +154,26 @@ async function change(ctx: Context, deps: ApiDeps): Promise<void> {
   const { id } = await requireIssue(ctx, deps);
   try {
     const changed = await inTransaction(deps.pool, (db) => changeIssue(db, organizationId(ctx), id, state));
-    if (changed === null) throw notFound('issue', id);
+    if (changed === null) {
+      await requireIssue(ctx, deps);
+      throw superseded(id);
+    }
     ctx.body = show(changed);
   } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw invalidState(id, 'is resolved, and the same failure has another issue since; change that one');
+    throw isUniqueViolation(error) ? superseded(id) : error;
   }
 }
+
+const superseded = (id: string) =>
+  invalidState(id, 'is resolved, and the same failure has another issue since; change that one');
 
 /** In steps, each of one transaction: what was created stays when a later step fails, and is not created again by another call. */
 async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   const issue = await requireIssue(ctx, deps);
   requireScope(ctx, 'deliveries:write', 'the retry of an issue');
   if (!holdsDeliveries(issue)) throw invalidState(issue.id, `is of kind ${issue.kind}, which holds no deliveries`);
-  const held = await heldDeliveries(deps.pool, issue, MAX_RETRIED + 1);
-  const retried = held.slice(0, MAX_RETRIED);
+  const { before = null } = await parseOptionalBody(ctx, retrySchema);
+  const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
   noteRecords(ctx, [issue.id]);
   let deliveriesCreated = 0;
   for (let at = 0; at < retried.length; at += RETRIED_AT_ONCE) {
@@ -163,7 +182,7 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
     deps.signals.replayedAll(result.deliveries);
     deliveriesCreated += result.deliveriesCreated;
   }
-  ctx.body = { message: describe(deliveriesCreated), deliveriesCreated, more: held.length > retried.length };
+  ctx.body = { message: describe(deliveriesCreated), deliveriesCreated, more: next !== null, next };
 }
 
 function describe(created: number): string {

@@ -57,6 +57,7 @@ export function addAlertChannels(program: Command): void {
       const body = { ...bodyOf(options, options.type), name, type: options.type };
       const channel = await context.client.createAlertChannel({ body: body as CreateBody });
       showDone(context, channel, `${channel.name} was created (${channel.id})`);
+      if (channel.lastError !== null) context.output.note(`nobody would be told: ${channel.lastError}`);
     });
   withChannelOptions(channels.command('update <channel>'))
     .description('change what you give, keep the rest')
@@ -98,7 +99,7 @@ function withChannelOptions(command: Command): Command {
     .option('--key <key>', 'integration key of PagerDuty, API key of Opsgenie; @file reads a file')
     .option('--kind <kind>', 'only issues of this kind; may be repeated', collect)
     .option('--after <n>', 'tell of an issue from this count on (1)')
-    .option('--throttle <minutes>', 'between two messages about an issue (0)')
+    .option('--throttle <minutes>', 'between two messages about an issue (15)')
     .option('--digest <minutes>', 'one message with all changes, every so many minutes');
 }
 

@@ -73,8 +73,14 @@ export function addIssues(program: Command): void {
     .description('deliver again what failed because of it')
     .action(async (id: string, _options, command: Command) => {
       const context = contextOf(command);
-      const answer = await context.client.retryIssue({ id });
-      showDone(context, answer, answer.message);
-      if (answer.more) context.output.note('there is more to retry: run it again');
+      const first = await context.client.retryIssue({ id });
+      let { deliveriesCreated, next } = first;
+      while (next !== null) {
+        const further = await context.client.retryIssue({ id, body: { before: next } });
+        deliveriesCreated += further.deliveriesCreated;
+        ({ next } = further);
+      }
+      const message = first.more ? `${deliveriesCreated} deliveries were created` : first.message;
+      showDone(context, { ...first, message, deliveriesCreated, more: false, next }, message);
     });
 }

@@ -3,7 +3,7 @@
 import type { IssueKind, IssueState } from '../issues.ts';
 import type { Change, ChannelType } from './channel.ts';
 
-/** A record that an issue is about; its name is null when it was deleted. */
+/** A record that a message is about; its name is null when it was deleted. */
 export interface Named {
   id: string;
   name: string | null;
@@ -49,6 +49,8 @@ export type AlertContent =
   | { kind: 'digest'; changes: IssueChange[] }
   /** Another channel gave up a message; `changes` are what that told. */
   | { kind: 'failing'; channel: FailingChannel; changes: IssueChange[] }
+  /** Another channel, of which it was told that it fails, does not any more. */
+  | { kind: 'recovered'; channel: Named }
   | { kind: 'test' };
 
 export interface AlertMessage {
@@ -130,6 +132,10 @@ export function titleOf({ content }: Pick<AlertMessage, 'content'>): string {
       return content.changes.length === 1 ? '1 change of issues' : `${content.changes.length} changes of issues`;
     case 'failing':
       return `The alert channel ${content.channel.name} fails`;
+    case 'recovered':
+      return content.channel.name === null
+        ? 'The alert channel that failed was deleted'
+        : `The alert channel ${content.channel.name} does not fail any more`;
     case 'test':
       return 'This is a test of an alert channel';
   }
@@ -158,6 +164,8 @@ export function linesOf(message: AlertMessage): [string, string][] {
         ...content.changes.map(shortLine),
         ...of,
       ];
+    case 'recovered':
+      return [['Channel', content.channel.name ?? '(deleted)'], ...of];
     case 'test':
       return [['Channel', message.channel.name], ...of];
   }

@@ -50,4 +50,5 @@ export function opsgenieRequest(
 }
 
 const endsAlert = ({ content }: AlertMessage): boolean =>
-  content.kind === 'change' && (content.told.change === 'resolved' || content.told.change === 'ignored');
+  content.kind === 'recovered' ||
+  (content.kind === 'change' && (content.told.change === 'resolved' || content.told.change === 'ignored'));

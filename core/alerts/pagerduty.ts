@@ -15,7 +15,7 @@ export const PAGERDUTY_URLS = {
 /** What an incident is known by. */
 export function incidentKey({ content, channel }: AlertMessage): string {
   if (content.kind === 'change') return content.told.issue.id;
-  return content.kind === 'failing' ? content.channel.id : `test-${channel.id}`;
+  return content.kind === 'failing' || content.kind === 'recovered' ? content.channel.id : `test-${channel.id}`;
 }
 
 export function pagerDutyBody(
@@ -43,5 +43,7 @@ export function pagerDutyBody(
   };
 }
 
-const actionOf = ({ content }: AlertMessage): Action =>
-  content.kind === 'change' ? ACTIONS[content.told.change] : 'trigger';
+function actionOf({ content }: AlertMessage): Action {
+  if (content.kind === 'recovered') return 'resolve';
+  return content.kind === 'change' ? ACTIONS[content.told.change] : 'trigger';
+}

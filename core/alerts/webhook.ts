@@ -18,6 +18,8 @@ export function webhookBody(message: AlertMessage): object {
         changes: content.changes.map((told) => typedChange(message, told)),
       });
     }
+    case 'recovered':
+      return event('channel.recovered', { recoveredChannel: content.channel });
     case 'test':
       return event('test', {});
   }

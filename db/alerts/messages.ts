@@ -22,7 +22,8 @@ export interface ToldChange {
   before: Change | null;
 }
 
-export type MessageKind = 'change' | 'digest' | 'failing';
+/** `failing` and `recovered` are about another channel. */
+export type MessageKind = 'change' | 'digest' | 'failing' | 'recovered';
 
 /** A message to be started. */
 export interface DueMessage extends MessageKey {
@@ -36,18 +37,24 @@ const OF_NOW = `
 update alert_messages set created_at = now(), due_at = now() where created_at > now() + interval '1 minute'`;
 
 // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when that worker
-// dies before it has started the workflow. What tells of another channel waits for the end of the quiet hours.
+// dies before it has started the workflow. What tells of another channel waits for the end of the quiet hours, and until what told
+// of it before has ended: an incident that is over must not begin afterwards.
 const CLAIM = `
 with due as (
-  select m.id from alert_messages m
+  select m.id, m.failing_channel_id is not null and exists (
+    select from alert_messages b
+    where b.channel_id = m.channel_id and b.failing_channel_id = m.failing_channel_id and (b.created_at, b.id) < (m.created_at, m.id)
+  ) as is_early
+  from alert_messages m
   join (${dueInTurn('alert_messages', 'id', 'due_at', '$1')}) w on w.id = m.id
   where m.due_at <= now() for update of m skip locked
 ), claimed as (
-  update alert_messages m set due_at = now() + interval '1 minute' from due d where m.id = d.id returning m.*
+  update alert_messages m set due_at = now() + case when d.is_early then interval '5 seconds' else interval '1 minute' end
+  from due d where m.id = d.id returning m.*, d.is_early
 )
 select m.id as "messageId", m.organization_id as "organizationId", m.channel_id as "channelId", m.kind, m.changes
 from claimed m join alert_channels c on c.id = m.channel_id
-where m.kind <> 'failing' or not is_quiet(c.quiet_hours, now())`;
+where not m.is_early and (m.failing_channel_id is null or not is_quiet(c.quiet_hours, now()))`;
 
 /** Claims messages whose workflows are to be started, organization by organization, the longest overdue first. */
 export async function claimMessages(db: Queryable, limit: number): Promise<DueMessage[]> {
@@ -84,8 +91,14 @@ export interface LoadedMessage {
   /** Of its addresses, in lower case, those whose owners have agreed. */
   confirmed: string[];
   changes: { change: Change; issue: AlertIssue }[];
-  /** Of `failing`; null when that channel was deleted, or works again. */
-  failing: { id: string; name: string; type: ChannelType; since: Date; error: string } | null;
+  /** Of `failing` and `recovered`. */
+  other: {
+    id: string;
+    /** Null: it was deleted. */
+    name: string | null;
+    /** Null: it does not fail. */
+    failing: { type: ChannelType; since: Date; error: string } | null;
+  } | null;
 }
 
 const MESSAGE = `
@@ -95,11 +108,12 @@ select m.kind, m.created_at as "createdAt", m.changes, m.channel_id as "channelI
        array(select n.address from notification_recipients n
              where n.organization_id = c.organization_id and n.confirmed_at is not null
                and n.address = any(notified_addresses(c.notify_emails))) as confirmed,
-       f.id as "failingId", f.name as "failingName", f.type as "failingType", f.failing_since as "failingSince", f.last_error as "lastError"
+       m.failing_channel_id as "otherId", f.name as "otherName", f.type as "otherType", f.failing_since as "failingSince",
+       f.last_error as "lastError"
 from alert_messages m
 join alert_channels c on c.id = m.channel_id
 join organizations o on o.id = m.organization_id
-left join alert_channels f on f.id = m.failing_channel_id and f.organization_id = m.organization_id and f.failing_since is not null
+left join alert_channels f on f.id = m.failing_channel_id and f.organization_id = m.organization_id
 where m.organization_id = $1 and m.id = $2`;
 
 const ISSUES = `
@@ -121,10 +135,10 @@ type MessageRow = LoadedMessage['channel'] &
     changes: ToldChange[];
     channelId: string;
     slug: string;
-    failingId: string | null;
-    failingName: string;
-    failingType: ChannelType;
-    failingSince: Date;
+    otherId: string | null;
+    otherName: string | null;
+    otherType: ChannelType | null;
+    failingSince: Date | null;
     lastError: string | null;
   };
 
@@ -161,16 +175,17 @@ export async function loadMessage(db: Queryable, key: MessageKey): Promise<Loade
       const issue = issues.get(issueId);
       return issue ? [{ change, issue }] : [];
     }),
-    failing: row.failingId === null ? null : failingOf(row, row.failingId),
+    other: row.otherId === null ? null : otherOf(row, row.otherId),
   };
 }
 
-const failingOf = ({ failingName, failingType, failingSince, lastError }: MessageRow, id: string) => ({
+const otherOf = ({ otherName, otherType, failingSince, lastError }: MessageRow, id: string) => ({
   id,
-  name: failingName,
-  type: failingType,
-  since: failingSince,
-  error: lastError ?? '',
+  name: otherName,
+  failing:
+    otherType === null || failingSince === null
+      ? null
+      : { type: otherType, since: failingSince, error: lastError ?? '' },
 });
 
 async function loadIssues(db: Queryable, organizationId: string, ids: string[]): Promise<Map<string, AlertIssue>> {
@@ -187,13 +202,4 @@ function issueOf({ sourceId, sourceName, routeId, routeName, destinationId, dest
     route: named(routeId, routeName),
     destination: named(destinationId, destinationName),
   };
-}
-
-/** A message has arrived at a channel: it works. */
-export async function noteArrived(db: Queryable, channel: { id: string; organizationId: string }): Promise<void> {
-  await db.query(
-    `update alert_channels set last_sent_at = now(), failing_since = null, failed_at = null, last_error = null
-     where organization_id = $1 and id = $2`,
-    [channel.organizationId, channel.id],
-  );
 }

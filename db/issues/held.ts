@@ -1,6 +1,7 @@
 // The failed deliveries that an issue holds, to be delivered again.
 // Rules: ISS-11.
-import type { Issue, IssueKind } from '../../core/issues.ts';
+import { idTime } from '../../core/ids.ts';
+import { type Issue, type IssueKind, OTHER_CAUSE } from '../../core/issues.ts';
 import { findPage } from '../history/page.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
@@ -9,7 +10,7 @@ const DAY_MS = 86_400_000;
 // Deliveries that failed since an issue opened may have been made long before; one that was retried for longer is left out.
 const LONGEST_MS = 30 * DAY_MS;
 const PAGE = 500;
-// So many failed deliveries are looked through.
+// One look goes through so many pages of failed deliveries; the next one goes on below them.
 const MAX_PAGES = 40;
 
 interface Holding {
@@ -32,29 +33,62 @@ const HOLDING: Partial<Record<IssueKind, Holding>> = {
 export const holdsDeliveries = ({ kind, routeId, destinationId }: Issue): boolean =>
   HOLDING[kind] !== undefined && (routeId !== null || destinationId !== null);
 
+export interface Held {
+  ids: string[];
+  /** Where the next look goes on: below this delivery. Null: there is nothing more. */
+  next: string | null;
+}
+
 /**
- * Finds deliveries that failed since the issue opened, and have not been replayed; the newest first.
+ * Finds deliveries that failed since the issue opened, and have not been replayed; the newest first. One look does bounded work,
+ * whatever their number; all of them are found by further looks.
  * @param most how many
+ * @param before where the look before ended; null: from the newest on
  */
-export function heldDeliveries(pool: Pool, issue: Issue, most: number): Promise<string[]> {
+export async function heldDeliveries(pool: Pool, issue: Issue, most: number, before: string | null): Promise<Held> {
   const holding = HOLDING[issue.kind];
-  if (holding === undefined || !holdsDeliveries(issue)) return Promise.resolve([]);
-  const { organizationId, routeId, destinationId, firstSeenAt } = issue;
+  if (holding === undefined || !holdsDeliveries(issue)) return { ids: [], next: null };
+  return inSnapshot(pool, async (db) => {
+    const held: string[] = [];
+    let below = before;
+    let pages = 0;
+    for await (const ids of failedDeliveries(db, issue, holding, before)) {
+      held.push(...(await stillHeld(db, issue, holding, ids)));
+      if (held.length > most) return { ids: held.slice(0, most), next: held[most - 1] ?? null };
+      below = ids.at(-1) ?? below;
+      pages += 1;
+      if (pages === MAX_PAGES) return { ids: held, next: below };
+    }
+    return { ids: held, next: null };
+  });
+}
+
+/** Pages of what failed, by a place in time: a page costs the same wherever it is. Some of one millisecond may be on several pages. */
+async function* failedDeliveries(
+  db: Queryable,
+  { organizationId, routeId, destinationId, firstSeenAt }: Issue,
+  { status }: Holding,
+  before: string | null,
+): AsyncGenerator<string[]> {
   const selection = {
     kind: 'delivery' as const,
     organizationId,
     from: new Date(firstSeenAt.getTime() - LONGEST_MS),
-    where: { status: holding.status, route_id: routeId ?? undefined, destination_id: destinationId ?? undefined },
+    where: { status, route_id: routeId ?? undefined, destination_id: destinationId ?? undefined },
   };
-  return inSnapshot(pool, async (db) => {
-    const held: string[] = [];
-    for (let page = 0; page < MAX_PAGES && held.length < most; page += 1) {
-      const { ids } = await findPage(db, selection, { limit: PAGE, offset: page * PAGE });
-      held.push(...(await stillHeld(db, issue, holding, ids)));
-      if (ids.length < PAGE) break;
-    }
-    return held.slice(0, most);
-  });
+  // Up to this millisecond, without so many of its own that were seen.
+  let to = before === null ? null : idTime(before);
+  let offset = 0;
+  for (;;) {
+    const within = to === null ? selection : { ...selection, to: new Date(to) };
+    const { ids } = await findPage(db, within, { limit: PAGE, offset });
+    const [last] = ids.slice(-1);
+    if (last !== undefined) yield before === null ? ids : ids.filter((id) => id < before);
+    if (last === undefined || ids.length < PAGE) return;
+    const lastMs = idTime(last);
+    offset = (lastMs === to ? offset : 0) + ids.filter((id) => idTime(id) === lastMs).length;
+    to = lastMs;
+  }
 }
 
 async function stillHeld(db: Queryable, issue: Issue, { condition }: Holding, ids: string[]): Promise<string[]> {
@@ -63,8 +97,9 @@ async function stillHeld(db: Queryable, issue: Issue, { condition }: Holding, id
   // A delivery that was replayed does not count any more.
   const { rows } = await db.query<{ id: string }>(
     `select d.id from deliveries d where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $4 and $5
-       and d.counted and d.finished_at >= $6 and ($3::int is null or d.status_code = $3) and ${condition} order by d.id desc`,
-    [issue.organizationId, ids, statusCodeOf(issue), low, high, issue.firstSeenAt],
+       and d.counted and d.finished_at >= $6 and ($3::int is null or d.status_code = $3) and (not $7 or d.status_code is null)
+       and ${condition} order by d.id desc`,
+    [issue.organizationId, ids, statusCodeOf(issue), low, high, issue.firstSeenAt, hadNoAnswer(issue)],
   );
   return rows.map(({ id }) => id);
 }
@@ -73,3 +108,7 @@ function statusCodeOf({ cause }: Issue): number | null {
   const code = /^HTTP_(\d{1,4})$/.exec(cause)?.[1];
   return code === undefined ? null : Number(code);
 }
+
+/** Whether its deliveries failed without an answer: which of the causes it was is not kept with a delivery. */
+const hadNoAnswer = (issue: Issue): boolean =>
+  issue.kind === 'delivery_failing' && issue.cause !== OTHER_CAUSE && statusCodeOf(issue) === null;

@@ -2,18 +2,11 @@
 // Rules: ISS-02 to ISS-06.
 import type { CauseCount, SubjectCount } from '../../core/issue-counts.ts';
 import { newId } from '../../core/ids.ts';
-import {
-  type IssueSubject,
-  MAX_CAUSES,
-  MAX_ISSUES,
-  OPENS_AFTER,
-  OTHER_CAUSE,
-  REOPENS_WITHIN_MINUTES,
-} from '../../core/issues.ts';
+import { type IssueSubject, MAX_CAUSES, MAX_ISSUES, OPENS_AFTER, OTHER_CAUSE } from '../../core/issues.ts';
 import { isUniqueViolation } from '../database-errors.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../pool.ts';
-import { isAbout, MAY_RECOVER, SUBJECT_KEY, subjectRow } from './subjects.ts';
+import { isAbout, MAY_RECOVER, resolvedLately, SUBJECT_KEY, subjectRow } from './subjects.ts';
 
 const STREAK_KEY = 'organization_id, kind, source_id, route_id, destination_id';
 const isStreakOf = (streak: string, subject: string): string =>
@@ -63,13 +56,22 @@ with subject as (
     and (f.source_id = '' or exists (select from sources r where r.id = f.source_id))
     and (f.route_id = '' or exists (select from routes r where r.id = f.route_id))
     and (f.destination_id = '' or exists (select from destinations r where r.id = f.destination_id)))
+), crowded as materialized (
+  -- once for each organization, however many issues are to open
+  select o.organization_id, n.issues from (select distinct organization_id from due where known_id is null) o cross join lateral (
+    select count(*) as issues from (
+      select from issues i where i.organization_id = o.organization_id and i.state <> 'resolved' limit ${MAX_ISSUES}) i
+  ) n
+), varied as materialized (
+  select s.*, n.causes from (select distinct ${STREAK_KEY} from due where known_id is null) s cross join lateral (
+    select count(*) as causes from (select from issues i where ${isAbout('i', 's')} and i.state <> 'resolved' limit ${MAX_CAUSES}) i
+  ) n
 ), opening as (
   select d.*,
-    (select count(*) from (select from issues i where i.organization_id = d.organization_id and i.state <> 'resolved' limit ${MAX_ISSUES}) i)
-      + row_number() over (partition by organization_id order by kind, source_id, route_id, destination_id, cause) > ${MAX_ISSUES} as is_crowded,
-    (select count(*) from issues i where ${isAbout('i', 'd')} and i.state <> 'resolved')
-      + row_number() over (partition by ${STREAK_KEY} order by cause) > ${MAX_CAUSES} as has_many_causes
-  from due d where known_id is null
+    c.issues + row_number() over (partition by d.organization_id
+      order by d.kind, d.source_id, d.route_id, d.destination_id, d.cause) > ${MAX_ISSUES} as is_crowded,
+    v.causes + row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'd.$1')} order by d.cause) > ${MAX_CAUSES} as has_many_causes
+  from due d join crowded c using (organization_id) join varied v using (${STREAK_KEY}) where d.known_id is null
 ), placed as (
   select id, organization_id, kind, source_id, route_id, destination_id, cause, counted, first_seen_at, last_at, event_id, delivery_id, has_recovered
   from due where known_id is not null
@@ -87,13 +89,7 @@ with subject as (
   from placed group by organization_id, kind, source_id, route_id, destination_id, cause
 ), lately as (
   select x.id, c.id as counted_id
-  from counted c cross join lateral (
-    select i.id from issues i
-    where ${isAbout('i', 'c')} and i.cause = c.cause and i.state = 'resolved'
-      and i.resolved_at > now() - make_interval(mins => ${REOPENS_WITHIN_MINUTES})
-      and not exists (select from issues o where ${isAbout('o', 'c')} and o.cause = c.cause and o.state <> 'resolved')
-    order by i.resolved_at desc, i.id desc limit 1
-  ) l join issues x on x.id = l.id
+  from counted c cross join lateral (${resolvedLately('c')}) l join issues x on x.id = l.id
   order by c.organization_id, c.kind, c.source_id, c.route_id, c.destination_id, c.cause
   for no key update of x
 ), reopened as (

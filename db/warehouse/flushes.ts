@@ -67,32 +67,39 @@ export async function claimFlushes(db: Queryable, limit: number): Promise<DueFlu
   return rows;
 }
 
-// Each check adds the new deliveries since the last one. Deliveries committed out of id order are missed here, until the batch
-// window ends.
+// The transaction that wrote a row of the outbox, with the part that `xmin` leaves out: it is the latest of that number.
+const WRITTEN_BY = `
+(l.latest - (l.latest - o.xmin::text::bigint) % 4294967296)::text::xid8`;
+
+// Each check adds what has been committed since the last one: what the snapshot of that did not see. Ids would not tell, because
+// they are given before the commit. A row that was changed meanwhile counts again, so a look comes early, never late. As few wait as
+// one look goes through (core/warehouse/batching.ts), else a batch would be due.
 const COUNT = `
-with due as (
-  select destination_id, counted_to from warehouse_flushes
-  where counted_to is not null and counted_at < now() - interval '0.9 seconds'
+with latest as (
+  select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as latest
+), due as (
+  select destination_id, counted_in from warehouse_flushes
+  where counted_in is not null and counted_at < now() - interval '0.9 seconds'
   for update skip locked
 ), gain as (
   select d.destination_id, g.*
-  from due d cross join lateral (
-    select count(*)::int as events, coalesce(sum(e.payload_size), 0) as bytes, max(o.delivery_id) as last
+  from due d cross join latest l cross join lateral (
+    select count(*)::int as events, coalesce(sum(e.payload_size), 0) as bytes
     from outbox o left join lateral (select payload_size from events where id = o.event_id limit 1) e on true
-    where o.destination_id = d.destination_id and o.delivery_id > d.counted_to
+    where o.destination_id = d.destination_id and not pg_visible_in_snapshot(${WRITTEN_BY}, d.counted_in)
   ) g
 ), counted as (
   update warehouse_flushes f
   set gained_events = f.gained_events + g.events, gained_bytes = f.gained_bytes + g.bytes, counted_at = now(),
       -- a batch that may be full is signalled once
-      counted_to = case when f.gained_events + g.events < f.needed_events and f.gained_bytes + g.bytes < f.needed_bytes
-                        then coalesce(g.last, f.counted_to) end
+      counted_in = case when f.gained_events + g.events < f.needed_events and f.gained_bytes + g.bytes < f.needed_bytes
+                        then pg_current_snapshot() end
   from gain g where f.destination_id = g.destination_id
-  returning f.destination_id, f.organization_id, f.counted_to
+  returning f.destination_id, f.organization_id, f.counted_in
 )
 select destination_id as "destinationId", organization_id as "organizationId", true as "hasNews",
        (select name from destinations d where d.id = c.destination_id) as "destinationName"
-from counted c where counted_to is null`;
+from counted c where counted_in is null`;
 
 /** Adds new deliveries to filling batches. @returns the destinations with a batch that may be full now */
 export async function countGains(db: Queryable): Promise<DueFlush[]> {
@@ -113,27 +120,33 @@ with batch as (
   on conflict (destination_id, partition) where status = 'open' do update set events = excluded.events, bytes = excluded.bytes
 )
 update warehouse_flushes
-set counted_to = $4, counted_at = now(), gained_events = 0, gained_bytes = 0, needed_events = $5, needed_bytes = $6
+set counted_in = $4::pg_snapshot, counted_at = now(), gained_events = 0, gained_bytes = 0, needed_events = $5, needed_bytes = $6
 where destination_id = $1`;
 
 /**
  * Stores the filling batches, and how many deliveries are missing until one may be full.
- * @param filling.lookedTo the greatest checked delivery id
+ * @param filling.snapshot from before the look: what it does not see is counted from now on (`takeSnapshot`)
  */
 export async function noteFilling(
   db: Queryable,
   { organizationId, destinationId }: WarehouseKey,
-  filling: { batches: FillingBatch[]; lookedTo: string; neededEvents: number; neededBytes: number },
+  filling: { batches: FillingBatch[]; snapshot: string; neededEvents: number; neededBytes: number },
 ): Promise<void> {
   const rows = filling.batches.map((batch) => ({ id: newId('bat'), ...batch }));
   await db.query(FILL, [
     destinationId,
     organizationId,
     jsonParameter(rows),
-    filling.lookedTo,
+    filling.snapshot,
     filling.neededEvents,
     filling.neededBytes,
   ]);
+}
+
+/** What is committed now. */
+export async function takeSnapshot(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ snapshot: string }>('select pg_current_snapshot()::text as snapshot');
+  return rows[0]?.snapshot ?? '';
 }
 
 /** Nothing waits: the workflow ends, and the next delivery starts a new one. An unfinished batch keeps it running. */
@@ -149,8 +162,8 @@ export async function endFlush(db: Queryable, { destinationId }: WarehouseKey): 
 /** Records that the workflow knows a version of the destination, and stops the counting until the next check. */
 export async function noteSeen(db: Queryable, { destinationId }: WarehouseKey, version: number | null): Promise<void> {
   await db.query(
-    `update warehouse_flushes set seen_version = $2, counted_to = null
-     where destination_id = $1 and (seen_version is distinct from $2 or counted_to is not null)`,
+    `update warehouse_flushes set seen_version = $2, counted_in = null
+     where destination_id = $1 and (seen_version is distinct from $2 or counted_in is not null)`,
     [destinationId, version],
   );
 }

@@ -59,6 +59,8 @@ function messagesWith(name: string): AlertMessage[] {
     ...CHANGES.map((change) => messageOf({ kind: 'change', told: { change, issue: issueOf(name) } }, name)),
     messageOf({ kind: 'digest', changes: many }, name),
     messageOf({ kind: 'failing', channel: failing, changes: many.slice(0, 3) }, name),
+    messageOf({ kind: 'recovered', channel: { id: newId('alc'), name } }, name),
+    messageOf({ kind: 'recovered', channel: { id: newId('alc'), name: null } }, name),
     messageOf({ kind: 'test' }, name),
   ];
 }

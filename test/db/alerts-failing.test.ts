@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { finishMessage, giveUpMessage, noteFailedTry } from '../../db/alerts/endings.ts';
 import { claimMessages, type DueMessage, noteStarted } from '../../db/alerts/messages.ts';
+import { noteArrived, noteTelling } from '../../db/alerts/recoveries.ts';
 import type { Pool } from '../../db/pool.ts';
 import { alertRows } from '../support/alert-rows.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
@@ -27,6 +28,9 @@ describe('alerts that do not arrive', () => {
     const { organizationId, messageId } = message;
     return { organizationId, messageId };
   };
+  // Longer than channels that fail are left alone: a time is rounded to its millisecond, so one that is just over may be still to come.
+  const passTheWait = () =>
+    pool.query(`update alert_channels set failed_at = now() - interval '16 minutes' where failed_at is not null`);
   const setEnabled = (id: string, enabled: boolean) =>
     pool.query('update alert_channels set enabled = $2 where id = $1', [id, enabled]);
 
@@ -71,13 +75,13 @@ describe('alerts that do not arrive', () => {
     expect(failing).to.include({ kind: 'failing', channelId: other.id });
     expect(failing?.changes.map(({ issueId }) => issueId)).to.deep.equal([id]);
     await sent(failing as DueMessage);
-    // Afterwards, well after: times are kept to the millisecond. It is told what it has not been told, and nobody else once more.
-    await pool.query(`update alert_channels set failed_at = now() - interval '16 minutes'`);
+    // Afterwards it is told what it has not been told, and nobody else once more.
+    await passTheWait();
     const [again] = await round();
     expect(again?.changes).to.deep.equal([{ issueId: id, change: 'opened', number: 2, before: null }]);
     await giveUpMessage(pool, { organizationId: owner, messageId: again?.messageId ?? '' }, 'The channel answered 410');
     expect(await round()).to.deep.equal([]);
-    await pool.query(`update alert_channels set failed_at = now() - interval '16 minutes' where failed_at is not null`);
+    await passTheWait();
     const [third] = await round();
     await sent(third as DueMessage);
     expect(await state()).to.deep.equal({ failing: false, error: null });
@@ -123,6 +127,33 @@ describe('alerts that do not arrive', () => {
     expect(await Promise.all(due.map(about))).to.have.members([broken.id, second.id]);
   });
 
+  it('are over when the channel works again: whoever was told that it fails is told so, in this order', async () => {
+    const owner = await organization();
+    const broken = await channel({}, owner);
+    const pager = await channel({ type: 'pagerduty', kinds: ['circuit_open'] }, owner);
+    await issue(owner);
+    await giveUp((await round())[0]);
+    const toPager = async () => {
+      await pool.query('update alert_messages set due_at = now()');
+      return (await round()).filter(({ channelId }) => channelId === pager.id);
+    };
+    const [failing] = await toPager();
+    await noteTelling(pool, keyOf(failing));
+    await noteArrived(pool, broken);
+    expect(
+      (await toPager()).map(({ kind }) => kind),
+      'the first is still on its way',
+    ).to.deep.equal(['failing']);
+    await sent(failing as DueMessage);
+    const [recovered, ...others] = await toPager();
+    expect(others).to.deep.equal([]);
+    expect(recovered).to.deep.include({ kind: 'recovered', changes: [] });
+    expect(await about(recovered)).to.equal(broken.id);
+    await sent(recovered as DueMessage);
+    await noteArrived(pool, broken);
+    expect(await toPager(), 'once').to.deep.equal([]);
+  });
+
   it('wait for the end of the quiet hours of the only channel that can be told', async () => {
     const owner = await organization();
     await channel({}, owner);
@@ -145,10 +176,11 @@ describe('alerts that do not arrive', () => {
     const { organizationId } = await channel({ last_sent_at: new Date() });
     for (let n = 0; n < 10; n += 1) await issue(organizationId);
     for (const each of await round()) await giveUp(each);
-    await pool.query(`update alert_channels set failed_at = now() - interval '16 minutes'`);
-    const [probe, ...others] = await round();
-    expect(others).to.deep.equal([]);
+    await passTheWait();
+    const probes = await round();
+    expect(probes).to.have.length(1);
     expect(await round()).to.deep.equal([]);
+    const [probe] = probes;
     await sent(probe as DueMessage);
     expect(await round()).to.have.length(9);
   });
@@ -173,7 +205,7 @@ describe('alerts that do not arrive', () => {
     // As long as it had to wait for its turn.
     await pool.query(`update alert_messages set created_at = now() - interval '2 hours'`);
     expect(await noteFailedTry(pool, keyOf(message))).to.equal(false);
-    await pool.query(`update alert_messages set tried_at = tried_at - interval '1 hour'`);
+    await pool.query(`update alert_messages set tried_at = tried_at - interval '61 minutes'`);
     expect(await noteFailedTry(pool, keyOf(message))).to.equal(true);
   });
 

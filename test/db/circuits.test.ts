@@ -1,6 +1,7 @@
 // Circuits under concurrency: with concurrent writers, every attempt counts once and a circuit opens once.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
+import { REOPENS_WITHIN_MINUTES } from '../../core/issues.ts';
 import {
   changeCircuits,
   claimDueCircuits,
@@ -11,6 +12,7 @@ import {
   setWakeTime,
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
+import { changeIssue } from '../../db/issues/list.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
 import type { Pool } from '../../db/pool.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/reconciliation/lost-wakeups.ts';
@@ -69,6 +71,37 @@ describe('circuits in the database', () => {
     expect(circuit).to.include({ state: 'open', failureCount: PARALLEL });
     const claims = await inParallel(() => claimDueCircuits(pool, 100));
     expect(claims.flat().filter(({ routeId }) => routeId === made.id)).to.have.length(1);
+  });
+
+  it('has one issue, which opens again each time it opens within an hour', async () => {
+    const made = await route(1);
+    const issues = async () => {
+      const { rows } = await pool.query<{ id: string; state: string; count: number; sample: string }>(
+        `select id, state, count::int, sample_delivery_id as sample from issues where route_id = $1 order by id`,
+        [made.id],
+      );
+      return rows;
+    };
+    await countAttempts(pool, [attempt(made, false)]);
+    const [first] = await issues();
+    expect(first).to.include({ state: 'open', count: 1 });
+    for (const count of [2, 3]) {
+      await resetCircuit(pool, made.id);
+      expect((await issues()).map(({ state }) => state)).to.deep.equal(['resolved']);
+      const opener = attempt(made, false);
+      await Promise.all([countAttempts(pool, [opener]), countAttempts(pool, [opener])]);
+      expect(await issues()).to.deep.equal([{ id: first?.id, state: 'open', count, sample: opener.deliveryId }]);
+    }
+    await resetCircuit(pool, made.id);
+    await pool.query(`update issues set resolved_at = now() - make_interval(mins => $2) where route_id = $1`, [
+      made.id,
+      REOPENS_WITHIN_MINUTES + 1,
+    ]);
+    await countAttempts(pool, [attempt(made, false)]);
+    const [old, later] = await issues();
+    expect(old).to.include({ id: first?.id, state: 'resolved' });
+    expect(later).to.include({ state: 'open', count: 1 });
+    expect(await changeIssue(pool, organizationId, first?.id ?? '', 'open'), 'it has another since').to.equal(null);
   });
 
   it('ends in one of the two orders when a success and the failure that opens meet', async () => {

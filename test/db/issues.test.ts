@@ -307,6 +307,24 @@ describe('issues in PostgreSQL', function () {
     expect(ofOther).to.deep.include({ issues: [], total: 0, next: null });
   });
 
+  it('are opened at the cost of their number, however many there are already', async () => {
+    const ids = await destinations(1200);
+    const failing = (some: string[], db?: Queryable) =>
+      stored((counts) => {
+        for (const id of some) counts.failed(subjectOf(id), { cause: 'HTTP_500', at: Date.now(), isFinal: true });
+      }, db);
+    for (let at = 0; at < 900; at += 300) await failing(ids.slice(at, at + 300));
+    await inTransaction(pool, async (db) => {
+      await failing(ids.slice(900), db);
+      const { rows } = await db.query<{ read: number }>(
+        `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'issues'`,
+      );
+      // What was there once, and a few for each new one; one look at all that was there for each would be 300 times 900.
+      expect(rows[0]?.read).to.be.within(300, 30_000);
+    });
+    expect(await issues()).to.have.length(MAX_ISSUES + 1);
+  });
+
   it('are of one organization only', async () => {
     const [destination] = await destinations(1);
     await fail(destination, 1, 'HTTP_500', true);

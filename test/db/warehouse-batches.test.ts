@@ -5,7 +5,7 @@ import { newId } from '../../core/ids.ts';
 import { cancelDeliveries, deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, inTransaction, type Pool } from '../../db/pool.ts';
 import {
   batchContent,
   beginUpload,
@@ -20,7 +20,7 @@ import {
   waitingDeliveries,
 } from '../../db/warehouse/batches.ts';
 import { halveBatch } from '../../db/warehouse/batch-halves.ts';
-import { claimFlushes, countGains, endFlush, noteFilling, noteSeen } from '../../db/warehouse/flushes.ts';
+import { claimFlushes, countGains, endFlush, noteFilling, noteSeen, takeSnapshot } from '../../db/warehouse/flushes.ts';
 import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';
 import { aloneRelay } from '../support/relays.ts';
 
@@ -159,29 +159,32 @@ describe('warehouse batches in PostgreSQL', () => {
     expect(await due()).to.deep.equal([]);
   });
 
+  /** The destinations of which a batch may be full, a second after the last count. */
+  async function counted(): Promise<string[]> {
+    await pool.query(`update warehouse_flushes set counted_at = now() - interval '1 minute'`);
+    return (await countGains(pool)).map((flush) => flush.destinationId);
+  }
+  /** A look that finds one delivery. */
+  const fill = async ({ key }: Line, neededEvents: number, neededBytes: number) =>
+    noteFilling(pool, key, {
+      batches: [{ partition: PARTITION, events: 1, bytes: 2 }],
+      snapshot: await takeSnapshot(pool),
+      neededEvents,
+      neededBytes,
+    });
+
   it('are told of when so much has come that one may be full', async () => {
     const warehouse = await line();
     const { destinationId } = warehouse.key;
-    const [first] = await store(warehouse, 1);
+    await store(warehouse, 1);
     await due();
-    const counted = async () => {
-      await pool.query(`update warehouse_flushes set counted_at = now() - interval '1 minute'`);
-      return (await countGains(pool)).map((flush) => flush.destinationId);
-    };
-    const fill = (neededEvents: number, neededBytes: number) =>
-      noteFilling(pool, warehouse.key, {
-        batches: [{ partition: PARTITION, events: 1, bytes: 2 }],
-        lookedTo: first?.deliveryId ?? '',
-        neededEvents,
-        neededBytes,
-      });
-    await fill(3, 1_000_000);
+    await fill(warehouse, 3, 1_000_000);
     await store(warehouse, 2);
     expect(await counted()).to.deep.equal([]);
     await store(warehouse, 1);
     expect(await counted()).to.deep.equal([destinationId]);
     expect(await counted(), 'once').to.deep.equal([]);
-    await fill(1000, 10_000);
+    await fill(warehouse, 1000, 10_000);
     expect(await counted(), 'small ones').to.deep.equal([]);
     await store(warehouse, 1, 'x'.repeat(10_000));
     expect(await counted()).to.deep.equal([destinationId]);
@@ -191,6 +194,33 @@ describe('warehouse batches in PostgreSQL', () => {
     expect(batches[0]).to.include({ status: 'open', partition: PARTITION, events: 1, bytes: 2, key: null });
     const open = (await openBatches(pool, warehouse.key)).get(PARTITION);
     expect((await freeze(warehouse, open?.id)).id, 'the one that was open').to.equal(batches[0]?.id);
+    await endFlush(pool, warehouse.key);
+  });
+
+  it('are told of also by what was made before the look, and before another one, and committed after both', async () => {
+    const warehouse = await line();
+    const { destinationId } = warehouse.key;
+    const [first] = await store(warehouse, 1);
+    await due();
+    for (const needed of [1, 2]) {
+      await inTransaction(pool, async (db) => {
+        // Given its id long before.
+        await db.query(
+          `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
+           values ($1, $2, $3, $4, $5, $6, 0, 0)`,
+          [
+            ...[newId('dlv', Date.now() - 60_000), destinationId, organizationId],
+            ...[first?.eventId, warehouse.route.sourceId, warehouse.route.id],
+          ],
+        );
+        if (needed === 1) await store(warehouse, 1);
+        await fill(warehouse, needed, 1_000_000);
+        if (needed === 2) await store(warehouse, 1);
+        expect(await counted(), 'it is not committed yet').to.deep.equal([]);
+      });
+      expect(await counted()).to.deep.equal([destinationId]);
+    }
+    await pool.query('delete from outbox where destination_id = $1', [destinationId]);
     await endFlush(pool, warehouse.key);
   });
 

@@ -75,7 +75,13 @@ describe('Alerts @lanes', function () {
     return `/tool-${paths}`;
   };
   const channel = (of: Pick<TestOrganization, 'api'>, type: string, config: object, rules: object = {}) =>
-    of.api.create<ChannelView>('/api/alert-channels', { name: `Our ${type}`, type, config, ...rules });
+    of.api.create<ChannelView>('/api/alert-channels', {
+      name: `Our ${type}`,
+      type,
+      config,
+      throttleMinutes: 0,
+      ...rules,
+    });
   /** A channel of type webhook, and what it receives. */
   async function webhook(of: Pick<TestOrganization, 'id' | 'api'>, rules: object = {}) {
     const path = freePath();
@@ -320,7 +326,27 @@ describe('Alerts @lanes', function () {
     expect(verified(arrived).data.issue?.id).to.equal(id);
     await settled(of);
     expect(await broken.state()).to.include({ failingSince: null, lastError: null });
-    expect(other.received()).to.have.length(1);
+    expect(other.received().map((each) => verified(each).type)).to.deep.equal(['channel.failing', 'channel.recovered']);
+  });
+
+  it('about a channel that fails end their incident when it works again, or is deleted', async () => {
+    const of = await owner();
+    await channel(of, 'pagerduty', { routingKey: ROUTING_KEY }, { kinds: ['circuit_open'] });
+    const broken = await webhook(of);
+    receiver.answer(broken.path, 410, 200, 410);
+    await issue(of);
+    const incident = () => receiver.at('/v2/enqueue').filter((each) => jsonOf(each).dedup_key === broken.id);
+    const actions = async (count: number) =>
+      (await messages(incident, count)).map((each) => jsonOf(each).event_action as string);
+    expect(await actions(1)).to.deep.equal(['trigger']);
+    expect(await of.api.post(`/api/alert-channels/${broken.id}/test`)).to.include({ success: true });
+    expect(await actions(2)).to.deep.equal(['trigger', 'resolve']);
+    // The issue that it was not told of fails again, and is followed by the end of the channel.
+    expect(await actions(3)).to.deep.equal(['trigger', 'resolve', 'trigger']);
+    await settled(of);
+    await of.api.delete(`/api/alert-channels/${broken.id}`);
+    expect(await actions(4)).to.deep.equal(['trigger', 'resolve', 'trigger', 'resolve']);
+    for (const each of incident()) expect(formProblems('pagerduty', jsonOf(each))).to.deep.equal([]);
   });
 
   it('never reach an address that the guard refuses', async () => {

@@ -92,6 +92,15 @@ describe('Quotas', () => {
       await until('no limit', async () => countOf(await webhooks(limited, 5), 200) === 5);
     });
 
+    it('waitingDeliveries: none may wait when it is 0, and a raised limit counts for sources that were refused', async () => {
+      expect((await webhook(limited)).status).to.equal(200);
+      await limit({ waitingDeliveries: 0 });
+      expectLimited(await webhook(limited), 'waitingDeliveries');
+      expect(countOf(await webhooks(other, 5), 200)).to.equal(5);
+      await limit({ waitingDeliveries: 100 });
+      await until('the raised limit', async () => (await webhook(limited)).status === 200);
+    });
+
     it('storedBytes: a webhook that would not fit is refused, until something is deleted', async () => {
       await limit({ storedBytes: 10_000 });
       const body = JSON.stringify('x'.repeat(3998));

@@ -236,7 +236,7 @@ describe('a payload', () => {
 
   it('comes back as it was, encrypted or not', async () => {
     const [sealed] = await codecOf('on', first).encode([plain]);
-    expect(Buffer.from(sealed?.data ?? []).toString('latin1')).to.not.include('"a"');
+    expect(Buffer.from(sealed?.data ?? []).toString('latin1')).to.not.include('{"a":1}');
     const [opened, passed] = await codecOf('decode', second, first).decode([sealed ?? {}, plain]);
     expect(Buffer.from(opened?.data ?? []).toString()).to.equal('{"a":1}');
     expect(Buffer.from(opened?.metadata?.encoding ?? []).toString()).to.equal('json/plain');

@@ -29,8 +29,14 @@ export const alertRows = (pool: () => Pool) => {
 
   async function channel(rules: Record<string, unknown> = {}, organizationId?: string): Promise<ChannelRow> {
     const made = { id: newId('alc'), organizationId: organizationId ?? (await organization()) };
-    const columns = { id: made.id, organization_id: made.organizationId, name: 'On call', type: 'slack', ...rules };
-    await insert('alert_channels', columns);
+    const columns = {
+      id: made.id,
+      organization_id: made.organizationId,
+      name: 'On call',
+      type: 'slack',
+      throttle_minutes: 0,
+    };
+    await insert('alert_channels', { ...columns, ...rules });
     return made;
   }
 
