@@ -15,8 +15,8 @@ interface Chunk {
 }
 
 describe('the console as it is served', () => {
-  before(function () {
-    requireChromium(this);
+  before(async function () {
+    await requireChromium(this);
   });
 
   it('has a policy without unsafe-inline, and another nonce each time (HTTP-36)', async () => {
@@ -79,11 +79,10 @@ describe('the console as it is served', () => {
   });
 
   it('is not there when it is off, and says what to do when it is not built (HTTP-36)', async () => {
-    const { hookyard } = await consoleWorld();
-    const common = { DATABASE_URL: hookyard.databaseUrl };
+    // On the database of the stack: they could not read the credentials in that of the other tests.
     const [off, unbuilt] = await Promise.all([
-      startService('api', { ...common, HOOKYARD_CONSOLE: 'off' }),
-      startService('api', { ...common, XDG_CACHE_HOME: '/nowhere' }),
+      startService('api', { HOOKYARD_CONSOLE: 'off' }),
+      startService('api', { XDG_CACHE_HOME: '/nowhere' }),
     ]);
     try {
       expect((await fetch(`${off.url}/console`)).status).to.equal(404);

@@ -2,21 +2,24 @@
 // console and any report of its content security policy.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { newToken } from '../../db/prepare.ts';
 import { freePorts } from '../../local/ports.ts';
+import { browserProgram, hasBrowser } from './browser.ts';
 import { type OwnHookyard, startHookyard } from './hookyard.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { Records } from './records.ts';
 
 const project = join(import.meta.dirname, '..', '..');
-const HOW_TO_INSTALL = 'chromium is not installed: "apt-get install chromium" lets the tests of the console run';
-const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const WITHIN_MS = 20_000;
+const HOW_TO_INSTALL = 'chromium is not installed: with it the tests of the console run on this machine too';
+const WITHIN_MS = 60_000;
+/** The most that a test of many steps may take, on a machine that does much else beside. */
+export const JOURNEY_MS = 300_000;
+/** On a new machine the browser is unpacked, and the console built with what that needs. */
+const START_MS = 900_000;
 
 export interface ConsoleWorld {
   hookyard: OwnHookyard;
@@ -33,16 +36,21 @@ export interface ConsoleWorld {
 let world: Promise<ConsoleWorld> | undefined;
 let said = false;
 
-/** Leaves a test out when there is no browser on this machine, and says so once. @throws Error instead with `REQUIRE_CHROMIUM` (.ci/run) */
-export function requireChromium(context: Mocha.Context): void {
-  if (program() !== undefined) return;
+/**
+ * For a `before`: starts what all tests of the console share. Leaves them out when there is no browser on this machine, and says so
+ * once. @throws Error instead with `REQUIRE_CHROMIUM` (.ci/run)
+ */
+export async function requireChromium(context: Mocha.Context): Promise<void> {
+  if (hasBrowser) {
+    context.timeout(START_MS);
+    await consoleWorld();
+    return;
+  }
   if (process.env.REQUIRE_CHROMIUM) throw new Error(HOW_TO_INSTALL);
   if (!said) console.log(`    ${HOW_TO_INSTALL}`);
   said = true;
   context.skip();
 }
-
-const program = () => PROGRAMS.find((path) => existsSync(path));
 
 /** What all tests of the console share; it is started at the first call. */
 export function consoleWorld(): Promise<ConsoleWorld> {
@@ -54,9 +62,15 @@ async function start(): Promise<ConsoleWorld> {
   const token = newToken();
   const [port = 0] = await freePorts(1);
   const settings = { HOOKYARD_API_KEY: token, HOOKYARD_PORT: String(port) };
-  const [hookyard, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver(), buildConsole()]);
+  const log = (line: string) => console.log(`    ${line}`);
+  const [hookyard, receiver, program] = await Promise.all([
+    startHookyard(undefined, settings),
+    startReceiver(),
+    browserProgram(log),
+    buildConsole(),
+  ]);
   await hookyard.startWorker();
-  const browser = await chromium.launch({ executablePath: program(), args: ['--no-sandbox', '--disable-gpu'] });
+  const browser = await chromium.launch({ ...program, args: ['--no-sandbox', '--disable-gpu'] });
   return { hookyard, records: new Records(hookyard), receiver, browser, token, url: `http://127.0.0.1:${port}`, port };
 }
 
@@ -130,11 +144,49 @@ export async function onPage(path: string, work: (page: Page) => Promise<void>, 
   await opened.close();
 }
 
-/** Nothing on the page keeps people from using it, as far as axe can tell. */
-export async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+/** Nothing on the page keeps people from using it, as far as axe can tell. @param rules only these */
+export async function expectAccessible(page: Page, rules?: string[]): Promise<void> {
+  // No page of the console has frames, so none needs a page of its own to be put together.
+  const axe = new AxeBuilder({ page }).setLegacyMode();
+  const { violations } = await (rules ? axe.withRules(rules) : axe).analyze();
   const found = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
   expect(found).to.deep.equal([]);
+}
+
+/** The same in both themes, and at the width of a phone. */
+export async function expectUsable(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle');
+  await expectAccessible(page);
+  // Only colours differ.
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expectAccessible(page, ['color-contrast', 'link-in-text-block']);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 375, height: 800 });
+  expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).to.be.at.most(375);
+  await page.setViewportSize({ width: 1200, height: 900 });
+}
+
+/** A key with only these scopes. */
+export async function keyWith(...scopes: string[]): Promise<string> {
+  const { hookyard } = await consoleWorld();
+  const { token } = await hookyard.client.create<{ token: string }>('/api/api-keys', {
+    name: scopes.join(' '),
+    scopes,
+  });
+  return token;
+}
+
+/** What the page of a list copies as CSV, and as the API call behind it. */
+export async function copied(page: Page, what: 'These rows as CSV' | 'The API call (curl)'): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
+  await page.getByRole('menuitem', { name: what }).click();
+  await page
+    .getByText(/: copied$/)
+    .first()
+    .waitFor();
+  return String(await page.evaluate('navigator.clipboard.readText()'));
 }
 
 /** Waits until a text is to be seen. */
