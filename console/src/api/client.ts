@@ -23,7 +23,13 @@ export function client(): Client {
 
 /** A client with another key: one that is being tried, or the operator's. */
 export function clientWith(key: string | null): Client {
-  return createClient({ url: apiUrl, ...(key !== null && { apiKey: key }), ...PATIENCE, fetch: watchedFetch, parseJson: exactJson });
+  return createClient({
+    url: apiUrl,
+    ...(key !== null && { apiKey: key }),
+    ...PATIENCE,
+    fetch: watchedFetch,
+    parseJson: exactJson,
+  });
 }
 
 /** Calls an operation by its name. A key that is refused ends the session. */

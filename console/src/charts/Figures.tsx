@@ -14,7 +14,17 @@ const CLOCK_MS = 60_000;
 /** Refused webhooks are counted by the hour. */
 const REFUSED_STEP = 3600;
 
-type Member = 'events' | 'filtered' | 'delivered' | 'failed' | 'failedOver' | 'notSent' | 'refused' | 'p50' | 'p95' | 'p99';
+type Member =
+  | 'events'
+  | 'filtered'
+  | 'delivered'
+  | 'failed'
+  | 'failedOver'
+  | 'notSent'
+  | 'refused'
+  | 'p50'
+  | 'p95'
+  | 'p99';
 
 const MEMBERS: Record<Member, [label: string, color: string]> = {
   events: ['received', '#1971c2'],

@@ -17,7 +17,8 @@ interface Props {
   children: ReactNode;
   /** Does it. @returns what to say then */
   run: () => Promise<string>;
-  onDone?: () => void;
+  /** Waited for: where the record is gone, its page is left before anything is asked for again. */
+  onDone?: () => unknown;
   isDestructive?: boolean;
   isReady?: boolean;
   variant?: ButtonProps['variant'];
@@ -33,8 +34,7 @@ export function Deed({ label, title = label, verb, children, run, onDone, varian
     try {
       notifications.show({ message: await run() });
       close();
-      onDone?.();
-      // Not waited for: the record may be gone, and its page with it.
+      await onDone?.();
       void queryClient.invalidateQueries();
     } catch (problem) {
       setError(problem);

@@ -52,7 +52,8 @@ export function FormFrame<Values extends object>(props: Props<Values>) {
 }
 
 const MOST = 300;
-const shown = (value: unknown) => plain(shortened(typeof value === 'string' ? value : (JSON.stringify(value) ?? '-'), MOST));
+const shown = (value: unknown) =>
+  plain(shortened(typeof value === 'string' ? value : (JSON.stringify(value) ?? '-'), MOST));
 
 interface ResolveProps<Values> {
   conflict: Conflict<Values>;

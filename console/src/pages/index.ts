@@ -1,7 +1,9 @@
 // Every page of the console: one row each. A page is a component in a file of its own, loaded when it is opened.
 import type { ComponentType } from 'react';
 import type { SingleScope } from '../api/caller.tsx';
+import { organizationPages } from './organization.ts';
 import { setUpPages } from './set-up.ts';
+import { watchPages } from './watch.ts';
 
 export interface PageRow {
   /** Below the console; parameters as `$id`. */
@@ -54,4 +56,6 @@ export const pages: PageRow[] = [
     scope: 'sources:write',
   },
   ...setUpPages,
+  ...watchPages,
+  ...organizationPages,
 ];

@@ -3,6 +3,32 @@ import type { PageRow } from './index.ts';
 
 export const setUpPages: PageRow[] = [
   {
+    path: '/sources',
+    title: 'Sources',
+    load: async () => (await import('./sources/Sources.tsx')).Sources,
+    menu: 'Set up',
+    scope: 'sources:read',
+  },
+  {
+    path: '/sources/new',
+    title: 'New source',
+    load: async () => (await import('./sources/SourceForm.tsx')).NewSource,
+    scope: 'sources:write',
+  },
+  {
+    path: '/sources/$id',
+    title: 'Source',
+    load: async () => (await import('./sources/Source.tsx')).SourcePage,
+    scope: 'sources:read',
+    idOf: 'src',
+  },
+  {
+    path: '/sources/$id/edit',
+    title: 'Edit a source',
+    load: async () => (await import('./sources/SourceForm.tsx')).EditSource,
+    scope: 'sources:write',
+  },
+  {
     path: '/destinations',
     title: 'Destinations',
     load: async () => (await import('./destinations/Destinations.tsx')).Destinations,

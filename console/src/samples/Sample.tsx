@@ -5,10 +5,10 @@ import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { Failed } from '../components/Failed.tsx';
 import { Name } from '../components/Name.tsx';
-import { RecordField } from '../forms/fields.tsx';
 import { Editor } from '../editor/Editor.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
 import { timeText } from '../format.ts';
+import { RecordField } from '../forms/fields.tsx';
 import { usePageSearch } from '../search.ts';
 import { useZone } from '../zone.tsx';
 
@@ -82,7 +82,9 @@ export function SampleField({ sample, sourceId }: { sample: Sample; sourceId?: s
             placeholder="evt_…"
             key={sample.eventId}
             defaultValue={sample.eventId}
-            onBlur={({ currentTarget: { value } }) => value !== (sample.eventId ?? '') && set({ event: value || undefined })}
+            onBlur={({ currentTarget: { value } }) =>
+              value !== (sample.eventId ?? '') && set({ event: value || undefined })
+            }
           />
         </Group>
       ) : (

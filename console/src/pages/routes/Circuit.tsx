@@ -62,7 +62,10 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
           {status.openedAt && <Clock openedAt={status.openedAt} cooldownMs={status.cooldownSeconds * 1000} />}
           <Text size="sm">
             Then it is half open: one delivery at a time is tried, and {status.probeSuccessThreshold} that succeed close
-            it. {route.failoverDestinationIds.length > 0 ? 'Deliveries go to the failover destinations meanwhile.' : 'Deliveries wait meanwhile.'}
+            it.{' '}
+            {route.failoverDestinationIds.length > 0
+              ? 'Deliveries go to the failover destinations meanwhile.'
+              : 'Deliveries wait meanwhile.'}
           </Text>
         </Alert>
       )}
@@ -116,7 +119,12 @@ function Clock({ openedAt, cooldownMs }: { openedAt: string; cooldownMs: number 
         Open since <Time at={openedAt} />.{' '}
         {leftMs > 0 ? `It stays so for ${durationText(leftMs)} more.` : 'Its time is over: it becomes half open.'}
       </Text>
-      <Progress value={Math.min(100, Math.max(0, share))} aria-label="How much of its time is over" my={6} transitionDuration={0} />
+      <Progress
+        value={Math.min(100, Math.max(0, share))}
+        aria-label="How much of its time is over"
+        my={6}
+        transitionDuration={0}
+      />
     </>
   );
 }

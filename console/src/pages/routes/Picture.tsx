@@ -40,7 +40,12 @@ export function Picture({ route, range }: { route: Route; range: RangeName }) {
         {route.schema && (
           <Step kind="Schema" title={<Name id={route.schema.id} name={route.schema.name} />}>
             <Link to="/deliveries" search={{ routeId: route.id, status: 'schema_failed', ...time } as never}>
-              <Count list="listDeliveries" input={{ routeId: route.id, status: 'schema_failed', ...since }} one="delivery refused" many="deliveries refused" />
+              <Count
+                list="listDeliveries"
+                input={{ routeId: route.id, status: 'schema_failed', ...since }}
+                one="delivery refused"
+                many="deliveries refused"
+              />
             </Link>
           </Step>
         )}
@@ -113,7 +118,8 @@ function Target({ id, name, metrics }: { id: string; name: string; metrics: Metr
       <Name id={id} name={plain(name)} />
       {metrics && (
         <>
-          : {countText(total?.delivered ?? 0)} delivered, {countText((total?.failed ?? 0) + (total?.notSent ?? 0))} failed
+          : {countText(total?.delivered ?? 0)} delivered, {countText((total?.failed ?? 0) + (total?.notSent ?? 0))}{' '}
+          failed
           {(total?.failedOver ?? 0) > 0 && `, ${countText(total?.failedOver ?? 0)} failed over`}
         </>
       )}

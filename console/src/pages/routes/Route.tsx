@@ -153,11 +153,16 @@ function Actions({ route }: { route: Route }) {
           await call('deleteRoute', { id: route.id });
           return 'The route is deleted';
         }}
-        onDone={() => void navigate({ to: '/routes' })}
+        onDone={() => navigate({ to: '/routes' })}
       >
         <Text mb="xs">
           It has{' '}
-          <Count list="listDeliveries" input={{ routeId: route.id }} one="delivery in the history" many="deliveries in the history" />
+          <Count
+            list="listDeliveries"
+            input={{ routeId: route.id }}
+            one="delivery in the history"
+            many="deliveries in the history"
+          />
           .
         </Text>
         <DeletedRoute />

@@ -7,11 +7,11 @@ import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
+import { plain } from '../../format.ts';
 import { Conditions, NEW_ROW } from '../../forms/Conditions.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { FlagField, NameFields, RecordField, RecordsField, WholeField } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
-import { plain } from '../../format.ts';
 import { usePageSearch } from '../../search.ts';
 import { bodyOf, FIELDS, NEW, type RouteValues, valuesOf } from './values.ts';
 
@@ -44,9 +44,7 @@ function RouteForm({ stored, start }: { stored?: Route; start: RouteValues }) {
     load: id === undefined ? undefined : async () => valuesOf(await call('getRoute', { id })),
     save: (values, changed) => {
       const body = bodyOf(values, changed);
-      return id === undefined
-        ? call('createRoute', { body: body as never })
-        : call('updateRoute', { id, body });
+      return id === undefined ? call('createRoute', { body: body as never }) : call('updateRoute', { id, body });
     },
     onSaved: (saved) => void navigate({ to: `/routes/${saved.id}` }),
   });
@@ -185,10 +183,7 @@ function Failures({ form }: Form) {
           placeholder="200, 202"
           {...form.getInputProps('expectedResponse.statusCodes')}
         />
-        <TextInput
-          label="Text that the answer must contain"
-          {...form.getInputProps('expectedResponse.bodyContains')}
-        />
+        <TextInput label="Text that the answer must contain" {...form.getInputProps('expectedResponse.bodyContains')} />
       </Stack>
     </fieldset>
   );

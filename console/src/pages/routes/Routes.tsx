@@ -59,7 +59,12 @@ const columns: Column<Route>[] = [
     numeric: true,
     wideOnly: true,
   },
-  { title: 'Last event', cell: (route) => <Time at={route.lastEventAt} />, csv: (route) => route.lastEventAt, wideOnly: true },
+  {
+    title: 'Last event',
+    cell: (route) => <Time at={route.lastEventAt} />,
+    csv: (route) => route.lastEventAt,
+    wideOnly: true,
+  },
   { title: 'Id', cell: (route) => route.id, csv: (route) => route.id, wideOnly: true },
 ];
 
@@ -82,7 +87,10 @@ export function Routes() {
       actions={
         <>
           {mayWrite && (
-            <Button size="xs" onClick={() => void navigate({ to: '/routes/new', search: pickSource(search.sourceId) as never })}>
+            <Button
+              size="xs"
+              onClick={() => void navigate({ to: '/routes/new', search: pickSource(search.sourceId) as never })}
+            >
               New route
             </Button>
           )}

@@ -10,8 +10,8 @@ import { useAsk } from '../../api/queries.ts';
 import { Deed } from '../../components/Deed.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { countText, plain } from '../../format.ts';
-import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
 import { FilterOutcome, SchemaOutcome, TransformOutcome } from '../../samples/Outcomes.tsx';
+import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
 
 const TYPING_MS = 400;
 
@@ -58,7 +58,11 @@ function NotAllowed({ scope }: { scope: string }) {
 
 function SchemaStep({ id, input }: { id: string; input: Input }) {
   const may = useMay('schemas:write');
-  const { data, error } = useAsk('validatePayload', { id, body: { payload: input.payload } }, { enabled: may, keep: true });
+  const { data, error } = useAsk(
+    'validatePayload',
+    { id, body: { payload: input.payload } },
+    { enabled: may, keep: true },
+  );
   return (
     <Step title="Schema">
       {!may && <NotAllowed scope="schemas:write" />}
@@ -71,7 +75,11 @@ function SchemaStep({ id, input }: { id: string; input: Input }) {
 function FilterStep({ route, input }: { route: Route; input: Input }) {
   const may = useMay('filters:write');
   const own = { ...input, conditions: route.filterConditions ?? [], logic: route.filterLogic };
-  const byRecord = useAsk('testFilter', { id: route.filterId ?? '', body: input }, { enabled: may && route.filterId !== null, keep: true });
+  const byRecord = useAsk(
+    'testFilter',
+    { id: route.filterId ?? '', body: input },
+    { enabled: may && route.filterId !== null, keep: true },
+  );
   const byOwn = useAsk('testConditions', { body: own }, { enabled: may && route.filterId === null, keep: true });
   const { data, error } = route.filterId === null ? byOwn : byRecord;
   return (
@@ -96,7 +104,13 @@ function TransformStep({ id, input }: { id: string; input: Input }) {
 }
 
 /** Delivers a stored event to the destinations of a route again. */
-export function Deliver({ eventId, route }: { eventId: string; route: Pick<Route, 'destinationIds' | 'destinations'> }) {
+export function Deliver({
+  eventId,
+  route,
+}: {
+  eventId: string;
+  route: Pick<Route, 'destinationIds' | 'destinations'>;
+}) {
   const count = route.destinationIds.length;
   return (
     <Group mt="sm">
@@ -105,7 +119,10 @@ export function Deliver({ eventId, route }: { eventId: string; route: Pick<Route
         title="Deliver this event again"
         verb={`Deliver to ${count === 1 ? 'it' : `these ${countText(count)}`}`}
         run={async () => {
-          const { deliveriesCreated } = await call('replayEvent', { id: eventId, body: { destinationIds: route.destinationIds } });
+          const { deliveriesCreated } = await call('replayEvent', {
+            id: eventId,
+            body: { destinationIds: route.destinationIds },
+          });
           return `${countText(deliveriesCreated)} ${deliveriesCreated === 1 ? 'delivery was' : 'deliveries were'} made`;
         }}
       >

@@ -10,11 +10,11 @@ import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
+import { plain } from '../../format.ts';
 import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { NameFields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
-import { plain } from '../../format.ts';
 import { FilterOutcome } from '../../samples/Outcomes.tsx';
 import { SampleField, useSample } from '../../samples/Sample.tsx';
 import { Beside, ReplayTried, useRuleId } from './Frame.tsx';
@@ -56,7 +56,12 @@ export function FilterPage() {
       actions={
         <>
           {filter && mayWrite && (
-            <DeleteRule what="filter" count={filter.routeCount} run={() => call('deleteFilter', { id })} to="/filters" />
+            <DeleteRule
+              what="filter"
+              count={filter.routeCount}
+              run={() => call('deleteFilter', { id })}
+              to="/filters"
+            />
           )}
           <CopyMenu call={{ name: 'getFilter', input: { id } }} />
         </>

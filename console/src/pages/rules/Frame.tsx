@@ -3,9 +3,9 @@ import { Group, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
-import { call } from '../../api/client.ts';
 import { countText } from '../../format.ts';
 import type { Sample } from '../../samples/Sample.tsx';
 

@@ -14,10 +14,10 @@ import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Editor } from '../../editor/Editor.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
+import { plain } from '../../format.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { NameFields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
-import { plain } from '../../format.ts';
 import { SchemaOutcome } from '../../samples/Outcomes.tsx';
 import { SampleField, useSample } from '../../samples/Sample.tsx';
 import { Beside, ReplayTried, useRuleId } from './Frame.tsx';
@@ -60,7 +60,12 @@ export function SchemaPage() {
       actions={
         <>
           {schema && mayWrite && (
-            <DeleteRule what="schema" count={schema.routeCount} run={() => call('deleteSchema', { id })} to="/schemas" />
+            <DeleteRule
+              what="schema"
+              count={schema.routeCount}
+              run={() => call('deleteSchema', { id })}
+              to="/schemas"
+            />
           )}
           <CopyMenu call={{ name: 'getSchema', input: { id } }} />
         </>

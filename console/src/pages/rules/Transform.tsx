@@ -12,10 +12,10 @@ import { Failed } from '../../components/Failed.tsx';
 import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Editor, type Mark } from '../../editor/Editor.tsx';
+import { plain } from '../../format.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { NameFields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
-import { plain } from '../../format.ts';
 import { TransformOutcome } from '../../samples/Outcomes.tsx';
 import { SampleField, useSample } from '../../samples/Sample.tsx';
 import { Beside, ReplayTried, useRuleId } from './Frame.tsx';
@@ -111,7 +111,8 @@ function Form({ id, start }: { id?: string; start: Values }) {
       });
     },
     onSaved: (saved) => {
-      if (id === undefined) void navigate({ to: `/transforms/${saved.id}`, search: (before: object) => before as never });
+      if (id === undefined)
+        void navigate({ to: `/transforms/${saved.id}`, search: (before: object) => before as never });
     },
   });
   const { form } = record;
@@ -186,7 +187,8 @@ function useMarks(result: Trial, error: unknown, isOfThisCode: boolean): readonl
     if (result && !result.success && result.error.line !== null && error === null) {
       return [{ line: result.error.line, message: result.error.message }];
     }
-    const details = error instanceof HookyardError ? (error.details as readonly { message: string; line?: number }[]) : [];
+    const details =
+      error instanceof HookyardError ? (error.details as readonly { message: string; line?: number }[]) : [];
     return details.flatMap(({ line, message }) => (line === undefined ? [] : [{ line, message }]));
   }, [result, error, isOfThisCode]);
 }

@@ -48,7 +48,7 @@ export function DeleteRule({ what, count, run, to }: DeleteProps) {
         await run();
         return `The ${what} is deleted`;
       }}
-      onDone={() => void navigate({ to })}
+      onDone={() => navigate({ to })}
     >
       {count === 0
         ? 'No route uses it. It cannot be brought back.'

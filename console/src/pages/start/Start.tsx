@@ -12,6 +12,7 @@ import { Status } from '../../components/Status.tsx';
 import { Editor } from '../../editor/Editor.tsx';
 import { plain } from '../../format.ts';
 import { sendTo } from './send.ts';
+import { slugOf } from './slug.ts';
 
 const SAMPLE = JSON.stringify({ type: 'order.paid', order: { id: 42, total: '19.90', currency: 'EUR' } }, null, 2);
 const WATCH_MS = 1000;
@@ -28,13 +29,6 @@ export function Start() {
     </Page>
   );
 }
-
-const slugOf = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 63);
 
 function Make({ onMade }: { onMade: (source: Source) => void }) {
   const [name, setName] = useState('Orders');

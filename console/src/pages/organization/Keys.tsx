@@ -1,0 +1,102 @@
+// API keys: who has one, what it may do, when it was used; a new one, whose token is shown once; and the end of one.
+import { Alert, Button, Code, Group } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import type { ApiKey } from 'hookyard/client';
+import { useCaller, useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { type Column, DataTable } from '../../components/DataTable.tsx';
+import { Deed } from '../../components/Deed.tsx';
+import { Page } from '../../components/Page.tsx';
+import { plain } from '../../format.ts';
+import { pageOf, usePageSearch } from '../../search.ts';
+import { Time } from '../../zone.tsx';
+
+const AGAIN_MS = 10_000;
+
+export function Keys() {
+  const [search, set] = usePageSearch();
+  const navigate = useNavigate();
+  const { key: own } = useCaller();
+  const mayWrite = useMay('keys:write');
+  const input = { page: pageOf(search), pageSize: 50 };
+  const answer = useAsk('listApiKeys', input, { keep: true, every: AGAIN_MS });
+  const columns: Column<ApiKey>[] = [
+    {
+      title: 'Name',
+      cell: (key) => (
+        <>
+          <bdi>{plain(key.name)}</bdi>
+          {key.id === own.id && ' (this one)'}
+        </>
+      ),
+      csv: (key) => key.name,
+    },
+    { title: 'May', cell: (key) => key.scopes.join(', '), csv: (key) => key.scopes.join(' ') },
+    { title: 'Ends in', cell: (key) => <Code>…{key.tokenHint}</Code>, csv: (key) => key.tokenHint, wideOnly: true },
+    {
+      title: 'From',
+      cell: (key) => key.allowedAddresses?.join(', ') ?? 'every address',
+      csv: (key) => key.allowedAddresses?.join(' '),
+      wideOnly: true,
+    },
+    { title: 'Last used', cell: (key) => <Time at={key.lastUsedAt} />, csv: (key) => key.lastUsedAt },
+    {
+      title: 'Valid until',
+      cell: (key) => (key.expiresAt === null ? 'it is revoked' : <Time at={key.expiresAt} />),
+      csv: (key) => key.expiresAt,
+      wideOnly: true,
+    },
+    { title: 'Id', cell: (key) => key.id, csv: (key) => key.id, wideOnly: true },
+    ...(mayWrite ? [{ title: 'End', cell: (key: ApiKey) => <Revoke of={key} isOwn={key.id === own.id} /> }] : []),
+  ];
+  return (
+    <Page
+      title="API keys"
+      actions={
+        <>
+          {mayWrite && (
+            <Button size="xs" onClick={() => void navigate({ to: '/api-keys/new' })}>
+              New key
+            </Button>
+          )}
+          <CopyMenu call={{ name: 'listApiKeys', input }} columns={columns} rows={answer.data?.data ?? []} />
+        </>
+      }
+    >
+      <DataTable
+        title="API keys"
+        columns={columns}
+        idOf={(key) => key.id}
+        answer={answer}
+        onPage={(page) => set({ page: String(page) })}
+        empty="There is none."
+      />
+    </Page>
+  );
+}
+
+function Revoke({ of: key, isOwn }: { of: ApiKey; isOwn: boolean }) {
+  return (
+    <Deed
+      label="Revoke"
+      title={`Revoke ${plain(key.name)}`}
+      verb="Revoke it"
+      isDestructive
+      run={async () => {
+        await call('revokeApiKey', { id: key.id });
+        return 'The key is revoked';
+      }}
+    >
+      <Group mb="xs">
+        It stops working at once, everywhere. It was used last: <Time at={key.lastUsedAt} />. This cannot be undone.
+      </Group>
+      {isOwn && (
+        <Alert color="red" title="You are signed in with this key">
+          The console ends with it.
+        </Alert>
+      )}
+    </Deed>
+  );
+}

@@ -1,0 +1,107 @@
+// One replay: how far it is, what became of it, and its end.
+import { Alert, Group, Progress, Text } from '@mantine/core';
+import { useParams } from '@tanstack/react-router';
+import type { EventReplay } from 'hookyard/client';
+import { useMay } from '../../api/caller.tsx';
+import { call } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { Deed } from '../../components/Deed.tsx';
+import { Facts } from '../../components/Facts.tsx';
+import { Loaded } from '../../components/Loaded.tsx';
+import { useNames } from '../../components/names.tsx';
+import { Page } from '../../components/Page.tsx';
+import { Status } from '../../components/Status.tsx';
+import { countText, plain } from '../../format.ts';
+import { Time } from '../../zone.tsx';
+import { filterText } from './Replays.tsx';
+
+const AGAIN_MS = 1000;
+const hasEnded = ({ status }: EventReplay) => status !== 'pending' && status !== 'running';
+
+export function ReplayPage() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const answer = useAsk('getEventReplay', { id }, { every: AGAIN_MS });
+  const replay = answer.data;
+  const mayWrite = useMay('events:write');
+  return (
+    <Page
+      title="Replay"
+      actions={
+        <>
+          {replay && mayWrite && !hasEnded(replay) && <Cancel id={id} />}
+          <CopyMenu call={{ name: 'getEventReplay', input: { id } }} />
+        </>
+      }
+    >
+      <Loaded answer={answer}>{(one) => <Shown replay={one} />}</Loaded>
+    </Page>
+  );
+}
+
+function Shown({ replay }: { replay: EventReplay }) {
+  const sourceName = useNames('listSources');
+  const destinationName = useNames('listDestinations');
+  const { eventsTotal, eventsReplayed, eventsExpired, eventsUnroutable, destinationIds } = replay;
+  const judged = eventsReplayed + eventsExpired + eventsUnroutable;
+  const share = eventsTotal === null || eventsTotal === 0 ? null : Math.min(100, (100 * judged) / eventsTotal);
+  return (
+    <>
+      <Text className="anywhere quiet" size="sm">
+        {replay.id}
+      </Text>
+      <Group gap="md">
+        <Status of={replay.status} />
+        <Text role="status">
+          {countText(judged)} of{' '}
+          {eventsTotal === null ? 'a number that takes too long to count' : countText(eventsTotal)} done
+        </Text>
+      </Group>
+      {share !== null && !hasEnded(replay) && (
+        <Progress value={share} aria-label="How far it is" my="xs" transitionDuration={0} />
+      )}
+      {replay.error !== null && (
+        <Alert color="red" title="It failed" my="sm">
+          {plain(replay.error)}
+        </Alert>
+      )}
+      <Facts
+        of={[
+          ['What', <bdi key="what">{filterText(replay, sourceName)}</bdi>],
+          ['To', destinationIds === null ? 'where the routes lead' : destinationIds.map(destinationName).join(', ')],
+          ['At most', `${countText(replay.ratePerSecond)} events a second`],
+          ['Events replayed', countText(eventsReplayed)],
+          ['Deliveries made', countText(replay.deliveriesCreated)],
+          ['Without a payload any more', countText(eventsExpired)],
+          ['That go nowhere now', countText(eventsUnroutable)],
+          replay.replayedUntil !== null && ['Done are those before', <Time key="until" at={replay.replayedUntil} />],
+          ['Made', <Time key="made" at={replay.createdAt} />],
+          ['Begun', <Time key="begun" at={replay.startedAt} />],
+          ['Ended', <Time key="ended" at={replay.finishedAt} />],
+        ]}
+      />
+      {replay.temporalUrl !== null && (
+        <a href={replay.temporalUrl} target="_blank" rel="noreferrer">
+          Its workflow in Temporal
+        </a>
+      )}
+    </>
+  );
+}
+
+function Cancel({ id }: { id: string }) {
+  return (
+    <Deed
+      label="Stop it"
+      title="Stop this replay"
+      verb="Stop it now"
+      run={async () => {
+        await call('cancelEventReplay', { id });
+        return 'The replay is stopped';
+      }}
+    >
+      Deliveries that were made go on; no more are made. A new replay can take the rest: see the time up to which it is
+      done.
+    </Deed>
+  );
+}

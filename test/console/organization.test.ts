@@ -1,0 +1,151 @@
+// The organization itself: keys, the audit log, usage, files, settings.
+import { expect } from 'chai';
+import {
+  consoleWorld,
+  copied,
+  expectUsable,
+  JOURNEY_MS,
+  keyWith,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/console.ts';
+
+describe('the pages of the organization', function () {
+  // Each is a whole day's work of an operator, looked at by axe on its way.
+  this.timeout(JOURNEY_MS);
+  before(async function () {
+    await requireChromium(this);
+  });
+
+  it('make a key whose token is shown once, and revoke it', async () => {
+    const { hookyard, url } = await consoleWorld();
+    let token = '';
+    const answer = (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    await onPage('/api-keys/new', async (page) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Made in the console');
+      await page.getByLabel('It may').selectOption('some');
+      await page.getByRole('combobox', { name: 'Scopes' }).click();
+      await page.getByRole('option', { name: 'routes:read' }).click();
+      await page.keyboard.press('Escape');
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Make the key' }).click();
+      token = (await page.getByLabel('Token').textContent()) ?? '';
+      await expectUsable(page);
+      expect([(await answer('/api/routes')).status, (await answer('/api/filters')).status]).to.deep.equal([200, 403]);
+      await page.getByRole('link', { name: 'All keys' }).click();
+      await page.getByRole('cell', { name: 'Made in the console' }).waitFor();
+      expect(await page.getByText(token).count()).to.equal(0);
+      await expectUsable(page);
+      expect(await copied(page, 'These rows as CSV'))
+        .to.include('Made in the console')
+        .and.not.include(token);
+      expect(await copied(page, 'The API call (curl)')).to.include('/api/api-keys?');
+      const row = page.getByRole('row').filter({ hasText: 'Made in the console' });
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('button', { name: 'Revoke it' }).click();
+      await row.waitFor({ state: 'detached' });
+    });
+    expect((await answer('/api/routes')).status).to.equal(401);
+    const { data } = await hookyard.client.list<{ name: string }>('/api/api-keys?pageSize=100');
+    expect(data.map(({ name }) => name)).to.not.include('Made in the console');
+  });
+
+  it('find who did something in the audit log', async () => {
+    const { records } = await consoleWorld();
+    const source = await records.source({ name: 'Audited' });
+    await onPage(`/audit?recordId=${source.id}&range=1h`, async (page) => {
+      await seen(page, '1 to 1 of 1');
+      await expectUsable(page);
+      expect(await copied(page, 'These rows as CSV'))
+        .to.include('createSource')
+        .and.include(source.id);
+      expect(await copied(page, 'The API call (curl)'))
+        .to.include(`/api/audit?`)
+        .and.include(source.id);
+      await page.getByRole('cell', { name: 'createSource' }).click();
+      await page.getByRole('dialog').getByRole('link', { name: source.id }).waitFor();
+      await expectUsable(page);
+    });
+    await onPage(
+      '/audit?from=not-a-time',
+      async (page) => {
+        await page.getByRole('alert').first().waitFor();
+        expect(await page.getByText('Nothing was done').count()).to.equal(0);
+      },
+      { expected: /Failed to load resource.* 400/ },
+    );
+  });
+
+  it('show what is used of each limit', async () => {
+    await onPage('/usage', async (page) => {
+      await page.getByRole('cell', { name: 'Webhooks this month' }).waitFor();
+      await page.getByRole('cell', { name: 'Alert channels' }).waitFor();
+      await expectUsable(page);
+      expect(await copied(page, 'These rows as CSV')).to.include('eventsPerMonth');
+      expect(await copied(page, 'The API call (curl)')).to.include('/api/organization/usage');
+    });
+  });
+
+  it('import a file after a trial that changes nothing, and export it again', async () => {
+    const { hookyard, receiver } = await consoleWorld();
+    const destinations = [
+      { name: 'From a file', slug: 'from-a-file', type: 'http', url: receiver.endpoint(200).url },
+      { name: 'Wrong', slug: 'wrong-one', type: 'http', url: 'not-an-address' },
+    ];
+    const count = async () => (await hookyard.client.list('/api/destinations?search=from a file')).pagination.total;
+    await onPage('/exchange', async (page) => {
+      const section = page.getByRole('region', { name: 'Import destinations' });
+      const choose = async (text: string) => {
+        const chooser = page.waitForEvent('filechooser');
+        await section.getByLabel('A file of destinations').click();
+        await (await chooser).setFiles({ name: 'file.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+      };
+      await choose('{"routes":[]}');
+      await section.getByRole('button', { name: /Try it/ }).click();
+      await seen(page, /has no list “destinations”/);
+      await choose(JSON.stringify({ version: '1.0', destinations }));
+      await section.getByRole('button', { name: /Try it/ }).click();
+      await seen(page, 'This would happen; nothing is changed yet');
+      await seen(page, /1 imported, .*1 failed/);
+      await expectUsable(page);
+      expect(await count()).to.equal(0);
+      await section.getByRole('button', { name: 'Import it' }).click();
+      await seen(page, 'This was done');
+      expect(await count()).to.equal(1);
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Save all destinations as a file' }).click();
+      expect((await saved).suggestedFilename()).to.equal('default-destinations.json');
+    });
+    await onPage(
+      '/exchange',
+      async (page) => {
+        await page.getByRole('button', { name: 'Save all routes as a file' }).waitFor();
+        expect(await page.getByRole('button', { name: /Try it|Import it/ }).count()).to.equal(0);
+      },
+      { token: await keyWith('read') },
+    );
+  });
+
+  it('say what one is signed in with, and who gets mails', async () => {
+    const { records, receiver } = await consoleWorld();
+    const route = { notifyEmails: 'desk@example.com', notifyOnFailure: true };
+    await records.pipe(receiver.endpoint(200).url, { route });
+    await onPage('/settings', async (page) => {
+      await page.getByRole('cell', { name: 'desk@example.com' }).waitFor();
+      await seen(page, 'business');
+      await expectUsable(page);
+      await page.getByRole('radiogroup', { name: 'Theme' }).getByText('Dark', { exact: true }).click();
+      await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+      expect(await copied(page, 'The API call (curl)')).to.include('/api/auth/me');
+    });
+    await onPage(
+      '/api-keys',
+      async (page) => {
+        await page.getByRole('table').first().waitFor();
+        expect(await page.getByRole('button', { name: /New key|Revoke/ }).count()).to.equal(0);
+      },
+      { token: await keyWith('read') },
+    );
+  });
+});

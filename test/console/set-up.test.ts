@@ -1,0 +1,227 @@
+// What a webhook meets on its way: routes, and the filters, transforms and schemas that they refer to. Each is made, tried on a real
+// event, corrected and deleted in the browser.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { breaker } from '../support/circuits.ts';
+import {
+  consoleWorld,
+  copied,
+  expectUsable,
+  JOURNEY_MS,
+  keyWith,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/console.ts';
+import { until } from '../support/until.ts';
+
+const WRITES = /^(New|Make|Save|Delete|Edit|Pause|Resume|Close it|Rotate|Replay|Deliver this)/;
+const REFUSED = /Failed to load resource.* 400/;
+
+describe('the pages of routes and of what they refer to', function () {
+  // Each is a whole day's work of an operator, looked at by axe on its way.
+  this.timeout(JOURNEY_MS);
+  before(async function () {
+    await requireChromium(this);
+  });
+
+  it('make a route, change it, pause it, and delete it', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const source = await records.source({ name: 'Shop of routes' });
+    const destination = await records.destination(receiver.endpoint(200).url, { name: 'Desk of routes' });
+    const work = async (page: Page) => {
+      await seen(page, /No route leads there/);
+      await page.getByRole('button', { name: 'New route' }).click();
+      await page.getByRole('heading', { name: 'New route', level: 1 }).waitFor();
+      await page.getByLabel('Name', { exact: false }).first().fill('Shop to desk');
+      await page.getByRole('combobox', { name: 'Destinations', exact: false }).first().click();
+      await page.getByRole('option', { name: 'Desk of routes' }).click();
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Make the route' }).click();
+      await page.getByRole('heading', { name: 'Route Shop to desk', level: 1 }).waitFor();
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByLabel('Priority').fill('99999999999');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await seen(page, /it says why/);
+      await page.getByLabel('Priority').fill('7');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'Route Shop to desk', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await inDialog(page).getByRole('button', { name: /Pause/ }).click();
+      await seen(page, 'This route is paused');
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await inDialog(page).getByRole('button', { name: 'Delete it' }).click();
+      await page.getByRole('heading', { name: 'Routes', level: 1 }).waitFor();
+    };
+    await onPage(`/routes?sourceId=${source.id}`, work, { expected: REFUSED });
+    const path = `/api/routes?destinationId=${destination.id}`;
+    expect((await hookyard.client.list(path)).pagination.total).to.equal(0);
+  });
+
+  it('list routes by what the address says, and let them be copied', async () => {
+    const { records, receiver } = await consoleWorld();
+    const { source, route } = await records.pipe(receiver.endpoint(200).url, { route: { name: 'Copied, "route"' } });
+    await records.pipe(receiver.endpoint(200).url, { route: { name: 'Another route' } });
+    await onPage(`/routes?sourceId=${source.id}&enabled=true`, async (page) => {
+      await seen(page, '1 to 1 of 1');
+      await expectUsable(page);
+      const csv = await copied(page, 'These rows as CSV');
+      expect(csv.split(/\r?\n/)[1]).to.include('"Copied, ""route"""').and.include(route.id);
+      const call = await copied(page, 'The API call (curl)');
+      expect(call).to.include(`/api/routes?`).and.include(`sourceId=${source.id}`).and.include('enabled=true');
+    });
+  });
+
+  it('close an open circuit, and what it held is delivered', async () => {
+    const { records, receiver } = await consoleWorld();
+    let isWell = false;
+    const endpoint = receiver.endpoint(() => (isWell ? { status: 200 } : { status: 500, body: 'not now' }));
+    const { source, route } = await records.pipe(endpoint.url, {
+      route: { name: 'Held route', ...breaker({ circuitFailureThreshold: 1 }) },
+    });
+    await records.deliveryWith('failed', await records.accepted(source, '{}'));
+    const held = await records.accepted(source, '{"held":true}');
+    await records.deliveryWith('circuit_open', held);
+    await onPage(`/routes/${route.id}`, async (page) => {
+      await seen(page, 'Nothing is sent to its destinations now');
+      await seen(page, '1 delivery that it holds');
+      isWell = true;
+      await page.getByRole('button', { name: 'Close it now' }).click();
+      await inDialog(page).getByRole('button', { name: 'Close it', exact: true }).click();
+      await seen(page, /0 of 1 failed attempts in a row/);
+    });
+    await records.deliveryWith('delivered', held);
+  });
+
+  it('make a filter that is tried on a real event', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const eventId = await records.accepted(source, '{"kind":"order.paid","total":12}');
+    await onPage(`/filters/new?event=${eventId}`, async (page) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Dear orders');
+      await page.getByLabel('Field').fill('payload.total');
+      await page.getByLabel('Operator').selectOption('gt');
+      await page.getByLabel('Value').fill('100');
+      await seen(page, /The route does not take it/);
+      await page.getByLabel('Value').fill('10');
+      await seen(page, /The route takes it/);
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Make the filter' }).click();
+      await page.getByRole('heading', { name: 'Filter Dear orders', level: 1 }).waitFor();
+    });
+    const { data } = await hookyard.client.list<{ id: string; conditions: unknown }>('/api/filters?search=dear');
+    expect(data[0]?.conditions).to.deep.equal([{ field: 'payload.total', operator: 'gt', value: 10 }]);
+    await onPage('/filters?search=dear', async (page) => {
+      await seen(page, '1 to 1 of 1');
+      await expectUsable(page);
+      expect(await copied(page, 'The API call (curl)'))
+        .to.include('/api/filters?')
+        .and.include('search=dear');
+      await page.getByRole('link', { name: 'Dear orders' }).click();
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await inDialog(page).getByRole('button', { name: 'Delete it' }).click();
+      await page.getByRole('heading', { name: 'Filters', level: 1 }).waitFor();
+    });
+  });
+
+  it('mend a transform with the real event at the line that is wrong, and replay it', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const transform = await hookyard.client.create<{ id: string }>('/api/transforms', {
+      name: 'Shop to desk',
+      type: 'javascript',
+      code: 'export default (event) => {\n  return { id: event.payload.order.id };\n};',
+    });
+    const endpoint = receiver.endpoint(200);
+    const route = { transformId: transform.id };
+    const { source } = await records.pipe(endpoint.url, { route });
+    const eventId = await records.accepted(source, '{"orderId":7}');
+    await records.deliveryWith('failed', eventId);
+    const work = async (page: Page) => {
+      await seen(page, /It fails/);
+      await expectUsable(page);
+      await typeCode(page, 'export default (event) => {\n  return { id: ;\n};');
+      await seen(page, /^Line 2: /);
+      await typeCode(page, 'export default (event) => ({ id: event.payload.orderId })');
+      await seen(page, /It works, in/);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await until('the code to be stored', async () => {
+        const { code } = await hookyard.client.get<{ code: string }>(`/api/transforms/${transform.id}`);
+        return code.includes('orderId');
+      });
+      await page.getByRole('button', { name: 'Replay this event' }).click();
+      await inDialog(page).getByRole('button', { name: 'Replay it' }).click();
+      await seen(page, '1 delivery was made');
+    };
+    await onPage(`/transforms/${transform.id}?event=${eventId}`, work, { expected: REFUSED });
+    await until('the event to arrive', () => Promise.resolve(endpoint.requests.length === 1));
+    expect(String(endpoint.requests[0]?.body)).to.equal('{"id":7}');
+  });
+
+  it('make a schema, and say which member of an event does not match', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const eventId = await records.accepted(source, '{"total":"twelve"}');
+    await onPage(`/schemas/new?event=${eventId}`, async (page) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Orders with totals');
+      await typeCode(page, '{"type":"object","properties":{"total":{"type":"number"}}}', 'JSON Schema');
+      await page.getByRole('button', { name: 'Make the schema' }).click();
+      await page.getByRole('heading', { name: 'Schema Orders with totals', level: 1 }).waitFor();
+      await seen(page, /The payload does not match/);
+      await seen(page, '/total');
+      await expectUsable(page);
+    });
+    const { pagination } = await hookyard.client.list('/api/schemas?search=orders-with');
+    expect(pagination.total).to.equal(1);
+  });
+
+  it('tell of a change by somebody else, and lose nothing that was typed', async () => {
+    const { hookyard } = await consoleWorld();
+    const fields = { name: 'Two tabs', conditions: [{ field: 'payload.a', operator: 'exists' }] };
+    const { id } = await hookyard.client.create<{ id: string }>('/api/filters', fields);
+    const read = () => hookyard.client.get<{ name: string; description: string }>(`/api/filters/${id}`);
+    await onPage(`/filters/${id}`, async (page) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Two tabs, mine');
+      await hookyard.client.patch(`/api/filters/${id}`, { description: 'theirs' });
+      await page.getByRole('button', { name: 'Save' }).click();
+      await seen(page, 'Somebody else has changed this record meanwhile');
+      expect((await read()).name).to.equal('Two tabs');
+      await page.getByRole('button', { name: /keep what I changed/ }).click();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await until('both changes', async () => (await read()).name === 'Two tabs, mine');
+    });
+    expect((await read()).description).to.equal('theirs');
+  });
+
+  it('have no button for a key that may only read', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const { route } = await records.pipe(receiver.endpoint(200).url);
+    const fields = { name: 'Looked at', conditions: [{ field: 'payload.a', operator: 'exists' }] };
+    const filter = await hookyard.client.create<{ id: string }>('/api/filters', fields);
+    const token = await keyWith('read');
+    for (const path of [
+      '/routes',
+      `/routes/${route.id}`,
+      '/filters',
+      `/filters/${filter.id}`,
+      '/transforms',
+      '/schemas',
+    ]) {
+      const look = async (page: Page) => {
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForLoadState('networkidle');
+        expect(await page.getByRole('button', { name: WRITES }).count(), path).to.equal(0);
+      };
+      await onPage(path, look, { token });
+    }
+  });
+});
+
+const inDialog = (page: Page) => page.getByRole('dialog');
+
+async function typeCode(page: Page, code: string, label = 'Code'): Promise<void> {
+  const editor = page.getByRole('textbox', { name: label, exact: true });
+  await editor.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await editor.fill(code);
+}

@@ -1,0 +1,171 @@
+// Sources in the browser: made for a provider with its instructions, their secret rotated, what they refuse seen with its cause.
+import { createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import {
+  consoleWorld,
+  copied,
+  expectUsable,
+  JOURNEY_MS,
+  keyWith,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/console.ts';
+import type { SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const SECRET = 'a-secret-of-the-sender-0123456789';
+const NEXT = 'another-secret-of-the-sender-0123456789';
+const signed = (body: string, secret: string) => ({
+  'content-type': 'application/json',
+  'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+});
+
+describe('the pages of sources', function () {
+  // Each is a whole day's work of an operator, looked at by axe on its way.
+  this.timeout(JOURNEY_MS);
+  before(async function () {
+    await requireChromium(this);
+  });
+
+  it('make a source for a provider, as its instructions say, and it takes what that provider signs', async () => {
+    const { hookyard, records } = await consoleWorld();
+    const work = async (page: Parameters<typeof seen>[0]) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Console GitHub');
+      await page.getByLabel('Slug').focus();
+      await page.getByLabel('What proves who sends').selectOption('provider');
+      await page.getByRole('combobox', { name: 'Provider' }).click();
+      await page.getByRole('option', { name: 'GitHub', exact: true }).click();
+      await page.getByRole('link', { name: 'GitHub about its webhooks' }).waitFor();
+      await expectUsable(page);
+      // Without a secret it is refused, at its field, and nothing that was typed is lost.
+      await page.getByRole('button', { name: 'Make the source' }).click();
+      await seen(page, /it says why/);
+      await page.getByLabel('Secret', { exact: true }).fill(SECRET);
+      await page.getByRole('button', { name: 'Make the source' }).click();
+      await page.getByRole('heading', { name: 'Source Console GitHub', level: 1 }).waitFor();
+      await seen(page, '/ingest/default/console-github');
+      await seen(page, 'as github signs');
+      await page.getByRole('link', { name: 'GitHub about its webhooks' }).waitFor();
+      await expectUsable(page);
+    };
+    await onPage('/sources/new', work, { expected: /Failed to load resource.* 400/ });
+    const { data } = await hookyard.client.list<SourceView>(`${hookyard.base}/sources?search=console-github`);
+    const [source] = data;
+    if (!source) throw new Error('there is no source');
+    await records.accepted(source, '{"zen":1}', signed('{"zen":1}', SECRET));
+  });
+
+  it('show what was refused, why, and what came', async () => {
+    const { records, hookyard } = await consoleWorld();
+    const source = await records.source({
+      name: 'Refusing',
+      provider: 'github',
+      verificationConfig: { secret: SECRET },
+    });
+    const body = '{"from":"<b>somebody</b>"}';
+    const { status } = await records.post(source, body, signed(body, 'not-the-secret-0123456789'));
+    expect(status).to.equal(401);
+    await until('the refusal to be counted', async () => {
+      const path = `${hookyard.base}/sources/${source.id}/refusals`;
+      return (await hookyard.client.get<{ counts: { total: number } }>(path)).counts.total === 1;
+    });
+    await onPage(`/sources/${source.id}`, async (page) => {
+      await seen(page, /1 were refused/);
+      await seen(page, /compare the secret with that of the sender/);
+      await page
+        .getByRole('region', { name: 'Refused', exact: true })
+        .getByRole('cell', { name: 'signature', exact: true })
+        .click();
+      await seen(page, body);
+      expect(page.url()).to.include('open=');
+      await expectUsable(page);
+    });
+    const token = await keyWith('sources:read', 'events:read');
+    await onPage(
+      `/sources/${source.id}`,
+      async (page) => {
+        await page
+          .getByRole('region', { name: 'Refused', exact: true })
+          .getByRole('cell', { name: 'signature', exact: true })
+          .click();
+        await seen(page, /This key may not see it: that needs payloads:read/);
+        expect(await page.getByText('somebody').count()).to.equal(0);
+      },
+      { token },
+    );
+  });
+
+  it('rotate a secret: both are good until the overlap ends', async () => {
+    const { records } = await consoleWorld();
+    const source = await records.source({ provider: 'github', verificationConfig: { secret: SECRET } });
+    await onPage(`/sources/${source.id}`, async (page) => {
+      await page.getByRole('button', { name: 'Rotate the secret' }).click();
+      await page.getByLabel('New secret').fill(NEXT);
+      await page.getByRole('button', { name: 'Rotate it' }).click();
+      await seen(page, 'The secret before is valid until');
+    });
+    await records.accepted(source, '{"n":1}', signed('{"n":1}', SECRET));
+    await records.accepted(source, '{"n":2}', signed('{"n":2}', NEXT));
+  });
+
+  it('change what is stored and nothing else, rotate the address, disable, and delete', async () => {
+    const { records, hookyard } = await consoleWorld();
+    const source = await records.source({
+      name: 'Changed',
+      ingestToken: 'required',
+      verificationConfig: { type: 'hmac', secret: SECRET, header: 'X-Sign', encoding: 'base64' },
+    });
+    const path = `${hookyard.base}/sources/${source.id}`;
+    const stored = () => hookyard.client.get<Record<string, unknown>>(path);
+    await onPage(`/sources/${source.id}/edit`, async (page) => {
+      await page.getByLabel('Description').fill('of the shop');
+      await page.getByLabel('A repeated webhook is known by').selectOption('header');
+      await page.getByRole('textbox', { name: 'Header', exact: true }).fill('X-Request-Id');
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'Source Changed', level: 1 }).waitFor();
+      await seen(page, 'of the shop');
+      const { webhookUrl } = await stored();
+      await page.getByRole('button', { name: 'Rotate the address' }).click();
+      await page.getByRole('button', { name: 'Rotate it' }).click();
+      await until('another address', async () => (await stored()).webhookUrl !== webhookUrl);
+      await page.getByRole('button', { name: 'Disable' }).click();
+      await page.getByRole('button', { name: 'Disable it' }).click();
+      await seen(page, 'This source is disabled');
+    });
+    const now = await stored();
+    expect(now.idempotencyKey).to.deep.equal({ header: 'X-Request-Id', windowSeconds: 86_400 });
+    expect(now.verificationConfig).to.include({ type: 'hmac', header: 'X-Sign', encoding: 'base64' });
+    await onPage('/sources?enabled=false&search=changed', async (page) => {
+      await seen(page, /changed/i);
+      await expectUsable(page);
+      expect(await copied(page, 'These rows as CSV')).to.include(source.id);
+      expect(await copied(page, 'The API call (curl)'))
+        .to.include('/sources?')
+        .and.include('enabled=false');
+      await page.getByRole('link', { name: 'Changed' }).click();
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('button', { name: /Delete it and all its events/ }).click();
+      await page.getByRole('heading', { name: 'Sources', level: 1 }).waitFor();
+    });
+    expect((await hookyard.client.request('GET', path)).status).to.equal(404);
+  });
+
+  it('have no button, and not the whole address, for a key that may only read', async () => {
+    const { records } = await consoleWorld();
+    const source = await records.source({ ingestToken: 'required', name: 'Looked at' });
+    const token = await keyWith('read');
+    await onPage(
+      `/sources/${source.id}`,
+      async (page) => {
+        await seen(page, /This key may not see the whole address/);
+        expect(await page.getByRole('button', { name: /Edit|Rotate|Disable|Delete/ }).count()).to.equal(0);
+        await page.getByRole('link', { name: 'Sources', exact: true }).click();
+        await page.getByRole('table').first().waitFor();
+        expect(await page.getByRole('button', { name: /New/ }).count()).to.equal(0);
+      },
+      { token },
+    );
+  });
+});

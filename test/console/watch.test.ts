@@ -1,0 +1,158 @@
+// What goes wrong, and making it right: issues, who is told of them, and replays of many events.
+import { expect } from 'chai';
+import {
+  consoleWorld,
+  copied,
+  expectUsable,
+  JOURNEY_MS,
+  keyWith,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/console.ts';
+import { Issues } from '../support/issues.ts';
+import { until } from '../support/until.ts';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+describe('the pages of issues, alert channels and replays', function () {
+  // Each is a whole day's work of an operator, looked at by axe on its way.
+  this.timeout(JOURNEY_MS);
+  before(async function () {
+    await requireChromium(this);
+  });
+
+  it('lead from an issue to its cause, and deliver again what failed', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const issues = new Issues(hookyard.client);
+    let isWell = false;
+    const endpoint = receiver.endpoint(() => ({ status: isWell ? 200 : 500 }));
+    const { source, route } = await records.pipe(endpoint.url, { route: { name: 'Failing route' } });
+    const eventId = await records.accepted(source, '{"n":1}');
+    await records.deliveryWith('failed', eventId);
+    const issue = await issues.untilOpen({ routeId: route.id });
+    await onPage(`/issues?state=open&routeId=${route.id}`, async (page) => {
+      await seen(page, '1 to 1 of 1');
+      await expectUsable(page);
+      expect(await copied(page, 'These rows as CSV'))
+        .to.include(issue.id)
+        .and.include('HTTP_500');
+      expect(await copied(page, 'The API call (curl)'))
+        .to.include(`/api/issues?`)
+        .and.include('state=open');
+      await page.getByRole('link', { name: 'Deliveries fail' }).click();
+      await page.getByRole('heading', { name: 'Deliveries fail: HTTP_500', level: 1 }).waitFor();
+      await page.getByRole('link', { name: '1 delivery has failed there' }).waitFor();
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Acknowledge' }).click();
+      await page.getByRole('button', { name: 'Open again' }).waitFor();
+      isWell = true;
+      await page.getByRole('button', { name: 'Retry what failed' }).click();
+      await page.getByRole('button', { name: 'Retry it' }).click();
+      await seen(page, '1 delivery was made');
+    });
+    expect((await issues.get(issue.id)).state).to.equal('acknowledged');
+    await records.eventWith('delivered', eventId);
+    const token = await keyWith('read');
+    await onPage(
+      `/issues/${issue.id}`,
+      async (page) => {
+        await seen(page, 'What helps');
+        expect(await page.getByRole('button', { name: /Retry|Resolve|Ignore|Acknowledge|Open/ }).count()).to.equal(0);
+      },
+      { token },
+    );
+  });
+
+  it('make an alert channel, test it, see that it fails, mend it, and delete it', async () => {
+    const { receiver, hookyard } = await consoleWorld();
+    let isWell = false;
+    const endpoint = receiver.endpoint(() => ({ status: isWell ? 200 : 403, body: 'not <b>allowed</b>' }));
+    const work = async (page: Parameters<typeof seen>[0]) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Desk alerts');
+      await page.getByLabel('Where messages go').selectOption('webhook');
+      await page.getByRole('textbox', { name: 'Address', exact: true }).fill(endpoint.url);
+      await page.getByRole('textbox', { name: 'Secret', exact: true }).fill('not a secret');
+      await page.getByRole('combobox', { name: 'What fails' }).click();
+      await page.getByRole('option', { name: 'A limit is reached' }).click();
+      await page.keyboard.press('Escape');
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Make the channel' }).click();
+      await seen(page, /it says why/);
+      await page.getByRole('textbox', { name: 'Secret', exact: true }).fill(SECRET);
+      await page.getByRole('button', { name: 'Make the channel' }).click();
+      await page.getByRole('heading', { name: 'Alert channel Desk alerts', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Send a test message' }).click();
+      await seen(page, 'It did not arrive');
+      await seen(page, 'not <b>allowed</b>');
+      isWell = true;
+      await page.getByRole('button', { name: 'Send a test message' }).click();
+      await seen(page, 'It arrived');
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByLabel('From so many failures on').fill('3');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'Alert channel Desk alerts', level: 1 }).waitFor();
+    };
+    await onPage('/alert-channels/new', work, { expected: /Failed to load resource.* 400/ });
+    const { data } = await hookyard.client.list('/api/alert-channels?search=desk');
+    expect(data[0]).to.include({ type: 'webhook', afterCount: 3 });
+    expect(data[0]?.kinds).to.deep.equal(['quota_reached']);
+    await onPage(
+      `/alert-channels/${String(data[0]?.id)}`,
+      async (page) => {
+        await seen(page, 'What it is');
+        expect(await page.getByRole('button', { name: /Edit|Send|Rotate|Disable|Delete/ }).count()).to.equal(0);
+      },
+      { token: await keyWith('read') },
+    );
+    await onPage('/alert-channels?search=desk', async (page) => {
+      await seen(page, '1 to 1 of 1');
+      await expectUsable(page);
+      expect(await copied(page, 'These rows as CSV'))
+        .to.include('Desk alerts')
+        .and.not.include(SECRET);
+      await page.getByRole('link', { name: 'Desk alerts' }).click();
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('button', { name: 'Delete it' }).click();
+      await page.getByRole('heading', { name: 'Alert channels', level: 1 }).waitFor();
+    });
+    expect((await hookyard.client.list('/api/alert-channels?search=desk')).pagination.total).to.equal(0);
+  });
+
+  it('count the events of a replay first, and show how far it is', async () => {
+    const { records, receiver } = await consoleWorld();
+    const endpoint = receiver.endpoint(200);
+    const { source } = await records.pipe(endpoint.url, { source: { name: 'Replayed' } });
+    const ids = await Promise.all(['1', '2', '3'].map((n) => records.accepted(source, `{"n":${n}}`)));
+    await Promise.all(ids.map((id) => records.eventWith('delivered', id)));
+    await onPage(`/replays/new?sourceId=${source.id}&range=1h`, async (page) => {
+      await expectUsable(page);
+      expect(await page.getByRole('button', { name: 'Replay them' }).isDisabled()).to.equal(true);
+      await page.getByRole('button', { name: 'Count them' }).click();
+      await seen(page, '3 events match.');
+      await page.getByRole('button', { name: 'Replay 3' }).click();
+      await page.getByRole('heading', { name: 'Replay', level: 1 }).waitFor();
+      await seen(page, 'completed');
+      await seen(page, '3 of 3 done');
+      await expectUsable(page);
+      await page.getByRole('link', { name: 'Replays', exact: true }).click();
+      await page
+        .getByRole('cell', { name: /events of Replayed/ })
+        .first()
+        .waitFor();
+      await expectUsable(page);
+      expect(await copied(page, 'These rows as CSV')).to.include('completed');
+      expect(await copied(page, 'The API call (curl)')).to.include('/events/replays?');
+    });
+    await until('the replays to arrive', () => Promise.resolve(endpoint.requests.length === 6));
+    await onPage(
+      '/replays',
+      async (page) => {
+        await page.getByRole('table').first().waitFor();
+        expect(await page.getByRole('button', { name: 'New replay' }).count()).to.equal(0);
+      },
+      { token: await keyWith('read') },
+    );
+  });
+});
