@@ -1,5 +1,5 @@
 // Colours with enough contrast for text in both themes (WCAG 2.2, 1.4.3), and quiet defaults.
-import { createTheme, Modal } from '@mantine/core';
+import { createTheme, Modal, Notification } from '@mantine/core';
 
 export const theme = createTheme({
   primaryColor: 'blue',
@@ -12,7 +12,13 @@ export const theme = createTheme({
   components: {
     // Named for screen readers; nothing moves, so that keys work at once.
     Modal: Modal.extend({
-      defaultProps: { transitionProps: { duration: 0 }, closeButtonProps: { 'aria-label': 'Close' } },
+      defaultProps: {
+        transitionProps: { duration: 0 },
+        closeButtonProps: { 'aria-label': 'Close' },
+        // Its head is no head of the page.
+        attributes: { header: { role: 'none' } },
+      },
     }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close the message' } } }),
   },
 });
