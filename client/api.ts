@@ -1654,7 +1654,7 @@ export type NewApiKey = {
 export type AuditRecord = {
   id: string;
   at: Timestamp;
-  /** An operator works on the database itself; a provider has sent the secret of its source. */
+  /** An operator works on the database itself, or has given somebody a sign-in link; a provider has sent the secret of its source. */
   actor: 'key' | 'operator' | 'provider';
   keyId: string | null;
   keyName: string | null;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
 import { hashToken } from '../../db/prepare.ts';
 import type { ApiDeps, ApiRouter, Context } from '../context.ts';
+import { recordedAgent } from '../deeds.ts';
 import { ApiError } from '../errors.ts';
 import { timestamp } from '../members/values.ts';
 import type { Described } from '../operation.ts';
@@ -56,11 +57,13 @@ export function mountSignIn(
   const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
   router.post(signInOperation.path, async (ctx: Context) => {
     ctx.set('Cache-Control', 'no-store');
-    const { address } = ctx.state.client;
+    const { client, requestId } = ctx.state;
+    const { address } = client;
+    const follower = { address, userAgent: recordedAgent(ctx.get('user-agent')), requestId };
     const { code } = await parseBody(ctx, bodySchema);
     // Each code counts as one that this process has not seen: beyond the limit of an address they are looked up a few at a time.
     const key = await signIns.lookUp(address, hashToken(code).toString('base64'), () =>
-      exchangeConsoleCode(servicePool, code),
+      exchangeConsoleCode(servicePool, code, follower),
     );
     if (key === null) throw signIns.fail(address) ?? refused();
     ctx.body = { token: key.token, expiresAt: isoTime(key.expiresAt) };

@@ -32,7 +32,8 @@ const auditRecord = z
     id: idOf('aud'),
     at: timestamp,
     actor: z.enum(['key', 'operator', 'provider']).meta({
-      description: 'An operator works on the database itself; a provider has sent the secret of its source.',
+      description:
+        'An operator works on the database itself, or has given somebody a sign-in link; a provider has sent the secret of its source.',
       examples: ['key'],
     }),
     keyId: idOf('key').nullable(),

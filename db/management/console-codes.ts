@@ -3,7 +3,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
 import { operatorDeed } from '../audit/operator.ts';
-import { recordDeed } from '../audit/records.ts';
+import { type Deed, recordDeed } from '../audit/records.ts';
 import { inTransaction, type Pool, type Queryable } from '../pool.ts';
 import { hashToken, newToken } from '../prepare.ts';
 
@@ -35,11 +35,18 @@ export interface ConsoleKey {
   expiresAt: Date;
 }
 
+/** Who follows a link, as the audit log names the sender of a request. */
+export type LinkFollower = Pick<Deed, 'address' | 'userAgent' | 'requestId'>;
+
 /**
  * Exchanges a code for a key that expires. Of two exchanges of one code at a time one waits for the other and finds nothing.
  * @returns null for a code that there is not, that has expired, or that was exchanged before
  */
-export async function exchangeConsoleCode(pool: Pool, code: string): Promise<ConsoleKey | null> {
+export async function exchangeConsoleCode(
+  pool: Pool,
+  code: string,
+  follower: LinkFollower,
+): Promise<ConsoleKey | null> {
   return inTransaction(pool, async (db) => {
     const organizationId = await takeCode(db, code);
     if (organizationId === null) return null;
@@ -55,8 +62,12 @@ export async function exchangeConsoleCode(pool: Pool, code: string): Promise<Con
        values ($1, $2, $3, $4, $5, '{read,write}', now() + make_interval(hours => $6)) returning expires_at as "expiresAt"`,
       [id, organizationId, KEY_NAME, hashToken(token), token.slice(-4), KEY_HOURS],
     );
-    const deed = { action: 'createApiKey', resource: 'keys', recordIds: [id], members: [] };
-    await recordDeed(db, operatorDeed({ organizationId, command: 'sign-in link', ...deed }));
+    // The link is the operator's, who may have given it to somebody else: so the record has the sender of the request.
+    const deed: Deed = {
+      ...{ organizationId, ...follower, actor: 'operator', action: 'signIn', resource: 'keys' },
+      ...{ recordIds: [id], members: ['code'], outcome: 'done' },
+    };
+    await recordDeed(db, deed);
     if (!rows[0]) throw new Error('a key that was stored has no row');
     return { token, expiresAt: rows[0].expiresAt };
   });

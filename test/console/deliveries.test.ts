@@ -1,12 +1,12 @@
 // The work of an operator: a first webhook, yesterday's failures, an open circuit.
 import { expect } from 'chai';
-import { consoleWorld, onPage, requireChromium, seen } from '../support/console.ts';
+import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
 import { breaker } from '../support/circuits.ts';
 import { until } from '../support/until.ts';
 
 describe('the console', () => {
-  before(function () {
-    requireChromium(this);
+  before(async function () {
+    await requireChromium(this);
   });
 
   it('leads from nothing to a first webhook that arrived', async () => {
@@ -95,4 +95,4 @@ describe('the console', () => {
       { expected: /Failed to load resource.* 400/ },
     );
   });
-});
+}).timeout(JOURNEY_MS);

@@ -21,8 +21,8 @@ const HOSTILE: { what: string; body: string | Buffer; views: string[] }[] = [
 ];
 
 describe('the payload viewers', () => {
-  before(function () {
-    requireChromium(this);
+  before(async function () {
+    await requireChromium(this);
   });
 
   for (const { what, body, views } of HOSTILE) {

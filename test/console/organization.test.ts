@@ -14,8 +14,8 @@ import {
 describe('the pages of the organization', function () {
   // Each is a whole day's work of an operator, looked at by axe on its way.
   this.timeout(JOURNEY_MS);
-  before(function () {
-    requireChromium(this);
+  before(async function () {
+    await requireChromium(this);
   });
 
   it('make a key whose token is shown once, and revoke it', async () => {

@@ -15,8 +15,8 @@ interface Chunk {
 }
 
 describe('the console as it is served', () => {
-  before(function () {
-    requireChromium(this);
+  before(async function () {
+    await requireChromium(this);
   });
 
   it('has a policy without unsafe-inline, and another nonce each time (HTTP-36)', async () => {

@@ -21,8 +21,8 @@ const REFUSED = /Failed to load resource.* 400/;
 describe('the pages of routes and of what they refer to', function () {
   // Each is a whole day's work of an operator, looked at by axe on its way.
   this.timeout(JOURNEY_MS);
-  before(function () {
-    requireChromium(this);
+  before(async function () {
+    await requireChromium(this);
   });
 
   it('make a route, change it, pause it, and delete it', async () => {

@@ -7,8 +7,8 @@ import { until } from '../support/until.ts';
 const UNAUTHORIZED = /Failed to load resource.* 401/;
 
 describe('signing in to the console', () => {
-  before(function () {
-    requireChromium(this);
+  before(async function () {
+    await requireChromium(this);
   });
 
   it('takes an API key, and says when one is not valid', async () => {

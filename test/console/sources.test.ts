@@ -24,8 +24,8 @@ const signed = (body: string, secret: string) => ({
 describe('the pages of sources', function () {
   // Each is a whole day's work of an operator, looked at by axe on its way.
   this.timeout(JOURNEY_MS);
-  before(function () {
-    requireChromium(this);
+  before(async function () {
+    await requireChromium(this);
   });
 
   it('make a source for a provider, as its instructions say, and it takes what that provider signs', async () => {

@@ -18,8 +18,8 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 describe('the pages of issues, alert channels and replays', function () {
   // Each is a whole day's work of an operator, looked at by axe on its way.
   this.timeout(JOURNEY_MS);
-  before(function () {
-    requireChromium(this);
+  before(async function () {
+    await requireChromium(this);
   });
 
   it('lead from an issue to its cause, and deliver again what failed', async () => {

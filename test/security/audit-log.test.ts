@@ -1,5 +1,6 @@
 // Nothing is changed over the API without its record. What a record holds: audit-log-contents.test.ts.
 import { expect } from 'chai';
+import { makeConsoleCode } from '../../db/management/console-codes.ts';
 import { targets } from '../contract/malformed/targets.ts';
 import { makeSource } from '../support/api-records.ts';
 import { auditRecordsOf } from '../support/audit-log.ts';
@@ -10,6 +11,7 @@ import { makeTenantRecords, type TenantRecords } from '../support/tenant-records
 import { OF_PATH, operations } from '../support/tenant-requests.ts';
 import { wholeDatabase } from '../support/whole-database.ts';
 
+const SIGN_IN = '/api/auth/sign-in';
 // They only compute.
 const TRIES = /\/(?:test|validate)$/;
 const changes = operations().filter(
@@ -23,6 +25,8 @@ describe('The audit log', () => {
   let own: TenantRecords;
   /** What no route uses, so that it can be deleted. */
   const unused: Record<string, string> = {};
+  /** Of a sign-in link: still good when it could not be exchanged. */
+  let code: string;
   before(async () => {
     // Without a worker, so that no row changes by itself.
     testInstance = await startHookyard();
@@ -42,11 +46,13 @@ describe('The audit log', () => {
     await organization.api.patch(source, { verificationConfig, ingestToken: 'optional' });
     const signingSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
     await organization.api.patch(`/api/destinations/${own.destination[0]}`, { signingSecret });
+    code = await makeConsoleCode(testInstance.pool, organization.id, 'a start');
   });
   after(() => testInstance?.close());
 
   /** Requests of an operation that are right; what they change is what the operation is for. */
   function rightRequest({ method, path }: (typeof changes)[number]) {
+    if (path === SIGN_IN) return { path, body: { code } };
     const [word = ''] = Object.keys(OF_PATH).filter((name) => path.includes(`/${name}/{id}`));
     const id = (method === 'DELETE' && unused[word]) || own[OF_PATH[word] ?? 'source'].at(0) || '';
     const endpoint = path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -133,7 +139,8 @@ describe('The audit log', () => {
         const [record] = records;
         expect(record, found).to.include({
           organization_id: organization.id,
-          actor: 'key',
+          // Without a key: the link is the operator's.
+          actor: path === SIGN_IN ? 'operator' : 'key',
           address: '127.0.0.1',
           user_agent: 'auditor/1',
           outcome: answer.status < 400 ? 'done' : 'refused',

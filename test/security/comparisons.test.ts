@@ -1,4 +1,4 @@
-// Secrets are compared in constant time, all of them in two places, both of which compare digests of equal length. Measured times
+// Secrets are compared in constant time, all of them in a few places, which compare digests of equal length. Measured times
 // would prove nothing on a busy machine, so this reads the code.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ const NONE: { file: string; text: string; why: string }[] = [
 ];
 
 describe('comparisons of secrets', () => {
-  it('are made by timingSafeEqual, for API keys, for that of the operator and for signatures', () => {
+  it('are made by timingSafeEqual, for API keys, for that of the operator, for signatures and for sign-in links', () => {
     const found = lines
       .filter(({ text }) => /timingSafeEqual\(/.test(text))
       .map(({ file, text }) => `${file}: ${text}`);
@@ -63,6 +63,7 @@ describe('comparisons of secrets', () => {
       'api/auth.ts: return key && timingSafeEqual(key.tokenHash, hash) ? key : null;',
       'api/operator-key.ts: if (!timingSafeEqual(hashOf(given), hashOf(expected)))',
       'core/signatures/scheme.ts: return bytes.length === expected.length && timingSafeEqual(bytes, expected);',
+      'db/management/console-codes.ts: return rows[0] && timingSafeEqual(rows[0].codeHash, hash) ? rows[0].ownerId : null;',
     ]);
   });
 

@@ -1,7 +1,8 @@
 // Organizations never see each other: every operation of the description, asked for with another organization's ids in its path,
 // its query and its body. The other's rows stay as they are, and nothing of it is in any answer.
 import { expect } from 'chai';
-import type { Answer } from '../support/api-client.ts';
+import { makeConsoleCode } from '../../db/management/console-codes.ts';
+import { type Answer, createClient } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { makeTenantRecords, type TenantRecords } from '../support/tenant-records.ts';
@@ -133,6 +134,20 @@ describe('Tenant separation', () => {
       else expect(answer.status, found).to.be.oneOf([200, 201]);
       if (answer.body.errors) expect(answer.body.errors, found).to.be.empty;
     }
+    expect(await theirRows()).to.deep.equal(untouched);
+    expect(await crossings()).to.deep.equal([]);
+  });
+
+  it('a sign-in link gives a key of the organization it was made for, whoever follows it', async () => {
+    const code = await makeConsoleCode(testInstance.pool, mine.id, 'a start');
+    // With the other's key, which says nothing here.
+    const { status, body } = await theirs.api.request('POST', '/api/auth/sign-in', { code });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    const client = createClient(testInstance.api.url, String(body.token));
+    const me = await client.get<{ organization: { id: string } }>('/api/auth/me');
+    expect(me.organization.id).to.equal(mine.id);
+    const { body: refusal, status: found } = await client.request('GET', `/api/destinations/${other.destination[0]}`);
+    expect([found, refusal.code]).to.deep.equal([404, 'RESOURCE_NOT_FOUND']);
     expect(await theirRows()).to.deep.equal(untouched);
     expect(await crossings()).to.deep.equal([]);
   });

@@ -1,6 +1,7 @@
 // A full run with a marked secret wherever one can be: what succeeds, what fails in every way, tests, export, import, replay, refusals
 // and the command line. What it leaves is searched by test/security/secrets.test.ts.
 import { createHmac, randomUUID } from 'node:crypto';
+import { makeConsoleCode } from '../../db/management/console-codes.ts';
 import { commandLine } from './cli.ts';
 import { newId } from '../../core/ids.ts';
 import { keepHouse } from './housekeeping.ts';
@@ -345,6 +346,10 @@ export class SecretRun {
       const { body: created } = await client.request('POST', '/api/api-keys', { name: 'Shown once' }, options);
       this.createdTokens.push(String(created.token));
     }
+    const code = await makeConsoleCode(this.testInstance.pool, this.testInstance.organizationId, 'a start');
+    const { body: signedIn } = await client.request('POST', '/api/auth/sign-in', { code });
+    this.createdTokens.push(String(signedIn.token), code);
+    expectStatus(await client.request('POST', '/api/auth/sign-in', { code }), 401);
     await client.list('/api/api-keys');
     await client.get('/api/auth/me');
   }

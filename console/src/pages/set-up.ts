@@ -29,6 +29,20 @@ export const setUpPages: PageRow[] = [
     scope: 'sources:write',
   },
   {
+    path: '/destinations',
+    title: 'Destinations',
+    load: async () => (await import('./destinations/Destinations.tsx')).Destinations,
+    menu: 'Set up',
+    scope: 'destinations:read',
+  },
+  {
+    path: '/destinations/$id',
+    title: 'Destination',
+    load: async () => (await import('./destinations/Destination.tsx')).DestinationPage,
+    scope: 'destinations:read',
+    idOf: 'dst',
+  },
+  {
     path: '/routes',
     title: 'Routes',
     load: async () => (await import('./routes/Routes.tsx')).Routes,

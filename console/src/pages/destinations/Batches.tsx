@@ -21,7 +21,12 @@ const columns: Column<Batch>[] = [
     cell: (batch) => <Status of={batch.status === 'open' ? 'collecting' : batch.status} />,
     csv: (batch) => batch.status,
   },
-  { title: 'Events', cell: (batch) => batch.count === null ? '-' : countText(batch.count), csv: (batch) => batch.count, numeric: true },
+  {
+    title: 'Events',
+    cell: (batch) => (batch.count === null ? '-' : countText(batch.count)),
+    csv: (batch) => batch.count,
+    numeric: true,
+  },
   {
     title: 'Size',
     cell: (batch) => (batch.bytes === null ? '-' : sizeText(batch.bytes)),

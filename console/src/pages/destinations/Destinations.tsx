@@ -1,5 +1,5 @@
 // Destinations: where deliveries go, and how well they are taken there.
-import { Button, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { DestinationSummary } from 'hookyard/client';
 import { useState } from 'react';
@@ -78,16 +78,7 @@ export function Destinations() {
   return (
     <Page
       title="Destinations"
-      actions={
-        <>
-          {mayWrite && (
-            <Button size="xs" onClick={() => void navigate({ to: '/destinations/new' })}>
-              New destination
-            </Button>
-          )}
-          <CopyMenu call={{ name: 'listDestinations', input }} columns={columns} rows={answer.data?.data ?? []} />
-        </>
-      }
+      actions={<CopyMenu call={{ name: 'listDestinations', input }} columns={columns} rows={answer.data?.data ?? []} />}
     >
       <Group align="end" gap="xs" mb="sm">
         <TextFilter name="search" label="Name or address" />
@@ -125,7 +116,9 @@ export function Destinations() {
         selection={mayWrite ? { ids, set: setIds } : undefined}
         onOpen={(one) => void navigate({ to: `/destinations/${one.id}` })}
         onPage={(page) => set({ page: String(page) })}
-        empty={search.search || search.enabled ? 'None matches.' : 'There is no destination: deliveries have nowhere to go.'}
+        empty={
+          search.search || search.enabled ? 'None matches.' : 'There is no destination: deliveries have nowhere to go.'
+        }
       />
     </Page>
   );

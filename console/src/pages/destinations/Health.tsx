@@ -27,22 +27,25 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
             <Group gap="md">
               <Status of={health.status} />
               <Text>
-                {countText(health.successfulDeliveries)} of {countText(health.totalDeliveries)} deliveries succeeded lately
+                {countText(health.successfulDeliveries)} of {countText(health.totalDeliveries)} deliveries succeeded
+                lately
                 {health.totalDeliveries > 0 && ` (${health.successRate} %)`}
               </Text>
             </Group>
             <Facts
-              of={[
-                ['p50', durationText(health.p50Latency)],
-                ['p95', durationText(health.p95Latency)],
-                ['p99', durationText(health.p99Latency)],
+              of={
                 [
-                  'Attempts that may run at a time now',
-                  health.concurrencyLimit === null ? 'none was made lately' : countText(health.concurrencyLimit),
-                ],
-                ['Last success', <Time key="success" at={health.lastSuccessAt} />],
-                ['Last failure', <Time key="failure" at={health.lastFailureAt} />],
-              ].filter(([name]) => !isWarehouse || String(name).startsWith('Last')) as [string, React.ReactNode][]}
+                  ['p50', durationText(health.p50Latency)],
+                  ['p95', durationText(health.p95Latency)],
+                  ['p99', durationText(health.p99Latency)],
+                  [
+                    'Attempts that may run at a time now',
+                    health.concurrencyLimit === null ? 'none was made lately' : countText(health.concurrencyLimit),
+                  ],
+                  ['Last success', <Time key="success" at={health.lastSuccessAt} />],
+                  ['Last failure', <Time key="failure" at={health.lastFailureAt} />],
+                ].filter(([name]) => !isWarehouse || String(name).startsWith('Last')) as [string, React.ReactNode][]
+              }
             />
           </>
         )}
@@ -51,7 +54,12 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
         <Group gap="md" aria-label="What waits for it" role="group">
           {(Object.keys(WAITING) as (keyof typeof WAITING)[]).map((status) => (
             <Link key={status} to="/deliveries" search={{ destinationId: id, status, range: 'all' } as never}>
-              <Count list="listDeliveries" input={{ destinationId: id, status }} one={WAITING[status]} many={WAITING[status]} />
+              <Count
+                list="listDeliveries"
+                input={{ destinationId: id, status }}
+                one={WAITING[status]}
+                many={WAITING[status]}
+              />
             </Link>
           ))}
         </Group>
@@ -65,7 +73,11 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
 function Codes({ id }: { id: string }) {
   // Whole hours, so that the question stays the same for one.
   const from = new Date(Math.ceil((Date.now() + 60_000 - DAY_MS) / (HOUR_S * 1000)) * HOUR_S * 1000).toISOString();
-  const answer = useAsk('getMetrics', { metric: 'attempts', destinationId: id, from, step: HOUR_S }, { every: AGAIN_MS });
+  const answer = useAsk(
+    'getMetrics',
+    { metric: 'attempts', destinationId: id, from, step: HOUR_S },
+    { every: AGAIN_MS },
+  );
   return (
     <Loaded answer={answer}>
       {(metrics) => {

@@ -16,8 +16,7 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
   const test = useAct('testDestination');
   const parsed = jsonOrNothing(text);
   const isObject = typeof parsed?.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value);
-  const send = () =>
-    test.mutate({ id, ...(isOwn && { body: { payload: parsed?.value as Record<string, unknown> } }) });
+  const send = () => test.mutate({ id, ...(isOwn && { body: { payload: parsed?.value as Record<string, unknown> } }) });
   return (
     <section aria-label="Test">
       <h2>Test</h2>

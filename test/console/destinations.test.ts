@@ -1,0 +1,163 @@
+// Destinations: how well they take deliveries, a test, a new secret, the files of a warehouse.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import {
+  consoleWorld,
+  copied,
+  expectAccessible,
+  expectUsable,
+  JOURNEY_MS,
+  keyWith,
+  onPage,
+  requireChromium,
+  seen,
+} from '../support/console.ts';
+import { until } from '../support/until.ts';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+describe('destinations in the console', () => {
+  before(async function () {
+    await requireChromium(this);
+  });
+
+  it('are found by name, and lead to their page', async () => {
+    const { records, receiver } = await consoleWorld();
+    const { url } = receiver.endpoint(200);
+    const found = await records.destination(url, { name: 'Kiln <b>one</b>' });
+    await records.destination(url, { name: 'Oven two' });
+    await onPage('/destinations', async (page) => {
+      await page.getByRole('link', { name: 'Oven two' }).waitFor();
+      await page.getByLabel('Name or address').fill('Kiln');
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'Oven two' }).waitFor({ state: 'detached' });
+      expect(await copied(page, 'These rows as CSV'))
+        .to.include('Kiln <b>one</b>')
+        .and.not.include('Oven two');
+      await expectUsable(page);
+      await page.getByRole('link', { name: 'Kiln <b>one</b>' }).click();
+      await page.getByRole('heading', { name: 'Destination Kiln <b>one</b>', level: 1 }).waitFor();
+      expect(page.url()).to.include(found.id);
+    });
+  });
+
+  it('show how well they take deliveries, and what they answered', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const { destination } = await records.deliver(receiver.endpoint({ status: 418 }).url, '{"n":1}', 'failed');
+    await until('the failure to be in its health', async () => {
+      const health = await hookyard.client.get<{ totalDeliveries: number }>(
+        `/api/destinations/${destination.id}/health`,
+      );
+      return health.totalDeliveries === 1;
+    });
+    await onPage(`/destinations/${destination.id}`, async (page) => {
+      const health = page.getByRole('region', { name: 'Health' });
+      await health.getByText('0 of 1 deliveries succeeded lately (0 %)').waitFor();
+      await health.getByText('418: 1').waitFor();
+      await expectUsable(page);
+      await page.getByRole('link', { name: 'Its deliveries' }).click();
+      await seen(page, '1 to 1 of 1');
+    });
+  });
+
+  it('are tested with a payload of their own', async () => {
+    const { records, receiver } = await consoleWorld();
+    const endpoint = receiver.endpoint({ status: 200, body: 'thank <i>you</i>' });
+    const { id } = await records.destination(endpoint.url);
+    await onPage(`/destinations/${id}`, async (page) => {
+      const test = page.getByRole('region', { name: 'Test' });
+      await test.getByRole('button', { name: 'with a payload of your own' }).click();
+      const editor = test.getByRole('textbox', { name: 'Payload of the test' });
+      await editor.fill('{"kind": 1');
+      await seen(page, 'It must be a JSON object.');
+      expect(await test.getByRole('button', { name: 'Send a test webhook' }).isDisabled()).to.equal(true);
+      await editor.fill('{"kind": "kiln"}');
+      await test.getByRole('button', { name: 'Send a test webhook' }).click();
+      await test.getByText('It works').waitFor();
+      await test.getByText('thank <i>you</i>').waitFor();
+      await expectUsable(page);
+    });
+    expect(endpoint.requests.map(({ body }) => body.toString())).to.have.lengthOf(1);
+    expect(endpoint.requests[0]?.body.toString()).to.include('kiln');
+  });
+
+  it('get a new signing secret, which is shown while it is made and never again', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const { id } = await records.destination(receiver.endpoint(200).url, { signingSecret: SECRET });
+    let secret = '';
+    await onPage(`/destinations/${id}`, async (page) => {
+      await page.getByRole('button', { name: 'Rotate the signing secret' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Make one' }).click();
+      secret = await dialog.getByLabel('New secret').inputValue();
+      await expectAccessible(page);
+      await dialog.getByRole('button', { name: 'Rotate it' }).click();
+      await seen(page, 'The signing secret is rotated');
+      await seen(page, 'The secret before is used too until');
+      expect(await page.content()).to.not.include(secret);
+    });
+    expect(secret).to.match(/^whsec_.{40,}$/);
+    const stored = await hookyard.client.get<{ signingSecret: string }>(`/api/destinations/${id}`);
+    expect(stored.signingSecret.slice(-4)).to.equal(secret.slice(-4));
+  });
+
+  it('have no button for a key that may only look', async () => {
+    const { records, receiver } = await consoleWorld();
+    const { id } = await records.destination(receiver.endpoint(200).url, { signingSecret: SECRET });
+    const token = await keyWith('destinations:read');
+    const work = async (page: Page) => {
+      await page.getByRole('region', { name: 'Health' }).waitFor();
+      await seen(page, 'Deliveries are signed');
+      const buttons = page.getByRole('button', { name: /Rotate|Disable|Delete|Send a test/ });
+      expect(await buttons.count()).to.equal(0);
+    };
+    await onPage(`/destinations/${id}`, work, { token });
+  });
+
+  it('are disabled and deleted when somebody has agreed', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const { destination } = await records.pipe(receiver.endpoint(200).url);
+    await onPage(
+      `/destinations/${destination.id}`,
+      async (page) => {
+        await page.getByRole('button', { name: 'Disable', exact: true }).click();
+        await page.getByRole('button', { name: 'Disable it' }).click();
+        await seen(page, 'This destination is disabled');
+        await page.getByRole('button', { name: 'Delete', exact: true }).click();
+        await page.getByRole('dialog').getByText('1 route').waitFor();
+        await page.getByRole('button', { name: 'Delete it' }).click();
+        await page.getByRole('heading', { name: 'Destinations', level: 1 }).waitFor();
+      },
+      // The page of what is gone may ask once more.
+      { expected: /Failed to load resource.* 404/ },
+    );
+    const { status } = await hookyard.client.request('GET', `/api/destinations/${destination.id}`);
+    expect(status).to.equal(404);
+  });
+
+  it('that are warehouses show their files, those that cannot be written too', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    // A store that refuses everything.
+    const { url } = receiver.endpoint({ status: 403, body: '<Error><Code>AccessDenied</Code></Error>' });
+    const config = {
+      ...{ bucket: 'kilns', region: 'eu-west-1', endpoint: new URL(url).origin, forcePathStyle: true },
+      ...{ accessKeyId: 'kiln', secretAccessKey: 'keyOfTheKiln0123456789', batchWindowSeconds: 1 },
+    };
+    const destination = await hookyard.client.create<{ id: string }>('/api/destinations', {
+      ...{ name: 'Kiln lake', type: 's3', config },
+      fieldMapping: [{ source: '$.payload.n', target: 'n', type: 'number' }],
+    });
+    const source = await records.source();
+    await records.route(source.id, [destination.id]);
+    await records.accepted(source, '{"n":1}');
+    await onPage(`/destinations/${destination.id}`, async (page) => {
+      const files = page.getByRole('region', { name: 'Files' }).first();
+      await files.getByRole('cell', { name: '1', exact: true }).first().waitFor();
+      await page.getByRole('region', { name: 'Columns of its files' }).getByText('$.payload.n').waitFor();
+      await page.getByRole('button', { name: 'Write a test file' }).click();
+      await seen(page, 'It does not work');
+      expect(await page.content()).to.not.include('keyOfTheKiln0123456789');
+      await expectUsable(page);
+    });
+  });
+}).timeout(JOURNEY_MS);
