@@ -84,8 +84,8 @@ function answerOf(ctx: Context, error: ApiError): KeptAnswer {
 }
 
 function keptHeaders(ctx: Context): Record<string, string> {
-  const ignored = ctx.response.get(IGNORED_HEADER);
-  return ignored === '' ? {} : { [IGNORED_HEADER]: ignored };
+  const names = [IGNORED_HEADER, 'ETag'].filter((name) => ctx.response.get(name) !== '');
+  return Object.fromEntries(names.map((name) => [name, ctx.response.get(name)]));
 }
 
 function bodyText(body: unknown): string | null {

@@ -37,6 +37,8 @@ export interface Described {
   query?: z.ZodObject;
   body?: RequestBody;
   answer: Answer;
+  /** Whether it is about one record that has a version: answers carry its `ETag`, changes take `If-Match` (preconditions.ts). */
+  versioned?: true;
   /** Whether it takes a body of any type. */
   takesAnything?: true;
   /** Its own errors; the shared ones are added. */

@@ -10,6 +10,10 @@ export interface CallOptions {
   timeoutMs?: number;
   /** Of a POST: instead of one made here, to repeat it across processes; 1 to 255 visible ASCII characters. */
   idempotencyKey?: string;
+  /** Of a change: only if the record is at this version, an `ETag` from `onETag`; otherwise it is refused with PRECONDITION_FAILED. */
+  ifMatch?: string;
+  /** Called with the `ETag` of an answer that shows one record: its version. */
+  onETag?: (etag: string) => void;
 }
 
 /** An answer that is no JSON, as it came. */
@@ -101,6 +105,7 @@ async function sendOnce(
         ...(settings.apiKey && { Authorization: `Bearer ${settings.apiKey}` }),
         ...(settings.userAgent && { 'User-Agent': settings.userAgent }),
         ...(call.body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(options.ifMatch !== undefined && { 'If-Match': options.ifMatch }),
         ...(idempotencyKey !== null && { 'Idempotency-Key': idempotencyKey }),
       },
       ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
@@ -112,7 +117,10 @@ async function sendOnce(
   const ignored = readIgnored(`${call.method} ${path}`, response.headers.get('x-ignored'));
   // Outside of `guarded`: what the caller's function throws is the caller's.
   if (ignored) settings.onIgnored?.(ignored);
-  return guarded(() => readAnswer(settings, response, what, idempotencyKey));
+  const answer = await guarded(() => readAnswer(settings, response, what, idempotencyKey));
+  const etag = response.headers.get('etag');
+  if (etag !== null) options.onETag?.(etag);
+  return answer;
 
   async function guarded<T>(work: () => Promise<T>): Promise<T> {
     try {

@@ -14,6 +14,7 @@ const DESCRIPTIONS: Record<number, string> = {
   408: 'The body did not arrive in time.',
   409: 'It is in conflict with what there is.',
   410: 'The payload was removed by the retention policy.',
+  412: 'The record is at another version than `If-Match` names; nothing was changed.',
   413: 'The body is too large.',
   415: 'The body is not sent as plain `application/json`.',
   422: 'The `Idempotency-Key` was used with another body in the last 24 hours.',
@@ -102,6 +103,7 @@ const SHARED_NAMES: Record<string, string> = {
   '404 RESOURCE_NOT_FOUND': 'NotFound',
   '408 REQUEST_TIMEOUT': 'RequestTimeout',
   '410 PAYLOAD_EXPIRED': 'PayloadExpired',
+  '412 PRECONDITION_FAILED': 'PreconditionFailed',
   '413 PAYLOAD_TOO_LARGE': 'PayloadTooLarge',
   '415 UNSUPPORTED_MEDIA_TYPE': 'UnsupportedMediaType',
   '429 LIMIT_EXCEEDED': 'LimitExceeded',
@@ -135,8 +137,13 @@ export function isRepeatable({ method, family = 'management' }: Pick<Described, 
   return method === 'post' && family === 'management';
 }
 
+/** Whether an operation takes `If-Match` (../preconditions.ts). */
+export function isConditional({ method, versioned }: Pick<Described, 'method' | 'versioned'>): boolean {
+  return versioned === true && (method === 'patch' || method === 'delete');
+}
+
 /** The errors of an operation of the management API: its own, and those that follow from its input. */
-export function managementErrors({ method, path, query, body, errors = {} }: Described): ErrorCodes {
+export function managementErrors({ method, path, query, body, versioned, errors = {} }: Described): ErrorCodes {
   const merged: ErrorCodes = {
     401: ['UNAUTHORIZED'],
     403: ['FORBIDDEN'],
@@ -163,6 +170,7 @@ export function managementErrors({ method, path, query, body, errors = {} }: Des
     add(415, 'UNSUPPORTED_MEDIA_TYPE');
     add(422, 'IDEMPOTENCY_KEY_REUSED');
   }
+  if (isConditional({ method, versioned })) add(412, 'PRECONDITION_FAILED');
   if (path.includes('{')) add(404, 'RESOURCE_NOT_FOUND');
   for (const [status, codes] of Object.entries(errors)) if (codes) add(Number(status), ...codes);
   return merged;

@@ -1,16 +1,28 @@
 // An operation (../operation.ts) in the form of the library that writes the description.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import { type Answer, type Described, scopeOf } from '../operation.ts';
-import { errorResponses, isRepeatable, managementErrors } from './errors.ts';
-import { idempotencyKey, idempotentReplayed, ignoredNames, pathParameter, requestId } from './parameters.ts';
+import { type Described, scopeOf } from '../operation.ts';
+import { errorResponses, isConditional, isRepeatable, managementErrors } from './errors.ts';
+import {
+  entityTag,
+  idempotencyKey,
+  idempotentReplayed,
+  ifMatch,
+  ignoredNames,
+  pathParameter,
+  requestId,
+} from './parameters.ts';
 
 export function toOperationObject(operation: Described): ZodOpenApiOperationObject {
   const { family = 'management', query, body, answer } = operation;
   const pathParameters = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
     pathParameter(name, operation.idOf ?? []),
   );
-  const parameters = [...pathParameters, ...(isRepeatable(operation) ? [idempotencyKey] : [])];
+  const parameters = [
+    ...pathParameters,
+    ...(isRepeatable(operation) ? [idempotencyKey] : []),
+    ...(isConditional(operation) ? [ifMatch] : []),
+  ];
   const errors = family === 'management' ? managementErrors(operation) : (operation.errors ?? {});
   return {
     operationId: operation.operationId,
@@ -33,7 +45,7 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
     }),
     ...(operation.takesAnything && { requestBody: anything }),
     responses: {
-      [`${answer.status}`]: toResponse(answer, family, isRepeatable(operation)),
+      [`${answer.status}`]: toResponse(operation, family, isRepeatable(operation)),
       ...(answer.mayBeKnown && { '304': notModified }),
       ...errorResponses(errors),
     },
@@ -63,7 +75,7 @@ const anything: ZodOpenApiOperationObject['requestBody'] = {
 };
 
 function toResponse(
-  { description, schema, content, headers, leadsTo }: Answer,
+  { answer: { status, description, schema, content, headers, leadsTo }, versioned }: Described,
   family: Described['family'],
   repeatable: boolean,
 ): ZodOpenApiResponseObject {
@@ -73,6 +85,7 @@ function toResponse(
       'X-Request-Id': requestId,
       ...(family === 'management' && { 'X-Ignored': ignoredNames }),
       ...(repeatable && { 'Idempotent-Replayed': idempotentReplayed }),
+      ...(versioned && status !== 204 && { ETag: entityTag }),
       ...headers,
     }),
     ...(schema && { content: { 'application/json': { schema } } }),

@@ -38,6 +38,23 @@ export const ignoredNames = z
     header: { id: 'Ignored' },
   });
 
+/** Of the record that an answer shows. */
+export const entityTag = text(
+  '"3"',
+  'The version of the record, for `If-Match`. Changes of its members raise it; figures and states that the service keeps do not.',
+).meta({ header: { id: 'ETag' } });
+/** Makes a change conditional. */
+export const ifMatch = z
+  .string()
+  .optional()
+  .meta({
+    description:
+      'An `ETag` of this record, or several separated by commas. When the record is at another version nothing is changed, and ' +
+      'the answer is 412. Without it the change is made in any case.',
+    examples: ['"3"'],
+    param: { in: 'header', name: 'If-Match', id: 'IfMatch' },
+  });
+
 const orgId = text(exampleId('org'), 'The organization of the key; `GET /api/auth/me` tells it.').meta({
   param: { in: 'path', name: 'orgId', id: 'OrganizationId' },
 });

@@ -33,6 +33,7 @@ import { latency, listOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
+import { requireWanted, tell } from '../preconditions.ts';
 import { requireId, stillValid } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { sealConfig, shownConfig } from './alert-channel-config.ts';
@@ -88,6 +89,7 @@ export const alertChannelOperations: Operation[] = [
     method: 'post',
     path: base,
     operationId: 'createAlertChannel',
+    versioned: true,
     run: create,
     summary: 'Create an alert channel',
     body: {
@@ -123,6 +125,7 @@ export const alertChannelOperations: Operation[] = [
     method: 'get',
     path: `${base}/{id}`,
     operationId: 'getAlertChannel',
+    versioned: true,
     run: get,
     summary: 'Get an alert channel',
     answer: { status: 200, description: 'The channel, its secret masked.', schema: alertChannelAnswer },
@@ -132,6 +135,7 @@ export const alertChannelOperations: Operation[] = [
     method: 'patch',
     path: `${base}/{id}`,
     operationId: 'updateAlertChannel',
+    versioned: true,
     run: update,
     summary: 'Update an alert channel',
     description:
@@ -148,6 +152,7 @@ export const alertChannelOperations: Operation[] = [
     method: 'delete',
     path: `${base}/{id}`,
     operationId: 'deleteAlertChannel',
+    versioned: true,
     run: remove,
     summary: 'Delete an alert channel',
     description: 'Messages on their way are not sent any more. Incidents that it opened elsewhere stay open.',
@@ -168,6 +173,7 @@ export const alertChannelOperations: Operation[] = [
     method: 'post',
     path: `${base}/{id}/rotate-secret`,
     operationId: 'rotateAlertChannelSecret',
+    versioned: true,
     run: rotate,
     summary: 'Rotate the secret of a signed webhook',
     description: 'Messages carry two signatures, of the new secret and of the one before, until the overlap ends.',
@@ -206,11 +212,11 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
     return em.create(AlertChannel, record);
   });
   ctx.status = 201;
-  [ctx.body] = await showAll(ctx, deps, [channel]);
+  await answer(ctx, deps, channel);
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  [ctx.body] = await showAll(ctx, deps, [await find(entityManager(ctx, deps), ctx)]);
+  await answer(ctx, deps, await find(entityManager(ctx, deps), ctx));
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -223,12 +229,13 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   await requireRecipients(deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');
   const channel = await entityManager(ctx, deps).transactional(async (em) => {
     const stored = await find(em, ctx, 'lock');
+    requireWanted(ctx, 'alert channel', stored);
     const changed = config && changedConfig(deps, stored, config);
     if (changed) await noteOver(em, stored);
     em.assign(stored, { ...patch, ...changed }, { mergeObjectProperties: false });
     return stored;
   });
-  [ctx.body] = await showAll(ctx, deps, [channel]);
+  await answer(ctx, deps, channel);
 }
 
 /** What a new config changes: it may work, and what is set by an update counts alone and at once. */
@@ -248,9 +255,10 @@ function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string,
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   await entityManager(ctx, deps).transactional(async (em) => {
-    const channel = await find(em, ctx, 'lock');
-    await noteOver(em, channel);
-    em.remove(channel);
+    const stored = await find(em, ctx, 'lock');
+    requireWanted(ctx, 'alert channel', stored);
+    await noteOver(em, stored);
+    em.remove(stored);
   });
   ctx.status = 204;
 }
@@ -293,7 +301,7 @@ async function rotate(ctx: Context, deps: ApiDeps): Promise<void> {
     });
     return stored;
   });
-  [ctx.body] = await showAll(ctx, deps, [channel]);
+  await answer(ctx, deps, channel);
 }
 
 /** @throws ApiError 404 */
@@ -322,6 +330,11 @@ async function requireValid(ctx: Context, { pool }: ApiDeps, rules: Rules): Prom
     const existing = await existingIds(pool, table, organizationId(ctx), ids);
     if (ids.some((id) => !existing.has(id))) throw invalid(member, `must be ids of ${table} of this organization`);
   }
+}
+
+async function answer(ctx: Context, deps: ApiDeps, channel: AlertChannel): Promise<void> {
+  tell(ctx, channel);
+  [ctx.body] = await showAll(ctx, deps, [channel]);
 }
 
 async function showAll(ctx: Context, deps: ApiDeps, channels: AlertChannel[]): Promise<object[]> {

@@ -75,7 +75,11 @@ async function removeDestinations(ctx: Context, deps: ApiDeps): Promise<void> {
     deps.pool,
     organizationId(ctx),
     wellFormed(body.ids, 'dst', 'dst_wh'),
-    (removed) => noteRecords(ctx, removed),
+    (removed) =>
+      noteRecords(
+        ctx,
+        removed.map(({ id }) => id),
+      ),
   );
   deps.signals.cancelAll(cancelled);
   ctx.body = { success: true, deleted: deleted.length };

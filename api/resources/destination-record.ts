@@ -19,6 +19,7 @@ import { type DestinationInput, destinationDefaults } from '../members/destinati
 import { count, latency, percent, timestamp } from '../members/values.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
+import { requireWanted } from '../preconditions.ts';
 import { type DestinationIds, findDestination, httpDestinations, isoTime, requireId } from '../records.ts';
 import { check, parseQuery } from '../validation.ts';
 import { summarizeDestination } from './destination-view.ts';
@@ -123,6 +124,7 @@ export async function updateDestination(
   return updateWithSlug(slugRules, slug, () =>
     entityManager(ctx, deps).transactional(async (em) => {
       const stored = await findDestination(em, param(ctx, 'id'), ids, 'lock');
+      requireWanted(ctx, 'destination', stored);
       em.assign(stored, change(stored));
       await refuseOwnUrl(em, deps, stored);
       return stored;
@@ -156,7 +158,9 @@ export function changedDestination(deps: ApiDeps, stored: Destination, patch: Pa
 export async function removeDestination(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
   const id = param(ctx, 'id');
   requireId('destination', ids, id);
-  const { deleted, cancelled } = await deleteDestinations(deps.pool, organizationId(ctx), [id]);
+  const { deleted, cancelled } = await deleteDestinations(deps.pool, organizationId(ctx), [id], ([removed]) => {
+    if (removed) requireWanted(ctx, 'destination', removed);
+  });
   if (deleted.length === 0) throw notFound('destination', id);
   deps.signals.cancelAll(cancelled);
   ctx.status = 204;

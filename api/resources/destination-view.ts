@@ -3,17 +3,19 @@
 import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
 import type { Destination } from '../../db/entities.ts';
 import { type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
-import type { ApiDeps } from '../context.ts';
+import type { ApiDeps, Context } from '../context.ts';
 import { destinationMembers, summaryMembers } from '../members/destinations.ts';
 import { toAnswer } from '../members/table.ts';
 import { warehouseMembers, warehouseSummaryMembers } from '../members/warehouses.ts';
+import { tell } from '../preconditions.ts';
 import { stillValid } from '../records.ts';
 import { openAuthConfig, openSigningSecret } from './destination-record.ts';
 import { isWarehouse, showWarehouse } from './destination-warehouse.ts';
 
-/** All members, secrets masked. */
-export async function showDestination(deps: ApiDeps, destination: Destination) {
+/** All members, secrets masked, for answers with one destination, which carry its `ETag`. */
+export async function showDestination(ctx: Context, deps: ApiDeps, destination: Destination) {
   const { id } = destination;
+  tell(ctx, destination);
   const totals = (await destinationTotals(deps.pool, [id], deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS)).get(id);
   const signingSecret = openSigningSecret(deps, destination);
   const others = {

@@ -126,6 +126,7 @@ export const destinationOperations: Operation[] = [
     method: 'post',
     path: base,
     operationId: 'createDestination',
+    versioned: true,
     run: create,
     summary: 'Create a destination',
     description: `Warehouses (${WAREHOUSE_TYPES.map((type) => `\`${type}\``).join(', ')}) need a Pro or Business plan.`,
@@ -166,6 +167,7 @@ export const destinationOperations: Operation[] = [
     method: 'get',
     path: `${base}/{id}`,
     operationId: 'getDestination',
+    versioned: true,
     run: get,
     summary: 'Get a destination',
     answer: { status: 200, description: 'The destination, secrets masked.', schema: destinationAnswer },
@@ -175,6 +177,7 @@ export const destinationOperations: Operation[] = [
     method: 'patch',
     path: `${base}/{id}`,
     operationId: 'updateDestination',
+    versioned: true,
     run: update,
     summary: 'Update a destination',
     description: 'Members that are not sent stay as they are; so does a secret that is sent back masked.',
@@ -190,6 +193,7 @@ export const destinationOperations: Operation[] = [
     method: 'delete',
     path: `${base}/{id}`,
     operationId: 'deleteDestination',
+    versioned: true,
     run: (ctx, deps) => removeDestination(ctx, deps, everyDestination),
     summary: 'Delete a destination',
     description: 'It is taken out of all routes; the history of its deliveries stays.',
@@ -221,7 +225,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { slug, record } = newRecord(ctx, deps, await readJson(ctx));
   const destination = await storeDestination(ctx, deps, slug, record);
   ctx.status = 201;
-  ctx.body = await showDestination(deps, destination);
+  ctx.body = await showDestination(ctx, deps, destination);
 }
 
 function newRecord(ctx: Context, deps: ApiDeps, body: unknown): { slug?: string; record: NewDestination } {
@@ -240,7 +244,7 @@ function newRecord(ctx: Context, deps: ApiDeps, body: unknown): { slug?: string;
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
-  ctx.body = await showDestination(deps, await findDestination(entityManager(ctx, deps), param(ctx, 'id')));
+  ctx.body = await showDestination(ctx, deps, await findDestination(entityManager(ctx, deps), param(ctx, 'id')));
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -260,7 +264,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     requireR2Keys(deps, callerOf(ctx).organization, { id: stored.id, type: stored.type, config: changed.config });
     return changed;
   };
-  ctx.body = await showDestination(deps, await updateDestination(ctx, deps, everyDestination, patch.slug, change));
+  ctx.body = await showDestination(ctx, deps, await updateDestination(ctx, deps, everyDestination, patch.slug, change));
 }
 
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {

@@ -15,6 +15,7 @@ import { listOf } from '../members/values.ts';
 import type { Operation, RequestBody, Tag } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { containsPattern, textParam } from '../query.ts';
+import { requireWanted, tell } from '../preconditions.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
 import { type RouteReference, requireUnused, routeCounts } from './route-references.ts';
@@ -91,6 +92,7 @@ export class NamedRecords<Own extends object> {
         method: 'post',
         path: base,
         operationId: `create${name}`,
+        versioned: true,
         summary: `Create ${what}`,
         body: create.body,
         run: create.run,
@@ -107,6 +109,7 @@ export class NamedRecords<Own extends object> {
         method: 'get',
         path: `${base}/{id}`,
         operationId: `get${name}`,
+        versioned: true,
         run: async (ctx, deps) => this.#answer(ctx, deps, await this.find(ctx, deps)),
         summary: `Get ${what}`,
         answer: { status: 200, description: `${is}.`, schema: answer },
@@ -116,6 +119,7 @@ export class NamedRecords<Own extends object> {
         method: 'patch',
         path: `${base}/{id}`,
         operationId: `update${name}`,
+        versioned: true,
         summary: `Update ${what}`,
         description: 'Members that are not sent stay as they are.',
         body: update.body,
@@ -128,6 +132,7 @@ export class NamedRecords<Own extends object> {
         method: 'delete',
         path: `${base}/{id}`,
         operationId: `delete${name}`,
+        versioned: true,
         run: (ctx, deps) => this.#remove(ctx, deps),
         summary: `Delete ${what}`,
         answer: { status: 204, description: 'It is deleted.' },
@@ -191,6 +196,7 @@ export class NamedRecords<Own extends object> {
     const record = await updateWithSlug(this.#kind, patch.slug, () =>
       entityManager(ctx, deps).transactional(async (em) => {
         const stored = await this.#findIn(em, param(ctx, 'id'), 'lock');
+        requireWanted(ctx, this.#kind.kind, stored);
         if (!still(stored)) return null;
         // A JSON member is replaced as a whole.
         em.assign<Named>(stored, field.sent(patch), { mergeObjectProperties: false });
@@ -202,6 +208,7 @@ export class NamedRecords<Own extends object> {
   }
 
   async #answer(ctx: Context, deps: ApiDeps, record: Named & Own): Promise<void> {
+    tell(ctx, record);
     [ctx.body] = await this.#showAll(entityManager(ctx, deps), [record]);
   }
 
@@ -215,6 +222,7 @@ export class NamedRecords<Own extends object> {
   async #remove(ctx: Context, deps: ApiDeps): Promise<void> {
     await entityManager(ctx, deps).transactional(async (em) => {
       const record = await this.#findIn(em, param(ctx, 'id'), 'lock');
+      requireWanted(ctx, this.#kind.kind, record);
       await requireUnused(em, this.#kind.usedAs, record);
       em.remove(record);
     });

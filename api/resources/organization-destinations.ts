@@ -55,6 +55,7 @@ export const organizationDestinationOperations: Operation[] = [
     method: 'post',
     path: base,
     operationId: 'createOrganizationDestination',
+    versioned: true,
     run: create,
     summary: 'Create an HTTP destination',
     body: {
@@ -74,6 +75,7 @@ export const organizationDestinationOperations: Operation[] = [
     method: 'get',
     path: `${base}/{id}`,
     operationId: 'getOrganizationDestination',
+    versioned: true,
     run: get,
     summary: 'Get an HTTP destination',
     answer: { status: 200, description: 'The destination.', schema: httpDestination },
@@ -83,6 +85,7 @@ export const organizationDestinationOperations: Operation[] = [
     method: 'patch',
     path: `${base}/{id}`,
     operationId: 'updateOrganizationDestination',
+    versioned: true,
     run: update,
     summary: 'Update an HTTP destination',
     description: 'Members that are not sent stay as they are.',
@@ -95,6 +98,7 @@ export const organizationDestinationOperations: Operation[] = [
     method: 'delete',
     path: `${base}/{id}`,
     operationId: 'deleteOrganizationDestination',
+    versioned: true,
     run: (ctx, deps) => removeDestination(ctx, deps, httpDestinations),
     summary: 'Delete an HTTP destination',
     description: 'It is taken out of all routes; the history of its deliveries stays.',
@@ -116,12 +120,12 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const record = newDestination(deps, organizationId(ctx), input);
   const destination = await storeDestination(ctx, deps, input.slug, record);
   ctx.status = 201;
-  ctx.body = await showDestination(deps, destination);
+  ctx.body = await showDestination(ctx, deps, destination);
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'), httpDestinations);
-  ctx.body = await showDestination(deps, destination);
+  ctx.body = await showDestination(ctx, deps, destination);
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -129,7 +133,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const patch = field.sent(members);
   const change = (stored: Destination) => changedDestination(deps, stored, patch);
   const destination = await updateDestination(ctx, deps, httpDestinations, patch.slug, change);
-  ctx.body = await showDestination(deps, destination);
+  ctx.body = await showDestination(ctx, deps, destination);
 }
 
 async function readMembers<Schema extends z.ZodType>(ctx: Context, schema: Schema): Promise<z.output<Schema>> {

@@ -12,6 +12,7 @@ import { circuitConfigAnswer, circuitConfigSchema } from '../members/routes.ts';
 import { count, latency, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { choiceParam } from '../query.ts';
+import { requireWanted, tell } from '../preconditions.ts';
 import { findRoute, isoTime } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 
@@ -85,6 +86,7 @@ export const routeCircuitOperations: Operation[] = [
     method: 'patch',
     path: `${base}/circuit-config`,
     operationId: 'configureCircuit',
+    versioned: true,
     run: configureCircuit,
     summary: "Change the settings of a route's circuit breaker",
     body: {
@@ -139,9 +141,11 @@ async function configureCircuit(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   const route = await entityManager(ctx, deps).transactional(async (em) => {
     const stored = await findRoute(em, id, 'lock');
+    requireWanted(ctx, 'route', stored);
     em.assign(stored, field.sent(patch));
     return stored;
   });
+  tell(ctx, route);
   ctx.body = {
     circuitCooldownSeconds: route.circuitCooldownSeconds,
     circuitFailureThreshold: route.circuitFailureThreshold,

@@ -10,7 +10,7 @@ import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts'
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
-import { ApiError, invalid, notFound } from '../errors.ts';
+import { ApiError, invalid } from '../errors.ts';
 import { requireRouteRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
 import {
@@ -25,6 +25,7 @@ import { toAnswer } from '../members/table.ts';
 import { exampleId, listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { requireWanted, tell } from '../preconditions.ts';
 import { booleanParam, choiceParam, textParam } from '../query.ts';
 import { findRoute, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
@@ -68,6 +69,7 @@ export const routeOperations: Operation[] = [
     method: 'post',
     path: base,
     operationId: 'createRoute',
+    versioned: true,
     run: create,
     summary: 'Create a route',
     body: {
@@ -94,6 +96,7 @@ export const routeOperations: Operation[] = [
     method: 'get',
     path: `${base}/{id}`,
     operationId: 'getRoute',
+    versioned: true,
     run: get,
     summary: 'Get a route',
     answer: { status: 200, description: 'The route.', schema: routeAnswer },
@@ -103,6 +106,7 @@ export const routeOperations: Operation[] = [
     method: 'patch',
     path: `${base}/{id}`,
     operationId: 'updateRoute',
+    versioned: true,
     run: update,
     summary: 'Update a route',
     description: 'Members that are not sent stay as they are. The source cannot be changed.',
@@ -119,6 +123,7 @@ export const routeOperations: Operation[] = [
     method: 'delete',
     path: `${base}/{id}`,
     operationId: 'deleteRoute',
+    versioned: true,
     run: remove,
     summary: 'Delete a route',
     description: 'Its source, destinations, filter, schema and transform stay.',
@@ -173,12 +178,12 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
     return created;
   });
   ctx.status = 201;
-  ctx.body = await showOne(em, deps, route);
+  await answer(ctx, em, deps, route);
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   const em = entityManager(ctx, deps);
-  ctx.body = await showOne(em, deps, await findRoute(em, param(ctx, 'id')));
+  await answer(ctx, em, deps, await findRoute(em, param(ctx, 'id')));
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -193,6 +198,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     }
     await lockSource(transaction, storedSourceId);
     const stored = await findRoute(transaction, id, 'lock');
+    requireWanted(ctx, 'route', stored);
     transaction.assign(stored, oneFilter(field.sent(patch)));
     await requireReferences(transaction, patch);
     const { destinationIds, failoverDestinationIds, allowOwnAddress } = patch;
@@ -202,14 +208,15 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     if (patch.destinationIds) await checkDuplicate(transaction, stored);
     return stored;
   });
-  ctx.body = await showOne(em, deps, route);
+  await answer(ctx, em, deps, route);
 }
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
-  requireId('route', 'rte', id);
-  const deleted = await entityManager(ctx, deps).transactional((em) => em.nativeDelete(Route, { id }));
-  if (deleted === 0) throw notFound('route', id);
+  await entityManager(ctx, deps).transactional(async (em) => {
+    requireWanted(ctx, 'route', await findRoute(em, id, 'lock'));
+    await em.nativeDelete(Route, { id });
+  });
   ctx.status = 204;
 }
 
@@ -259,9 +266,9 @@ async function checkDuplicate(em: EntityManager, route: Route): Promise<void> {
   }
 }
 
-async function showOne(em: EntityManager, deps: ApiDeps, route: Route) {
-  const [shown] = await showAll(em, deps, [route]);
-  return shown;
+async function answer(ctx: Context, em: EntityManager, deps: ApiDeps, route: Route): Promise<void> {
+  tell(ctx, route);
+  [ctx.body] = await showAll(em, deps, [route]);
 }
 
 /** Routes with their references, for a whole page at once. */

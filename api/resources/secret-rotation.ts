@@ -38,6 +38,7 @@ export const secretRotationOperations: Operation[] = [
     method: 'post',
     path: '/api/destinations/{id}/rotate-secret',
     operationId: 'rotateSigningSecret',
+    versioned: true,
     run: rotateOfDestination,
     summary: "Rotate a destination's signing secret",
     description: 'Deliveries carry two signatures, of the new secret and of the one before, until the overlap ends.',
@@ -53,6 +54,7 @@ export const secretRotationOperations: Operation[] = [
     method: 'post',
     path: '/api/organizations/{orgId}/sources/{id}/rotate-secret',
     operationId: 'rotateVerificationSecret',
+    versioned: true,
     run: rotateOfSource,
     summary: "Rotate a source's verification secret",
     description: 'Webhooks signed with either secret are taken until the overlap ends.',
@@ -87,7 +89,7 @@ async function rotateOfDestination(ctx: Context, deps: ApiDeps): Promise<void> {
     });
     return stored;
   });
-  ctx.body = await showDestination(deps, destination);
+  ctx.body = await showDestination(ctx, deps, destination);
 }
 
 async function rotateOfSource(ctx: Context, deps: ApiDeps): Promise<void> {

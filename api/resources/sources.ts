@@ -26,6 +26,7 @@ import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
+import { requireWanted, tell } from '../preconditions.ts';
 import { findSource, requireId, stillValid, violates } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { changedVerification, newVerification, requireGuarded, requireSignature } from './source-verification.ts';
@@ -56,6 +57,7 @@ export const sourceOperations: Operation[] = [
     method: 'post',
     path: base,
     operationId: 'createSource',
+    versioned: true,
     run: create,
     summary: 'Create a source',
     body: {
@@ -101,6 +103,7 @@ export const sourceOperations: Operation[] = [
     method: 'get',
     path: `${base}/{id}`,
     operationId: 'getSource',
+    versioned: true,
     run: get,
     summary: 'Get a source',
     answer: { status: 200, description: 'The source.', schema: sourceAnswer },
@@ -110,6 +113,7 @@ export const sourceOperations: Operation[] = [
     method: 'patch',
     path: `${base}/{id}`,
     operationId: 'updateSource',
+    versioned: true,
     run: update,
     summary: 'Update a source',
     description: 'Members that are not sent stay as they are. The slug cannot be changed.',
@@ -124,6 +128,7 @@ export const sourceOperations: Operation[] = [
     method: 'delete',
     path: `${base}/{id}`,
     operationId: 'deleteSource',
+    versioned: true,
     run: remove,
     summary: 'Delete a source',
     description: 'Also deletes its events and deliveries.',
@@ -190,6 +195,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const { verificationConfig: config, provider, slug, ...body } = await parseBody(ctx, updateSourceSchema);
   const source = await entityManager(ctx, deps).transactional(async (em) => {
     const stored = await findSource(em, id, 'lock');
+    requireWanted(ctx, 'source', stored);
     if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
     em.assign(stored, changedVerification(deps, stored, provider, config) ?? {});
     em.assign(stored, { ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) });
@@ -203,13 +209,17 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   requireId('source', 'src', id);
-  if (!(await deleteSource(deps.pool, organizationId(ctx), id))) throw notFound('source', id);
+  const deleted = await deleteSource(deps.pool, organizationId(ctx), id, (version) =>
+    requireWanted(ctx, 'source', { id, version }),
+  );
+  if (!deleted) throw notFound('source', id);
   ctx.status = 204;
 }
 
-/** As answers show it. */
+/** As answers with one source show it, which carry its `ETag`. */
 export async function showSource(ctx: Context, deps: ApiDeps, source: Source) {
   const { id } = source;
+  tell(ctx, source);
   const totals = await ingestTotals(deps.pool, [id]);
   const handshakes = await lastHandshakes(deps.pool, organizationId(ctx), [id]);
   return show(ctx, deps, source, totals.get(id), handshakes.get(id));

@@ -205,18 +205,31 @@ async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<voi
  * Deletes a source with its routes. Its events and deliveries are invisible from then on (every read joins the source), open
  * deliveries are ended by their workflows, and the rows are removed in the background (source-purges.ts), so the time does not
  * depend on the number of events.
+ * @param note called with the version that was deleted, before the commit; what it throws undoes the deletion
  */
-export function deleteSource(pool: Pool, organizationId: string, sourceId: string): Promise<boolean> {
-  return inTransaction(pool, (db) => removeSource(db, organizationId, sourceId));
+export function deleteSource(
+  pool: Pool,
+  organizationId: string,
+  sourceId: string,
+  note: (version: number) => void = () => {},
+): Promise<boolean> {
+  return inTransaction(pool, (db) => removeSource(db, organizationId, sourceId, note));
 }
 
 /** The same inside a transaction. */
-export async function removeSource(db: Queryable, organizationId: string, sourceId: string): Promise<boolean> {
-  const { rowCount } = await db.query('delete from sources where id = $2 and organization_id = $1', [
-    organizationId,
-    sourceId,
-  ]);
-  if (rowCount === 0) return false;
+export async function removeSource(
+  db: Queryable,
+  organizationId: string,
+  sourceId: string,
+  note: (version: number) => void = () => {},
+): Promise<boolean> {
+  const { rows } = await db.query<{ version: number }>(
+    'delete from sources where id = $2 and organization_id = $1 returning version',
+    [organizationId, sourceId],
+  );
+  const [removed] = rows;
+  if (!removed) return false;
+  note(removed.version);
   await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [sourceId, organizationId]);
   return true;
 }
@@ -225,39 +238,45 @@ export async function removeSource(db: Queryable, organizationId: string, source
  * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history is kept
  * (DEST-37). If there are very many open deliveries, or the database is busy, the rest is cancelled in the background; deliveries
  * in a file that is being written end with it.
- * @param note called with the ids that existed, before the commit
+ * @param note called with those that existed, before the commit; what it throws undoes the deletion
  * @returns the ids that existed, and the deliveries that were cancelled
  */
 export async function deleteDestinations(
   pool: Pool,
   organizationId: string,
   destinationIds: string[],
-  note: (deleted: string[]) => void = () => {},
+  note: (deleted: Removed[]) => void = () => {},
 ): Promise<{ deleted: string[]; cancelled: string[] }> {
   const deleted = await inTransaction(pool, async (db) => {
     const removed = await removeDestinations(db, organizationId, destinationIds);
     note(removed);
-    return removed;
+    return removed.map(({ id }) => id);
   });
   return { deleted, cancelled: await cancelSome(pool, organizationId, deleted) };
 }
 
-/** The same inside a transaction; all open deliveries are left to the background. @returns the ids that existed */
+/** A record that was deleted, as it was. */
+interface Removed {
+  id: string;
+  version: number;
+}
+
+/** The same inside a transaction; all open deliveries are left to the background. @returns those that existed */
 export async function removeDestinations(
   db: Queryable,
   organizationId: string,
   destinationIds: string[],
-): Promise<string[]> {
+): Promise<Removed[]> {
   // In the order of ids, so that two concurrent deletions queue instead of deadlocking.
-  const { rows } = await db.query<{ id: string }>(
+  const { rows } = await db.query<Removed>(
     `with doomed as materialized (
        select id from destinations where id = any($2::text[]) and organization_id = $1 order by id for update
      )
-     delete from destinations d using doomed where d.id = doomed.id returning d.id`,
+     delete from destinations d using doomed where d.id = doomed.id returning d.id, d.version`,
     [organizationId, destinationIds],
   );
   const ids = rows.map(({ id }) => id);
-  if (ids.length === 0) return ids;
+  if (ids.length === 0) return rows;
   await db.query(
     `update routes
      set destination_ids = array(
@@ -268,7 +287,7 @@ export async function removeDestinations(
      where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])`,
     [organizationId, ids],
   );
-  return ids;
+  return rows;
 }
 
 /** Failure policy: when the database fails, all of it is left to the background. */

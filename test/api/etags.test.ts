@@ -1,0 +1,203 @@
+// ETag and If-Match: two who change a record at the same time do not overwrite each other.
+import { expect } from 'chai';
+import { createClient as createTypedClient } from '../../client/index.ts';
+import { type Answer, type ApiClient, expectError, type Json } from '../support/api-client.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const NEXT_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX';
+
+interface Kind {
+  /** Where its records are. */
+  path: (base: string) => string;
+  make: (made: { sourceId: string; destinationIds: string[] }) => Json;
+}
+
+const KINDS: Record<string, Kind> = {
+  source: {
+    path: (base) => `${base}/sources`,
+    make: () => ({ name: 'Orders', slug: `orders-${Math.random()}`.replace('.', '-') }),
+  },
+  destination: { path: () => '/api/destinations', make: () => ({ name: 'CRM', url: 'https://crm.example/hooks' }) },
+  'warehouse destination': {
+    path: () => '/api/destinations',
+    make: () => ({
+      name: 'Lake',
+      type: 'r2',
+      config: {
+        bucket: 'events',
+        accountId: '0123456789abcdef0123456789abcdef',
+        accessKeyId: 'k',
+        secretAccessKey: 'secret-of-it',
+      },
+    }),
+  },
+  'destination of the organization': {
+    path: (base) => `${base}/destinations`,
+    make: () => ({ name: 'CRM', url: 'https://crm.example/hooks' }),
+  },
+  route: { path: () => '/api/routes', make: (made) => ({ name: 'To the CRM', ...made }) },
+  filter: {
+    path: () => '/api/filters',
+    make: () => ({ name: 'Paid', conditions: [{ field: 'method', operator: 'exists' }] }),
+  },
+  schema: { path: () => '/api/schemas', make: () => ({ name: 'Order', schema: { type: 'object' } }) },
+  transform: { path: () => '/api/transforms', make: () => ({ name: 'Same', type: 'jsonata', code: '$' }) },
+  'alert channel': {
+    path: () => '/api/alert-channels',
+    make: () => ({ name: 'Ops', type: 'webhook', config: { url: 'https://ops.example/hooks', secret: SECRET } }),
+  },
+};
+
+const tagOf = ({ headers }: Answer): string => headers.get('etag') ?? 'none';
+const ifMatch = (tag: string) => ({ headers: { 'If-Match': tag } });
+
+describe('ETags of records', () => {
+  let organization: TestOrganization;
+  let api: ApiClient;
+  let base: string;
+  before(async () => {
+    organization = await createOrganization();
+    api = organization.api;
+    base = `/api/organizations/${organization.id}`;
+  });
+
+  async function create(kind: Kind): Promise<{ one: string; made: Answer }> {
+    const path = kind.path(base);
+    const source = await api.create(`${base}/sources`, KINDS.source?.make({ sourceId: '', destinationIds: [] }));
+    const destination = await api.create('/api/destinations', { name: 'D', url: 'https://d.example/' });
+    const made = await api.request('POST', path, kind.make({ sourceId: source.id, destinationIds: [destination.id] }));
+    expect(made.status, JSON.stringify(made.body)).to.equal(201);
+    return { one: `${path}/${String(made.body.id)}`, made };
+  }
+
+  for (const [name, kind] of Object.entries(KINDS)) {
+    describe(`of a ${name}`, () => {
+      it('are in every answer that shows it, and change with it', async () => {
+        const { one, made } = await create(kind);
+        const first = tagOf(made);
+        expect(first).to.match(/^"\d+"$/);
+        expect(tagOf(await api.request('GET', one))).to.equal(first);
+        const changed = await api.request('PATCH', one, { name: 'Another' });
+        expect(changed.status).to.equal(200);
+        expect(tagOf(changed))
+          .to.match(/^"\d+"$/)
+          .and.not.equal(first);
+        expect(tagOf(await api.request('GET', one))).to.equal(tagOf(changed));
+      });
+
+      it('keep a change from being made to another version', async () => {
+        const { one, made } = await create(kind);
+        const seen = tagOf(made);
+        const changed = await api.request('PATCH', one, { name: 'By the first' }, ifMatch(seen));
+        expect(changed.status).to.equal(200);
+        const late = await api.request('PATCH', one, { name: 'By the second' }, ifMatch(seen));
+        expectError(late, 412, 'PRECONDITION_FAILED', /get it again/);
+        expect(await api.get(one)).to.include({ name: 'By the first' });
+        expect((await api.request('PATCH', one, { name: 'By the second' }, ifMatch(tagOf(changed)))).status).to.equal(
+          200,
+        );
+      });
+
+      it('keep it from being deleted at another version', async () => {
+        const { one, made } = await create(kind);
+        const changed = await api.request('PATCH', one, { name: 'Another' });
+        expectError(await api.request('DELETE', one, undefined, ifMatch(tagOf(made))), 412, 'PRECONDITION_FAILED');
+        expect(await api.get(one)).to.include({ name: 'Another' });
+        expect((await api.request('DELETE', one, undefined, ifMatch(tagOf(changed)))).status).to.equal(204);
+        expectError(await api.request('GET', one), 404, 'RESOURCE_NOT_FOUND');
+        expectError(await api.request('DELETE', one, undefined, ifMatch('"1"')), 404, 'RESOURCE_NOT_FOUND');
+        expectError(await api.request('PATCH', one, { name: 'x' }, ifMatch('"1"')), 404, 'RESOURCE_NOT_FOUND');
+      });
+
+      it('let one of many changes at the same time through', async () => {
+        const { one, made } = await create(kind);
+        const names = Array.from({ length: 8 }, (_, n) => `Name ${n}`);
+        const answers = await Promise.all(
+          names.map((each) => api.request('PATCH', one, { name: each }, ifMatch(tagOf(made)))),
+        );
+        expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([200, ...Array(7).fill(412)]);
+        const won = answers.findIndex(({ status }) => status === 200);
+        expect(await api.get(one)).to.include({ name: names[won] });
+      });
+    });
+  }
+
+  it('may be several, weak, or any; other texts match nothing', async () => {
+    const { one, made } = await create(KINDS.destination as Kind);
+    let tag = tagOf(made);
+    for (const header of [() => tag, () => `"0", ${tag}`, () => `W/${tag}`, () => '*', () => ' * ']) {
+      const answer = await api.request('PATCH', one, { name: `Name ${header()}` }, ifMatch(header()));
+      expect(answer.status, header()).to.equal(200);
+      tag = tagOf(answer);
+    }
+    for (const wrong of [tag.slice(1, -1), tag.slice(1), '""', '"0"', 'W/*', '', `"${tag.slice(1, -1)}0"`, '"1e0"']) {
+      expectError(await api.request('PATCH', one, { name: 'x' }, ifMatch(wrong)), 412, 'PRECONDITION_FAILED');
+    }
+  });
+
+  it('change with bulk changes, settings of the circuit, imports, rotations, and the deletion of a destination', async () => {
+    const route = await create(KINDS.route as Kind);
+    let tag = tagOf(route.made);
+    const changes = async (path: string, act: () => Promise<unknown>) => {
+      await act();
+      const now = tagOf(await api.request('GET', path));
+      expect(now).to.not.equal(tag);
+      expectError(await api.request('PATCH', path, { name: 'Late' }, ifMatch(tag)), 412, 'PRECONDITION_FAILED');
+      tag = now;
+    };
+    const id = String(route.made.body.id);
+    await changes(route.one, () => api.post('/api/routes/bulk-pause', { routeIds: [id], isActive: false }));
+    await changes(route.one, () => api.patch(`${route.one}/circuit-config`, { circuitCooldownSeconds: 7 }));
+    const late = await api.request(
+      'PATCH',
+      `${route.one}/circuit-config`,
+      { circuitCooldownSeconds: 8 },
+      ifMatch('"0"'),
+    );
+    expectError(late, 412, 'PRECONDITION_FAILED');
+    await changes(route.one, async () => {
+      const { routes } = await api.get<{ routes: Json[] }>(`/api/routes/export?ids=${id}`);
+      await api.post('/api/routes/import', {
+        routes: routes.map((each) => ({ ...each, priority: 9 })),
+        conflictStrategy: 'overwrite',
+      });
+    });
+    const [first] = route.made.body.destinationIds as string[];
+    await changes(route.one, () => api.delete(`/api/destinations/${String(first)}`));
+
+    const made = await api.request('POST', '/api/destinations', {
+      ...{ name: 'Signed', url: 'https://signed.example/', signingSecret: SECRET },
+    });
+    const one = `/api/destinations/${String(made.body.id)}`;
+    tag = tagOf(made);
+    await changes(one, () => api.post(`${one}/rotate-secret`, { secret: NEXT_SECRET, overlapSeconds: 60 }));
+  });
+
+  it('are in the answer to a repeat with the same Idempotency-Key', async () => {
+    const send = () =>
+      api.request('POST', '/api/destinations', KINDS.destination?.make({ sourceId: '', destinationIds: [] }), {
+        headers: { 'Idempotency-Key': 'with-a-tag' },
+      });
+    const first = await send();
+    const repeat = await send();
+    expect(repeat.headers.get('idempotent-replayed')).to.equal('true');
+    expect([tagOf(first), tagOf(repeat)]).to.deep.equal(['"1"', '"1"']);
+  });
+
+  it('are told to users of the client, who make changes depend on them', async () => {
+    const client = createTypedClient({ url: api.url, apiKey: organization.token, maxRetries: 0 });
+    const { id } = await client.createDestination({ body: { name: 'CRM', url: 'https://crm.example/' } });
+    const tags: string[] = [];
+    await client.getDestination({ id }, { onETag: (tag) => tags.push(tag) });
+    const [ifMatchTag] = tags;
+    if (ifMatchTag === undefined) throw new Error('the client told no tag');
+    const change = (name: string) => client.updateDestination({ id, body: { name } }, { ifMatch: ifMatchTag });
+    expect((await change('First')).name).to.equal('First');
+    const refused = await change('Second').then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(refused).to.include({ status: 412, code: 'PRECONDITION_FAILED' });
+  });
+});
