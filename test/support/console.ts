@@ -108,7 +108,7 @@ export interface OpenOptions extends BrowserContextOptions {
 async function openConsole(path: string, options: OpenOptions = {}): Promise<Opened> {
   const { browser, url, token: first } = await consoleWorld();
   const { token = first, expected, ...own } = options;
-  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...own });
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, locale: 'en-US', ...own });
   context.setDefaultTimeout(WITHIN_MS);
   const problems: string[] = [];
   const note = (text: string) => expected?.test(text) || problems.push(text);

@@ -57,7 +57,7 @@ export function Batches({ id }: { id: string }) {
   const input = { id, page: pageOf(search), pageSize: 20, status };
   const answer = useAsk('listBatches', input, { keep: true, every: AGAIN_MS });
   return (
-    <section aria-label="Files">
+    <>
       <Group justify="space-between" align="end">
         <h2>Files</h2>
         <Group align="end" gap="xs">
@@ -73,6 +73,6 @@ export function Batches({ id }: { id: string }) {
         onPage={(page) => set({ page: String(page) })}
         empty={status ? 'No file is in this state.' : 'No file yet: the first one begins with the first event.'}
       />
-    </section>
+    </>
   );
 }
