@@ -27,7 +27,7 @@ import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { requireWanted, tell } from '../preconditions.ts';
 import { booleanParam, choiceParam, textParam } from '../query.ts';
-import { findRoute, requireId } from '../records.ts';
+import { findRoute } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { refuseOwnAddress } from './own-addresses.ts';
 import { requireRecipients, withheldEmails } from './notification-recipients.ts';
