@@ -39,6 +39,7 @@ const RECORDS: Record<string, string> = {
 const OTHERS: Record<string, string[]> = {
   'GET /api/auth/me': [],
   'GET /api/organizations/{orgId}/events/{id}/payload': ['payloads:read'],
+  'POST /api/routes/{id}/preview': ['payloads:read'],
   'GET /api/organizations/{orgId}/sources/{id}/refusals': ['events:read'],
 };
 
