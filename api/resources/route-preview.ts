@@ -12,6 +12,7 @@ import { loadDestination, openSecrets } from '../../db/hot-path/attempt-config.t
 import type { EntityManager } from '../../db/orm.ts';
 import type { GateSet } from '../../outbound/compute/index.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
 import { invalid, notFound, unavailable } from '../errors.ts';
 import { count, exampleId, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -86,6 +87,8 @@ async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
   const route = await findRoute(em, param(ctx, 'id'));
   requireScope(ctx, 'routes:read', 'the preview of a route');
   const event = await requireEventOf(ctx, deps, route, eventId);
+  // Whose payload was read: otherwise reads of many events by one route would count as the same.
+  noteRecords(ctx, [event.id]);
   const leave = places.take(organizationId(ctx));
   if (leave === null) throw unavailable('Other requests are being made for a look');
   try {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { ingest, makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';
+import { auditRecordsOf } from '../support/audit-log.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 
@@ -127,6 +128,15 @@ describe('The preview of a route', () => {
     expectError(await preview(theirs.route.id, eventId), 404, 'RESOURCE_NOT_FOUND');
     await testPool().query('delete from event_payloads where event_id = $1', [eventId]);
     expectError(await preview(routeId, eventId), 410, 'PAYLOAD_EXPIRED');
+  });
+
+  it('is recorded with each event whose payload it shows', async () => {
+    const { routeId, source, eventId } = await scene({});
+    for (const each of [eventId, await ingest(organization, source, ORDER)]) {
+      const records = await auditRecordsOf(testPool(), await preview(routeId, each));
+      expect(records).to.have.lengthOf(1);
+      expect(records[0]).to.deep.include({ action: 'previewRoute', outcome: 'done', recordIds: [routeId, each] });
+    }
   });
 
   it('needs to read routes and payloads, and shows an address only to keys that may read destinations', async () => {
