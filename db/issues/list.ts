@@ -71,15 +71,15 @@ export async function findIssue(db: Queryable, organizationId: string, id: strin
 // What is set to the state that it has stays as it is. One that opens again has not recovered. Of the issues of one failure only the
 // last one opens again, here and where failures are counted (record.ts, circuits.ts): so the two meet at its row.
 const CHANGE = `
-update issues x set state = $3, changed_at = case when state = $3 then changed_at else now() end,
+update issues set state = $3, changed_at = case when state = $3 then changed_at else now() end,
   resolved_at = case when $3 <> 'resolved' then null when state = 'resolved' then resolved_at else now() end,
   recovered_at = case when state = 'resolved' and $3 <> 'resolved' then null else recovered_at end
 where organization_id = $1 and id = $2 and not ($3 <> 'resolved' and state = 'resolved' and exists (
   select from issues n
-  where n.organization_id = x.organization_id and n.kind = x.kind and n.cause = x.cause and n.id <> x.id
-    and coalesce(n.source_id, '') = coalesce(x.source_id, '') and coalesce(n.route_id, '') = coalesce(x.route_id, '')
-    and coalesce(n.destination_id, '') = coalesce(x.destination_id, '')
-    and (n.state <> 'resolved' or (n.resolved_at, n.id) > (x.resolved_at, x.id))))
+  where n.organization_id = issues.organization_id and n.kind = issues.kind and n.cause = issues.cause and n.id <> issues.id
+    and coalesce(n.source_id, '') = coalesce(issues.source_id, '') and coalesce(n.route_id, '') = coalesce(issues.route_id, '')
+    and coalesce(n.destination_id, '') = coalesce(issues.destination_id, '')
+    and (n.state <> 'resolved' or (n.resolved_at, n.id) > (issues.resolved_at, issues.id))))
 returning ${COLUMNS}`;
 
 /**
