@@ -18,10 +18,12 @@ import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
 import { orEnd } from './attempt/or-end.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 
-// How long a local activity waits for its result to be recorded, ms; its workflow records it then. A quick attempt and this together are
+// A local activity ends within this time of its begin, ms, whether its result is recorded or not; else its workflow records it. That is
 // shorter than the time (8 s) after which the workflow task must be prolonged: where that comes too late, another worker makes the
 // attempt again.
-const LOCAL_AWAIT_RECORD_MS = 5000;
+const LOCAL_END_MS = 7500;
+// So long it waits for its result to be recorded at least, ms: a group of results takes a few.
+const LEAST_AWAIT_RECORD_MS = 500;
 
 export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps, ReconcileDeps {
   settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
@@ -47,11 +49,21 @@ export function createActivities(deps: ActivityDeps): Activities {
   return {
     async attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome> {
       if (request.attempt === 1) deps.onBegun(request.deliveryId);
+      const begunAt = performance.now();
       const { isLocal, startToCloseTimeoutMs } = activityInfo();
       try {
         const sender = inTime(deps.sender, startToCloseTimeoutMs - RECORDING_MS);
         const ending = cancellationSignal();
-        const own = { ...deps, sender, ending, ...(isLocal && { awaitRecordMs: LOCAL_AWAIT_RECORD_MS }) };
+        const own = {
+          ...deps,
+          sender,
+          ending,
+          // Asked when the attempt has been made.
+          get awaitRecordMs() {
+            const leftMs = LOCAL_END_MS - (performance.now() - begunAt);
+            return isLocal ? Math.max(LEAST_AWAIT_RECORD_MS, leftMs) : deps.awaitRecordMs;
+          },
+        };
         const make = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
         // Local activities have no heartbeat, and are first attempts only.
         const outcome = await (isLocal
