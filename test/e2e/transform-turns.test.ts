@@ -7,8 +7,10 @@ import { busy, QUICK } from '../support/transforms.ts';
 import { until } from '../support/until.ts';
 
 const SLOW = busy(3);
-const VERY_SLOW = busy(8);
-const AT_ONCE = 30;
+const VERY_SLOW = busy(5);
+const MANY = 60;
+const AT_ONCE = 4;
+const MOST_SENT = 100;
 
 describe('turns of transforms in deliveries @lanes', function () {
   this.timeout(300_000);
@@ -37,24 +39,27 @@ describe('turns of transforms in deliveries @lanes', function () {
     return source;
   }
 
+  const limit = (organization: TestOrganization, limits: object) =>
+    testPool().query('update organizations set limits = $2 where id = $1', [organization.id, limits]);
+
   it('go round the organizations: one delivery is not behind 60 slow transforms of another', async () => {
+    // On a slow machine they need more than the plan's budget.
+    await limit(greedy, { transformMsPerMinute: 120_000 });
     const [one, other] = [receiver.endpoint(200), receiver.endpoint(200)];
-    const [from, quick] = [await pipes(greedy, 60, VERY_SLOW, one.url), await pipes(modest, 1, QUICK, other.url)];
+    const [from, quick] = [await pipes(greedy, MANY, VERY_SLOW, one.url), await pipes(modest, 1, QUICK, other.url)];
     const event = await ingest(greedy, from, '{}');
     await until('the first of many', () => one.requests.length > 0);
     await ingest(modest, quick, '{}');
     await until('the one delivery', () => other.requests.length === 1);
-    expect(one.requests.length, 'of the 60').to.be.below(45);
-    await until('the others to end', async () =>
-      (await deliveriesOf(greedy, event)).every(({ status }) => ['delivered', 'failed'].includes(status)),
-    );
+    expect(one.requests.length, 'of the 60').to.be.below(MANY * 0.75);
+    const ended = async () =>
+      (await deliveriesOf(greedy, event)).every(({ status }) => ['delivered', 'failed'].includes(status));
+    await until('the others to end', ended, 240_000);
   });
 
   it('wait when the budget of the organization is used up: visibly, not as failed attempts, and none is lost', async () => {
     const limited = await createOrganization();
-    const setLimits = (limits: object) =>
-      testPool().query('update organizations set limits = $2 where id = $1', [limited.id, limits]);
-    await setLimits({ transformMsPerMinute: 200 });
+    await limit(limited, { transformMsPerMinute: 400 });
     const [slow, quick] = [receiver.endpoint(200), receiver.endpoint(200)];
     const [source, unlimitedSource] = [
       await pipes(limited, 1, SLOW, slow.url),
@@ -69,37 +74,24 @@ describe('turns of transforms in deliveries @lanes', function () {
         return delivery && (delivery.status === 'delivered' || delivery.nextAttemptAt !== null) ? delivery : undefined;
       });
     };
-    // Together, so that what is earned meanwhile on a slow machine is far less than they need.
-    const seen = await Promise.all(Array.from({ length: AT_ONCE }, sendOne));
-    const waiting = seen.filter(({ status }) => status !== 'delivered');
+    const waiting: Awaited<ReturnType<typeof sendOne>>[] = [];
+    // Some together: they need more than is earned meanwhile, on a slow machine too.
+    while (waiting.length < 3 && events.length < MOST_SENT) {
+      const seen = await Promise.all(Array.from({ length: AT_ONCE }, sendOne));
+      waiting.push(...seen.filter(({ status }) => status !== 'delivered'));
+    }
     expect(waiting).to.have.lengthOf.at.least(3);
     for (const each of waiting) expect(each).to.include({ status: 'pending', attemptCount: 0, error: null });
     await ingest(modest, unlimitedSource, '{}');
     await until('a delivery of another organization', () => quick.requests.length === 1);
 
-    await setLimits({});
+    await limit(limited, {});
     const looks = () => Promise.all(events.map(async (event) => (await deliveriesOf(limited, event))[0]));
     await until(
       'all to be delivered',
       async () => (await looks()).every((each) => each?.status === 'delivered'),
       180_000,
-    ).catch(async (error) => {
-      console.log(
-        JSON.stringify(
-          (await looks()).filter((each) => each?.status !== 'delivered'),
-          null,
-          1,
-        ),
-      );
-      const { output } = await sharedService('worker');
-      console.log(
-        output()
-          .split('\n')
-          .filter((line) => line.includes('has to wait') || line.includes('not made'))
-          .join('\n'),
-      );
-      throw error;
-    });
+    );
     expect(slow.requests).to.have.length(events.length);
     for (const each of await looks()) expect(each).to.include({ attemptCount: 1 });
   });
