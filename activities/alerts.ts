@@ -11,7 +11,7 @@ import { finishMessage, giveUpMessage, noteFailedTry } from '../db/alerts/ending
 import { type LoadedMessage, loadMessage } from '../db/alerts/messages.ts';
 import { noteTelling } from '../db/alerts/recoveries.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { type SendAlert, WITHHELD } from '../outbound/alerts.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { AlertActivities, AlertOutcome, AlertRequest } from './types.ts';

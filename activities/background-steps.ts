@@ -3,8 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
-import { isTransientDatabaseError } from '../db/database-errors.ts';
-import type { Pool } from '../db/pool.ts';
+import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { countFailure } from '../db/retention/housekeeping.ts';
 
 /** How long one round takes, about. */

@@ -25,8 +25,8 @@ import {
   releaseState,
 } from '../db/circuits/held-deliveries.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
-import type { Pool } from '../db/pool.ts';
-import { actingFor } from '../db/pool-turns.ts';
+import type { Pool } from '../db/connections/pool.ts';
+import { actingFor } from '../db/connections/pool-turns.ts';
 import { sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import { inTurn } from './in-turn.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';

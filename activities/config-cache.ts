@@ -12,7 +12,7 @@ import {
   type RouteConfig,
   type TransformConfig,
 } from '../db/hot-path/attempt-config.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 
 export type { RouteConfig };
 

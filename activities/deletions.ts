@@ -3,7 +3,7 @@
 import type { Log } from '../core/log.ts';
 import { cancelOfDeletedDestination } from '../db/delivery/deleted-destinations.ts';
 import { type ExpiredLeases, removeExpired } from '../db/management/leases.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { purgeStep } from '../db/retention/source-purges.ts';
 import { repeat, ROUND_MS, tellOfFailure } from './background-steps.ts';
 

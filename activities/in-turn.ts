@@ -2,7 +2,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Places } from '../core/places.ts';
-import { actingFor } from '../db/pool-turns.ts';
+import { actingFor } from '../db/connections/pool-turns.ts';
 
 // Each time it asks costs Temporal and the database something, so one that waits long asks rarely.
 const FIRST_WAIT_MS = 1000;

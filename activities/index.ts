@@ -3,7 +3,7 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/attempt-times.ts';
 import { openError, ownWords } from '../core/error-summary.ts';
 import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
-import { actingFor } from '../db/pool-turns.ts';
+import { actingFor } from '../db/connections/pool-turns.ts';
 import { replayOnce } from '../db/replay/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';

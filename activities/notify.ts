@@ -15,8 +15,8 @@ import {
   mailContext,
   type NotificationKey,
   summaryOf,
-} from '../db/delivery/notifications.ts';
-import type { Pool } from '../db/pool.ts';
+} from '../db/notifications/notifications.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { MailError, type Mailer } from '../outbound/mail.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { NotificationOutcome, NotifyActivities } from './types.ts';

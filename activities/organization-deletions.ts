@@ -11,7 +11,7 @@ import {
   removeOfOrganization,
   removeOrganization,
 } from '../db/organizations/deletion.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { deleteWorkflow, workflowsOf } from '../temporal-config/workflow-deletion.ts';
 import { repeat, ROUND_MS, tellOfFailure } from './background-steps.ts';
 

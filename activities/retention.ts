@@ -5,7 +5,7 @@ import { payloadDays } from '../core/payload-days.ts';
 import { databaseTime } from '../db/clock.ts';
 import { forgetEventReplays } from '../db/replay/event-replays.ts';
 import { DAY_MS, daysBefore, dropPartitionsBefore, type PartitionedTable } from '../db/retention/partitions.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import {
   failOpenDeliveries,
   firstDayInFiles,

@@ -1,7 +1,7 @@
 // The Koa app: middleware for every request, then ingest, probes and the management API.
 // Rules: HTTP-03.
 import Koa from 'koa';
-import { actingFor } from '../db/pool-turns.ts';
+import { actingFor } from '../db/connections/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyRooms } from './body-memory-budget.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';

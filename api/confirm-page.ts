@@ -2,9 +2,9 @@
 // confirms.
 // Rules: NOTE-08, NOTE-09.
 import { LRUCache } from 'lru-cache';
-import { confirmRecipient } from '../db/delivery/notification-recipients.ts';
+import { confirmRecipient } from '../db/notifications/notification-recipients.ts';
 import { type Confirmation, openConfirmation } from '../db/encryption/confirmation-token.ts';
-import { actingFor } from '../db/pool-turns.ts';
+import { actingFor } from '../db/connections/pool-turns.ts';
 import type { ApiDeps, ApiRouter, Context } from './context.ts';
 import { param } from './context.ts';
 

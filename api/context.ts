@@ -12,7 +12,7 @@ import type { WorkflowLink } from '../core/temporal-link.ts';
 import type { OperatorR2 } from '../core/warehouse/r2-operator.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';

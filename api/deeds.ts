@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { memberNames } from '../core/member-names.ts';
 import { type Deed as Recorded, recordChange, recordDeed } from '../db/audit/records.ts';
 import { type Execute, withLastStep } from '../db/last-step.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { type ApiState, type Context, callerOf, type Next } from './context.ts';
 import { ApiError } from './errors.ts';
 import type { FirstOfMinute } from './first-of-minute.ts';

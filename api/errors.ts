@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { quotaRefusals } from '../core/metrics/ingest.ts';
-import { isTransientDatabaseError } from '../db/database-errors.ts';
+import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import type { AppContext, Next } from './context.ts';
 
 /** One invalid member of a request; `path` is dotted: `retryPolicy.maxRetries`. */

@@ -2,7 +2,7 @@
 // Rules: LIST-01 to LIST-05, LIST-08 to LIST-11.
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../core/ids.ts';
-import type { Found, Part } from '../db/history/part.ts';
+import type { Found, Part } from '../db/history/lists/part.ts';
 import type { AppContext } from './context.ts';
 import { invalid } from './errors.ts';
 import { booleanParam, textParam } from './query.ts';

@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { makeDue, type OverdueDelivery } from '../db/reconciliation/reconciliation.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
 import { repairOverdue } from '../temporal-config/open-deliveries.ts';

@@ -1,7 +1,7 @@
 // npm run bench -- deletion [--events 1000000]: deletes a source with that many events, and says how long the request took, how long
 // the background took for the rows, and what other webhooks noticed of it meanwhile.
 import { randomUUID } from 'node:crypto';
-import { createPool, type Pool } from '../db/pool.ts';
+import { createPool, type Pool } from '../db/connections/pool.ts';
 import type { Stack } from '../local/stack.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';
 import { storeMany } from './support/many-events.ts';

@@ -3,7 +3,7 @@
 // servers; each is measured in turn, and every figure is compared with the empty one's of the same round.
 import pMap from 'p-map';
 import type { Lane } from '../core/lane.ts';
-import { createPool, type Pool } from '../db/pool.ts';
+import { createPool, type Pool } from '../db/connections/pool.ts';
 import type { Stack } from '../local/stack.ts';
 import { fillDatabase } from './history.ts';
 import { type LaneFigures, measureLane } from './lanes/lane.ts';

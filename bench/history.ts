@@ -2,9 +2,9 @@
 // every list and statistic over HTTP, or for those whose names begin so, and says how long each takes. `figures` is GET /api/metrics.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { mergeBuckets } from '../db/history/merge-buckets.ts';
-import { settleHistory } from '../db/history/settle.ts';
-import { createPool, type Pool } from '../db/pool.ts';
+import { mergeBuckets } from '../db/history/figures/merge-buckets.ts';
+import { settleHistory } from '../db/history/lists/settle.ts';
+import { createPool, type Pool } from '../db/connections/pool.ts';
 import { DAYS, fillHistory } from './history/fill.ts';
 import { fillRecords } from './history/records.ts';
 import { findKnown, listRequests, type MeasuredRequest, searchRequests } from './history/requests.ts';

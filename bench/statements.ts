@@ -9,7 +9,7 @@ import { registerRelay } from '../db/hot-path/relay-leases.ts';
 import { type AttemptResult, recordResults } from '../db/hot-path/record-results.ts';
 import { type NewEvent, storeEvents } from '../db/hot-path/store-events.ts';
 import { DAY_MS, ensurePartitions } from '../db/retention/partitions.ts';
-import { createPool, type Pool } from '../db/pool.ts';
+import { createPool, type Pool } from '../db/connections/pool.ts';
 import { fillRecords } from './history/records.ts';
 import { cpuMs } from './support/measure.ts';
 import { type OwnPostgres, withPostgres } from './support/own-postgres.ts';

@@ -1,9 +1,9 @@
 // npm run bench -- tenants [--deliveries 300000 --rounds 4]: what row-level security (docs/database-roles.md) costs, with and without
 // it in turns on the same database: requests of the management API over HTTP, and the statements of the hot path.
 import { parseArgs } from 'node:util';
-import { createPool, type Pool } from '../db/pool.ts';
+import { createPool, type Pool } from '../db/connections/pool.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
-import { grantRuntime } from '../db/rights.ts';
+import { grantRuntime } from '../db/schema/rights.ts';
 import { findTenantRole, grantTenant } from '../db/tenants/rights.ts';
 import { countRows, fillDatabase } from './history.ts';
 import { findKnown, listRequests } from './history/requests.ts';

@@ -1,7 +1,7 @@
 // The service's database, for what an operator does: DATABASE_URL, or the one that npm start runs on this machine.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { dataFolder } from './context.ts';
 import { CliError, EXIT } from './errors.ts';
 import { type DatabaseRole, readRolePasswords } from '../local/role-passwords.ts';
@@ -19,7 +19,7 @@ export async function onDatabase<Result>(
   url: string = process.env.DATABASE_URL || localDatabase(),
 ): Promise<Result> {
   // Loaded here, so that the other commands start without the database driver.
-  const { createPool } = await import('../db/pool.ts');
+  const { createPool } = await import('../db/connections/pool.ts');
   const options = { name: 'hookyard-cli', max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
   const pool = createPool(url, options);
   try {

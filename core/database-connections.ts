@@ -27,7 +27,7 @@ const OWN = 2;
 const API_OTHERS = 8;
 const API_SERVICE = 4;
 const WORKER_OTHERS = 4;
-// Settling holds one connection of `commands` and works on another (db/history/settle.ts).
+// Settling holds one connection of `commands` and works on another (db/history/lists/settle.ts).
 const FEWEST = 2;
 
 export function apiConnections(

@@ -1,5 +1,5 @@
 // The steps of an organization's figures (GET /api/metrics): into which intervals a time is divided, and how fine they may be. What
-// is older is kept in larger buckets (db/history/merge-buckets.ts).
+// is older is kept in larger buckets (db/history/figures/merge-buckets.ts).
 // Rules: METRIC-03 to METRIC-05.
 
 const MINUTE_MS = 60_000;

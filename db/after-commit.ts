@@ -1,6 +1,6 @@
 // What must not happen unless a change is committed: metrics count it, for example. Statements that may run inside of a transaction
 // or alone say it here, and need not know which.
-import type { Queryable } from './pool.ts';
+import type { Queryable } from './connections/pool.ts';
 
 // Of each connection that is inside of a transaction: what is to be done after its commit.
 const waiting = new WeakMap<Queryable, (() => void)[]>();

@@ -1,5 +1,5 @@
 // Works on many records at once, so that one bad record does not block the others.
-import { isRefusedValue } from './database-errors.ts';
+import { isRefusedValue } from './connections/database-errors.ts';
 
 /**
  * Runs a statement for records; when PostgreSQL refuses a value, for each half of them, until only the record with that value is

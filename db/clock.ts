@@ -1,7 +1,7 @@
 // The clock of the database. Clocks of processes differ from it and from each other, and jump when they are set. So times that
 // one process writes and another compares use the database clock, and durations inside one process use the monotonic clock
 // (performance.now).
-import type { Queryable } from './pool.ts';
+import type { Queryable } from './connections/pool.ts';
 
 /** What the clocks of processes that make ids may differ by, ms: each is an hour off at most, and some time passes in between. */
 export const CLOCK_SKEW_MS = 3 * 3_600_000;

@@ -1,7 +1,7 @@
 // The last handshake of each source, and the secret that a provider sends in one.
 import { jsonParameter } from './parameters.ts';
 import { type Deed, recordChange } from './audit/records.ts';
-import { inTransaction, type Pool, type Queryable } from './pool.ts';
+import { inTransaction, type Pool, type Queryable } from './connections/pool.ts';
 
 export interface Handshaken {
   sourceId: string;

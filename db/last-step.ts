@@ -1,5 +1,5 @@
 // What a request does at the end of the transaction that changes something, on the same connection: the change is committed with it
-// or not at all. Both kinds of transactions run it, those of db/pool.ts and those of the object mapper.
+// or not at all. Both kinds of transactions run it, those of db/connections/pool.ts and those of the object mapper.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventSubscriber, TransactionEventArgs } from '@mikro-orm/core';
 

@@ -2,13 +2,13 @@
 import { UnderscoreNamingStrategy } from '@mikro-orm/core';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
-import './column-types.ts';
+import './connections/column-types.ts';
 import { entities } from './entities.ts';
 import { lastStepSubscriber } from './last-step.ts';
-import { dropReadOnlyConnections } from './pool.ts';
-import { shareConnections } from './pool-turns.ts';
-import { hideQuotedValues } from './quoted-values.ts';
-import { startOptions } from './start-options.ts';
+import { dropReadOnlyConnections } from './connections/pool.ts';
+import { shareConnections } from './connections/pool-turns.ts';
+import { hideQuotedValues } from './connections/quoted-values.ts';
+import { startOptions } from './connections/start-options.ts';
 import { actAs, bindToOrganizations } from './tenants/connections.ts';
 
 export type { EntityManager, MikroORM };

@@ -1,6 +1,6 @@
 // Lets housekeeping process tables of any size within the statement timeout: in pieces that shrink until they succeed.
-import { isStatementTimeout } from './database-errors.ts';
-import type { Queryable } from './pool.ts';
+import { isStatementTimeout } from './connections/database-errors.ts';
+import type { Queryable } from './connections/pool.ts';
 
 // A piece that takes less than this part of the timeout is followed by one of twice its size.
 const QUICK = 1 / 4;

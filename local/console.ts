@@ -1,7 +1,7 @@
 // The console under `npm start`: built beside the servers when it is not yet, and a link that signs in once.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { createPool } from '../db/pool.ts';
+import { createPool } from '../db/connections/pool.ts';
 import { makeConsoleCode } from '../db/management/console-codes.ts';
 import { type Log, oneLine } from './errors.ts';
 

@@ -1,6 +1,6 @@
 // The first steps, printed when everything runs: the addresses, and three commands for a first webhook (README.md has the same).
 import { join } from 'node:path';
-import type { PreparedDatabase } from '../db/prepare.ts';
+import type { PreparedDatabase } from '../db/schema/prepare.ts';
 
 export interface Running {
   apiUrl: string;

@@ -5,9 +5,9 @@ import { ConfigError, describeSettings, readSettings, type Settings } from '../c
 import { onEndRequest } from '../core/end-request.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/loopback-default.ts';
 import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
-import { createPool } from '../db/pool.ts';
-import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/prepare.ts';
-import { grantRuntime } from '../db/rights.ts';
+import { createPool } from '../db/connections/pool.ts';
+import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/schema/prepare.ts';
+import { grantRuntime } from '../db/schema/rights.ts';
 import { grantTenant } from '../db/tenants/rights.ts';
 import { oneLine, phase, StartupError, seconds } from './errors.ts';
 import { buildConsole, consoleLink } from './console.ts';

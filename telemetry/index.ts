@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts';
 import type { Role } from '../core/metrics/instruments.ts';
 import { metricsPort } from '../core/metrics/ports.ts';
 import { buildInfo, databasePoolWaiting, type PoolName } from '../core/metrics/process.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { type Answer, startListener } from './listener.ts';
 import { watchNode } from './node-runtime.ts';
 import { type OtelVariables, sendsMetrics } from './otel-variables.ts';

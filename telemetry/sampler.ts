@@ -18,7 +18,7 @@ import {
 import { PollLoop } from '../core/poll-loop.ts';
 import { type RetentionDays, takeFigures } from '../db/metrics/figures.ts';
 import { claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../db/metrics/snapshot.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 
 // One row is read so often by each process.
 const LOOK_EVERY_MS = 5000;

@@ -11,7 +11,7 @@ import { alertTaskQueue, alertWorkflowId, TASK_QUEUE } from '../core/workflow-na
 import { createDueMessages } from '../db/alerts/due.ts';
 import { claimMessages, type DueMessage, noteStarted } from '../db/alerts/messages.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { createAlertSender } from '../outbound/alerts.ts';
 import type { Sender } from '../outbound/http/sender.ts';
 import { createMailer } from '../outbound/mail.ts';

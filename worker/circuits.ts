@@ -9,7 +9,7 @@ import { PollLoop, type Rest } from '../core/poll-loop.ts';
 import { settleAll } from '../core/settle-all.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { claimDueCircuits, type DueCircuit } from '../db/circuits/circuits.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { circuit } from '../workflows/circuit.ts';
 import { circuitChanged } from '../workflows/messages.ts';

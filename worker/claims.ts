@@ -2,7 +2,7 @@
 // the in-flight limits.
 import { relayClaim } from '../core/metrics/deliveries.ts';
 import { type Claimed, claimDeliveries, type OutboxRow } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Held } from './shards.ts';
 

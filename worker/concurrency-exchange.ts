@@ -8,7 +8,7 @@ import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { forgetConcurrency, noteConcurrency, workerShare } from '../db/delivery/concurrency.ts';
 import { forgetTurns, takeTurns } from '../db/delivery/destination-turns.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { type Watch, watch } from './watch.ts';
 
 const EXCHANGE_MS = 2000;

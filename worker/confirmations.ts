@@ -6,7 +6,7 @@ import { causeOf } from '../core/log-cause.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
 import { PollLoop } from '../core/poll-loop.ts';
 import { throttled } from '../core/throttled-log.ts';
-import { type Asked, noteAsked } from '../db/delivery/notification-recipients.ts';
+import { type Asked, noteAsked } from '../db/notifications/notification-recipients.ts';
 import {
   type Claim,
   claimRecipients,
@@ -14,10 +14,10 @@ import {
   neverAsked,
   type Place,
   QUEUE_START,
-} from '../db/delivery/recipient-claims.ts';
+} from '../db/notifications/recipient-claims.ts';
 import { sealConfirmation } from '../db/encryption/confirmation-token.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { MailError, type Mailer } from '../outbound/mail.ts';
 
 const LOOK_EVERY_MS = 2000;

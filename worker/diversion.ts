@@ -3,7 +3,7 @@
 import { electProbe } from '../db/circuits/circuits.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import { divertBlocked, oldestHeld } from '../db/circuits/held-deliveries.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 
 /**
  * Hands deliveries to a failover destination, or holds them. When a circuit is half-open and nothing is held, the oldest

@@ -7,7 +7,7 @@ import { lookUp } from '../temporal-config/workflow-state.ts';
 import { createReplayActivities } from '../activities/replay.ts';
 import { settleAll } from '../core/settle-all.ts';
 import { claimEventReplays, type DueReplay, endEventReplay } from '../db/replay/event-replays.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import { replayTaskQueue, TASK_QUEUE } from '../core/workflow-names.ts';
 import type { replay } from '../workflows/replay.ts';

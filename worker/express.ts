@@ -8,10 +8,10 @@ import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { LRUCache } from 'lru-cache';
 import { ResultsFullError } from '../activities/attempt/results.ts';
-import { isTransientDatabaseError } from '../db/database-errors.ts';
+import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/pool.ts';
-import { actingFor } from '../db/pool-turns.ts';
+import type { Pool } from '../db/connections/pool.ts';
+import { actingFor } from '../db/connections/pool-turns.ts';
 import type { FirstAttempt } from '../workflows/messages.ts';
 import type { StartPolicy } from './start-policies.ts';
 

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Lane } from '../core/lane.ts';
 import { setRelayLane } from '../db/hot-path/relay-lanes.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
 const TRY_AGAIN_MS = 2000;

@@ -5,7 +5,7 @@ import { endWithParent, onEndRequest } from '../core/end-request.ts';
 import { createLog, exitWith, type Log, logForNode } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
-import { prepareDatabase } from '../db/prepare.ts';
+import { prepareDatabase } from '../db/schema/prepare.ts';
 import { temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
 import { installTemporalRuntime } from './temporal-log.ts';

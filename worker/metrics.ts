@@ -5,7 +5,7 @@ import type { DestinationPlaces } from '../core/destination-places.ts';
 import type { Log } from '../core/log.ts';
 import { concurrencyDestinations, concurrencyLimit, relayInFlight, relayShards } from '../core/metrics/deliveries.ts';
 import { sizeOf } from '../core/positions.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { type Metrics, startMetrics } from '../telemetry/index.ts';
 import { createReadiness } from './health.ts';
 import type { Relay } from './relay.ts';

@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { vacuumOutbox } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 
 // After a vacuum each connection plans its statements with the outbox again, which takes as long as hundreds of claims that step
 // over a thousand dead rows.

@@ -4,7 +4,7 @@ import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
 import type { Log } from '../core/log.ts';
 import { type OutboxRow, removeQueued, type Resume, stillQueued } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import type { InFlight } from './in-flight.ts';
 import { signalTurnAgain } from './turns.ts';
 

@@ -2,7 +2,7 @@
 // a slot stay in the outbox, where they do not block other destinations. The slot itself is reserved by the attempt, right before
 // it sends (activities/attempt/rate-limit.ts), so a slow start does not violate the limit.
 import type { OutboxRow } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { nextSlots, slotInterval } from '../db/delivery/rate-limits.ts';
 
 // How long before its slot a delivery is started: about what a start takes on a busy machine.

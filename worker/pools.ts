@@ -5,7 +5,7 @@ import { workerConnections } from '../core/database-connections.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
-import { createPool, type Pool } from '../db/pool.ts';
+import { createPool, type Pool } from '../db/connections/pool.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 // Results of several organizations are recorded together: one that keeps a row locked must not hold up the others for long.

@@ -6,7 +6,7 @@
 import type { DestinationPlaces } from '../core/destination-places.ts';
 import { settleAll } from '../core/settle-all.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
 import type { Claims } from './claims.ts';
 import { divertNew } from './diversion.ts';

@@ -5,7 +5,7 @@ import type { DestinationPlaces } from '../core/destination-places.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { AdaptiveRest, PollLoop } from '../core/poll-loop.ts';
 import { throttled } from '../core/throttled-log.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { BackgroundTasks, oneAtATime } from './background-tasks.ts';
 import { createClaims } from './claims.ts';
 import { InFlight } from './in-flight.ts';

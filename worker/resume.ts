@@ -2,7 +2,7 @@
 // (restored from a backup).
 import { lookAfterQueued, type RepairDeps } from '../temporal-config/open-deliveries.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { type ResumePoint, resumePoints } from '../db/reconciliation/reconciliation.ts';
 import type { ResumedDelivery } from '../workflows/messages.ts';
 

@@ -17,7 +17,7 @@ import {
   takePositions,
 } from '../db/hot-path/relay-leases.ts';
 import type { RelaySession } from '../db/hot-path/relay-session.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Queryable } from '../db/connections/pool.ts';
 
 const RENEW_MS = 250;
 // While there is something to give up or to take.

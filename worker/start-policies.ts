@@ -3,7 +3,7 @@
 import { DEFAULT_RETRY_POLICY } from '../core/backoff.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import { loadStartPolicies, type StartPolicy } from '../db/hot-path/start-policies.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 
 export type { StartPolicy };
 

@@ -8,7 +8,7 @@ import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import type { ResumePoint } from '../db/reconciliation/reconciliation.ts';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';

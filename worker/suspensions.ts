@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { suspendedOrganizations } from '../db/organizations/suspension.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { watch } from './watch.ts';
 
 const LOOK_EVERY_MS = 1000;

@@ -11,7 +11,7 @@ import { operatorR2 } from '../core/warehouse/r2-operator.ts';
 import { warehouseWorkflowId } from '../core/workflow-names.ts';
 import { summaryLine } from '../core/operator-markdown.ts';
 import { settleAll } from '../core/settle-all.ts';
-import type { Pool } from '../db/pool.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { claimFlushes, countGains, type DueFlush } from '../db/warehouse/flushes.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import { warehouseChanged } from '../workflows/messages.ts';

@@ -34,7 +34,7 @@ import { recipientRule } from '../core/notify-recipients.ts';
 import { ownServices } from '../core/own-services.ts';
 import { CountedIssues } from '../db/issues/counted.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
-import { shareConnections } from '../db/pool-turns.ts';
+import { shareConnections } from '../db/connections/pool-turns.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';

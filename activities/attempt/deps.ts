@@ -3,7 +3,7 @@ import type { DestinationPlaces } from '../../core/destination-places.ts';
 import type { IssueSink } from '../../core/issues.ts';
 import type { Log } from '../../core/log.ts';
 import type { Tracing } from '../../core/tracing.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';
 import type { ConfigCache } from '../config-cache.ts';

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { rateLimited } from '../../core/metrics/deliveries.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { lookAtSlot, queueForTurn, reserveSlot, type Slot, slotInterval } from '../../db/delivery/rate-limits.ts';
 import type { DestinationConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';

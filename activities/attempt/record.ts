@@ -6,7 +6,7 @@ import type { AttemptSpan } from '../../core/tracing.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { throttled } from '../../core/throttled-log.ts';
 import { judge, type Verdict } from '../../core/verdict.ts';
-import { isRefusedValue } from '../../db/database-errors.ts';
+import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptExchange } from '../../db/hot-path/attempt-exchange.ts';
 import type { FailoverOffer } from '../../db/hot-path/record-results.ts';

@@ -13,11 +13,11 @@ import {
   isStatementTimeout,
   isTransientDatabaseError,
   isWriteConflict,
-} from '../../db/database-errors.ts';
+} from '../../db/connections/database-errors.ts';
 import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, type ChangedDelivery, recordResults } from '../../db/hot-path/record-results.ts';
 import { loadPayload } from '../../db/history/events.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { countRecorded } from '../count-attempts.ts';
 import { countInIssues } from '../count-issues.ts';
 import type { AttemptRequest } from '../types.ts';

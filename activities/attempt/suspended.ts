@@ -3,7 +3,7 @@
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { FORGOTTEN_MS, LOOK_AGAIN_MS } from './rate-limit.ts';
 

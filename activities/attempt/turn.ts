@@ -7,8 +7,8 @@
 import { type Leave, Places } from '../../core/places.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
-import type { Pool } from '../../db/pool.ts';
-import { actingFor } from '../../db/pool-turns.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { actingFor } from '../../db/connections/pool-turns.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { QUEUED } from './rate-limit.ts';
 

@@ -5,7 +5,7 @@ import type { IssueSink } from '../../core/issues.ts';
 import type { Log } from '../../core/log.ts';
 import type { Places } from '../../core/places.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import type { StoredDestination } from '../../db/warehouse/batches.ts';
 import { decryptedWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ConfigCache } from '../config-cache.ts';

@@ -3,7 +3,7 @@
 import { named, openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
 import { apart } from '../../db/apart.ts';
-import { isTransientDatabaseError, refusalOf } from '../../db/database-errors.ts';
+import { isTransientDatabaseError, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { failoverRules } from '../../db/hot-path/attempt-config.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';

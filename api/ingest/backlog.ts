@@ -9,7 +9,7 @@ import { causeOf } from '../../core/log-cause.ts';
 import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
 import { backlogBounds, countWaiting, databaseBytes } from '../../db/delivery/backlog.ts';
 import type { NewDelivery } from '../../db/hot-path/store-events.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { ApiError } from '../errors.ts';
 import { limitExceeded } from '../limits.ts';
 import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';

@@ -1,7 +1,7 @@
 // Counts webhooks by how they are answered, and how long those that are stored take.
 import type Koa from 'koa';
 import { ingestAck, ingestRequests, type IngestResult } from '../../core/metrics/ingest.ts';
-import { isTransientDatabaseError } from '../../db/database-errors.ts';
+import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
 

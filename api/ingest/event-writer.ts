@@ -2,7 +2,7 @@
 import { type Batcher, createBatcher } from '../../core/batcher.ts';
 import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { type GroupOutcome, type WriteOutcome, writeGroup } from './write-group.ts';
 
 const MEBIBYTE = 1024 * 1024;

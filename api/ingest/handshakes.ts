@@ -5,7 +5,7 @@ import { causeOf } from '../../core/log-cause.ts';
 import { PollLoop } from '../../core/poll-loop.ts';
 import { throttled } from '../../core/throttled-log.ts';
 import { type Handshaken, recordHandshakes } from '../../db/handshakes.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/connections/pool.ts';
 
 const EVERY_MS = 1000;
 // Strangers can cause one for each source with a provider.

@@ -15,7 +15,7 @@ import { TurnsFullError } from '../../core/turns.ts';
 import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { type Compute, ComputeBusyError } from '../../outbound/compute/index.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import type { ApiState } from '../context.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../core/refusals/refusal.ts';
 import { shownHeaders } from '../../core/refusals/shown-headers.ts';
 import { secretHeaders } from '../../core/verification/index.ts';
-import { isTransientDatabaseError } from '../../db/database-errors.ts';
+import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { ApiError } from '../errors.ts';
 import type { Arrival } from './arrival.ts';
 import type { SourceRouting } from './routing.ts';

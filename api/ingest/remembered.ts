@@ -3,7 +3,7 @@
 import { sealedCredentials } from '../../core/provider-config.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { rememberSecret } from '../../db/handshakes.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { recordedAgent } from '../deeds.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';

@@ -13,7 +13,7 @@ import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];

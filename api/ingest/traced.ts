@@ -1,6 +1,6 @@
 // The span of a webhook, where traces are sent.
 import type { TracedWebhook } from '../../core/tracing.ts';
-import { isTransientDatabaseError } from '../../db/database-errors.ts';
+import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { ApiError } from '../errors.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';

@@ -5,7 +5,7 @@ import {
   isTransientDatabaseError,
   isUniqueViolation,
   isWriteConflict,
-} from '../../db/database-errors.ts';
+} from '../../db/connections/database-errors.ts';
 import {
   findFirstEvent,
   findStored,
@@ -13,7 +13,7 @@ import {
   type StoreResult,
   storeEvents,
 } from '../../db/hot-path/store-events.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 
 /** Outcome of an event: stored, a duplicate of an earlier one, or routed by a configuration that has changed since. */
 export type WriteOutcome = { kind: 'stored' } | { kind: 'duplicate'; eventId: string } | { kind: 'stale' };

@@ -10,7 +10,7 @@ import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts
 import { openChannel, openConfig } from '../../db/alerts/channel-config.ts';
 import { existingIds, knowsTimeZone } from '../../db/alerts/channels.ts';
 import { noteArrived, noteOver } from '../../db/alerts/recoveries.ts';
-import { confirmedAddresses } from '../../db/delivery/notification-recipients.ts';
+import { confirmedAddresses } from '../../db/notifications/notification-recipients.ts';
 import { AlertChannel } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { WITHHELD } from '../../outbound/alerts.ts';

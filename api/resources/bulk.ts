@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/ids.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { deleteRoutes, enableRoutes, type NamedRoute } from '../../db/management/routes.ts';
-import { inTransaction, type Queryable } from '../../db/pool.ts';
+import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { count, exampleId, flag, named } from '../members/values.ts';

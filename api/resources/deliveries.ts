@@ -7,7 +7,7 @@ import { causeOf } from '../../core/log-cause.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { isDeliverySearch } from '../../db/history/delivery-filter.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
-import { inTransaction } from '../../db/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
 import { type ApiDeps, callerOf, type Context, organizationId, param } from '../context.ts';
 import { recordAhead } from '../deeds.ts';

@@ -10,7 +10,7 @@ import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts
 import { concurrencyLimit } from '../../db/delivery/concurrency.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
-import { destinationHealth, destinationTotals } from '../../db/history/statistics.ts';
+import { destinationHealth, destinationTotals } from '../../db/history/figures/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { invalid, notFound } from '../errors.ts';

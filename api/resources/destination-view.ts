@@ -2,7 +2,7 @@
 // Rules: DEST-16 to DEST-20, DEST-28.
 import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
 import type { Destination } from '../../db/entities.ts';
-import { type DestinationTotals, destinationTotals } from '../../db/history/statistics.ts';
+import { type DestinationTotals, destinationTotals } from '../../db/history/figures/statistics.ts';
 import type { ApiDeps, Context } from '../context.ts';
 import { destinationMembers, summaryMembers } from '../members/destinations.ts';
 import { toAnswer } from '../members/table.ts';

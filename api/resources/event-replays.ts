@@ -15,7 +15,7 @@ import {
   selectEvents,
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
-import { inTransaction } from '../../db/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { noteDryRun, noteRecords } from '../deeds.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';

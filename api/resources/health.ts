@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import type { Lane } from '../../core/lane.ts';
 import { countRelayLanes } from '../../db/hot-path/relay-lanes.ts';
-import { type Pool, takesWrites } from '../../db/pool.ts';
+import { type Pool, takesWrites } from '../../db/connections/pool.ts';
 import { CachedProbe } from '../../core/cached-probe.ts';
 import type { ApiRouter } from '../context.ts';
 import { ApiError } from '../errors.ts';

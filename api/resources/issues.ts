@@ -2,11 +2,11 @@
 // Rules: ISS-08 to ISS-12.
 import { z } from 'zod';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
-import { isUniqueViolation } from '../../db/database-errors.ts';
+import { isUniqueViolation } from '../../db/connections/database-errors.ts';
 import { isId } from '../../core/ids.ts';
 import { heldDeliveries, holdsDeliveries } from '../../db/issues/held.ts';
 import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../db/issues/list.ts';
-import { inTransaction } from '../../db/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { replayDeliveries } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';

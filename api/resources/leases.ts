@@ -3,7 +3,7 @@
 // Rules: LEASE-01 to LEASE-03.
 import { z } from 'zod';
 import { endLeases, type Lease, renewLeases } from '../../db/management/leases.ts';
-import { inTransaction } from '../../db/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { idOf, timestamp } from '../members/values.ts';

@@ -2,8 +2,14 @@
 // Rules: METRIC-01 to METRIC-15.
 import { z } from 'zod';
 import { MAX_STEP, MIN_STEP, MOST_DAYS, type Steps, stepsOf } from '../../core/figure-steps.ts';
-import { GROUPINGS, type Grouping, METRICS, type Metric, type Narrowing } from '../../db/history/figure-series.ts';
-import { completeUntil, readFigures } from '../../db/history/figures.ts';
+import {
+  GROUPINGS,
+  type Grouping,
+  METRICS,
+  type Metric,
+  type Narrowing,
+} from '../../db/history/figures/figure-series.ts';
+import { completeUntil, readFigures } from '../../db/history/figures/figures.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
 import { count, exampleId, latency, text, timestamp } from '../members/values.ts';

@@ -9,9 +9,9 @@ import {
   findRecipient,
   listRecipients,
   type Recipient,
-} from '../../db/delivery/notification-recipients.ts';
-import { waitingRecipients } from '../../db/delivery/recipient-claims.ts';
-import { inTransaction } from '../../db/pool.ts';
+} from '../../db/notifications/notification-recipients.ts';
+import { waitingRecipients } from '../../db/notifications/recipient-claims.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { listOf, text, timestamp } from '../members/values.ts';

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../core/circuit.ts';
 import { resetCircuit as closeCircuit, loadCircuits } from '../../db/circuits/circuits.ts';
-import { lastAttempts, routeStatistics } from '../../db/history/statistics.ts';
-import { inTransaction } from '../../db/pool.ts';
+import { lastAttempts, routeStatistics } from '../../db/history/figures/statistics.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { notFound } from '../errors.ts';
 import * as field from '../members/fields.ts';

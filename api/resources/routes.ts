@@ -6,7 +6,7 @@ import { CIRCUIT_STATES, type CircuitState } from '../../core/circuit.ts';
 import { isId, newId } from '../../core/ids.ts';
 import { circuitStates, unclosedCircuits } from '../../db/circuits/circuits.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
-import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
+import { type IngestTotals, ingestTotals } from '../../db/history/figures/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';

@@ -7,7 +7,7 @@ import { providerOf } from '../../core/provider-config.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { Source } from '../../db/entities.ts';
 import { type Handshaken, lastHandshakes } from '../../db/handshakes.ts';
-import { type IngestTotals, ingestTotals } from '../../db/history/statistics.ts';
+import { type IngestTotals, ingestTotals } from '../../db/history/figures/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';

@@ -7,7 +7,7 @@ import { causeOf } from '../../core/log-cause.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { throttled } from '../../core/throttled-log.ts';
 import { databaseTime } from '../../db/clock.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { type InstallationStatus, readInstallation } from '../../db/status/installation.ts';
 import { type RetentionLag, retentionLag } from '../../db/status/retention-lag.ts';
 import packageJson from '../../package.json' with { type: 'json' };

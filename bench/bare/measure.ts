@@ -1,5 +1,5 @@
 // The two limits, as contenders of the lanes.
-import { createPool } from '../../db/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import type { Stack } from '../../local/stack.ts';
 import type { Contender } from '../lanes/in-turn.ts';
 import { readCounters } from '../support/cost.ts';

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { Pool } from 'undici';
 import { createBatcher } from '../../core/batcher.ts';
 import { onEndRequest } from '../../core/end-request.ts';
-import { createPool } from '../../db/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 
 const { DATABASE_URL = '', BARE_TARGET = '' } = process.env;
 // As many groups and connections as Hookyard's own (api/ingest/event-writer.ts), and those of the bare workflow.

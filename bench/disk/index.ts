@@ -1,7 +1,7 @@
 // npm run bench -- disk [--events 10000]: how much disk an event takes. Webhooks come in and are delivered on the real way; then
 // the sizes of tables and indexes are read, and divided by what was added.
 import { createHmac } from 'node:crypto';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Stack } from '../../local/stack.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { saveResults } from '../support/save.ts';

@@ -1,5 +1,5 @@
 // How large tables and indexes are, read from PostgreSQL.
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/connections/pool.ts';
 
 /** Bytes of what a table has: its rows, what it keeps outside of them (TOAST), and each index by its name. */
 export type Sizes = Map<string, Map<string, number>>;

@@ -1,6 +1,6 @@
 // A fleet: several API processes, and a number of workers that grows. All of them are real processes with small pools, in the lane
 // `express`.
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type Cost, readCounters } from '../support/cost.ts';
 import { residentMiB } from '../support/measure.ts';

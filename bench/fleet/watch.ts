@@ -1,6 +1,6 @@
 // What PostgreSQL shows of a fleet while it works: what its sessions wait for, relays without shards, and how often each statement
 // runs (pg_stat_activity, pg_stat_statements: PostgreSQL manual, 27.2.3 and F.32).
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { delay } from '../support/wait.ts';
 
 // Reading pg_stat_activity costs more the more connections there are, and would count as the fleet's own cost.

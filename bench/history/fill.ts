@@ -2,7 +2,7 @@
 // Everything is derived from numbers by hashing, so the same call makes the same mix.
 import pMap from 'p-map';
 import { ensurePartitions } from '../../db/retention/partitions.ts';
-import { inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import type { FilledRecords } from './records.ts';
 
 export const DAYS = 30;
@@ -212,7 +212,7 @@ select id, n, case when result = 'delivered' then 'success' else 'failed' end, c
        '{"server": "nginx", "content-type": "text/plain", "date": "Sat, 21 Nov 2026 10:00:00 GMT"}', 'ok'
 ${ATTEMPT} order by id, n`;
 
-/** Older buckets of 5 minutes are hours already (db/history/merge-buckets.ts). */
+/** Older buckets of 5 minutes are hours already (db/history/figures/merge-buckets.ts). */
 function mergedBefore(nowMs: number): number {
   return Math.floor(nowMs / HOUR_MS - 25) * HOUR_MS;
 }

@@ -1,7 +1,7 @@
 // The configuration of the filled service: one big organization and some small ones, with sources, routes and destinations.
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/connections/pool.ts';
 
 /** How large an organization is. */
 interface Shape {

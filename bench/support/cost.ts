@@ -1,6 +1,6 @@
 // What a phase of a bench costs: CPU by process, commits and WAL, divided by what was delivered in it.
 import type { Stack } from '../../local/stack.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { cpuMs, databaseCounters, treeCpuMs } from './measure.ts';
 
 /** Processes besides the servers of the stack; a bare limit has only one, which counts as the worker. */

@@ -1,7 +1,7 @@
 // Thousands of events at once, by sets: what would take ingest minutes. Ids are made as everywhere, so that lists, partitions and
 // outbox take them for ordinary ones.
 import { newId, shardOf } from '../../core/ids.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 
 export interface ManyEvents {
   organizationId: string;

@@ -1,6 +1,6 @@
 // What PostgreSQL runs, by pg_stat_statements (PostgreSQL manual, F.32): calls, and ms of running and planning.
 import pg from 'pg';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import type { Stack } from '../../local/stack.ts';
 
 /** Loads the module, which needs a restart of the server. */

@@ -77,7 +77,7 @@ async function byOperator(name: string, { scope = ['read', 'write'], allow, expi
   const allowedAddresses = allow?.map(rangeOf) ?? null;
   const [{ createKey }, { inTransaction }, { recordOperator }] = await Promise.all([
     import('../../db/organizations/organizations.ts'),
-    import('../../db/pool.ts'),
+    import('../../db/connections/pool.ts'),
     import('../../db/audit/operator.ts'),
   ]);
   return onDatabase(async (pool) => {

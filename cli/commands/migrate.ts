@@ -27,8 +27,8 @@ the schema start when this has been done (docs/database-roles.md).`,
       const { output } = contextOf(command);
       const url = process.env.HOOKYARD_MIGRATE_DATABASE_URL || process.env.DATABASE_URL;
       if (!url) throw usage('HOOKYARD_MIGRATE_DATABASE_URL must name the database and the owner of its tables');
-      const { migrate } = await import('../../db/migrate.ts');
-      const { grantRuntime } = await import('../../db/rights.ts');
+      const { migrate } = await import('../../db/schema/migrate.ts');
+      const { grantRuntime } = await import('../../db/schema/rights.ts');
       const { grantTenant } = await import('../../db/tenants/rights.ts');
       const { onDatabase } = await import('../database.ts');
       const applied = await onDatabase(async (pool) => {

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { PLANS, type Plan } from '../../core/access.ts';
 import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/limits.ts';
 import type { OrganizationView } from '../../db/organizations/organizations.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { contextOf } from '../context.ts';
 import { ON_THE_DATABASE, onDatabase } from '../database.ts';
 import { CliError, EXIT, notFound, usage } from '../errors.ts';
@@ -64,7 +64,7 @@ function addCreate(orgs: Command): void {
     .addOption(new Option('--plan <plan>').choices(PLANS).default('business'))
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
-      const { createOrganization } = await import('../../db/prepare.ts');
+      const { createOrganization } = await import('../../db/schema/prepare.ts');
       const created = await onDatabase((pool) => createOrganization(pool, { name, slug, plan }));
       output.result(created, () => {
         output.line(created.token);
@@ -82,7 +82,7 @@ function addSuspendAndResume(orgs: Command): void {
     .action(async (name: string, _options, command: Command) => {
       const [{ suspendOrganization }, { inTransaction }] = await Promise.all([
         import('../../db/organizations/suspension.ts'),
-        import('../../db/pool.ts'),
+        import('../../db/connections/pool.ts'),
       ]);
       await change(command, name, 'suspend', [], async (pool, { id, slug }) => {
         if (!(await inTransaction(pool, (db) => suspendOrganization(db, id)))) return `${slug} is suspended already`;
@@ -107,7 +107,10 @@ function addPlanAndLimits(orgs: Command): void {
     .description(`set its plan: ${PLANS.join(', ')}; limits that were set for it alone stay`)
     .action(async (name: string, text: string, _options, command: Command) => {
       const plan = planOf(text);
-      const [{ setPlan }, { inTransaction }] = await Promise.all([statements(), import('../../db/pool.ts')]);
+      const [{ setPlan }, { inTransaction }] = await Promise.all([
+        statements(),
+        import('../../db/connections/pool.ts'),
+      ]);
       await change(command, name, 'set-plan', ['plan'], async (pool, { id, slug }) => {
         await inTransaction(pool, (db) => setPlan(db, id, plan));
         return `${slug} has the plan ${plan}; its limits are in force within seconds`;
@@ -121,7 +124,7 @@ function addPlanAndLimits(orgs: Command): void {
       const [limitName, value] = [limitNameOf(limit), limitValueOf(text)];
       const [{ setLimits }, { inTransaction }] = await Promise.all([
         import('../../db/organizations/limits.ts'),
-        import('../../db/pool.ts'),
+        import('../../db/connections/pool.ts'),
       ]);
       await change(command, name, 'set-limit', [limitName], async (pool, { id, slug }) => {
         await inTransaction(pool, (db) => setLimits(db, id, { [limitName]: value }));

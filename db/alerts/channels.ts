@@ -1,6 +1,6 @@
 // Channels of alerts, besides what the object mapper does.
-import { isRefusedValue } from '../database-errors.ts';
-import type { Queryable } from '../pool.ts';
+import { isRefusedValue } from '../connections/database-errors.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 /** Whether PostgreSQL, which keeps the quiet hours, knows a time zone. */
 export async function knowsTimeZone(db: Queryable, timeZone: string): Promise<boolean> {

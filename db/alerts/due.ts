@@ -5,7 +5,7 @@ import type { Change } from '../../core/alerts/channel.ts';
 import { MAX_DIGEST_CHANGES } from '../../core/alerts/safe-text.ts';
 import { newId } from '../../core/ids.ts';
 import { jsonParameter } from '../parameters.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { LOCKS } from '../sql-rules.ts';
 
 // Channels of one round, changes of one round, and messages on their way to one channel: what is beyond waits.

@@ -3,7 +3,7 @@
 import type { ChannelType } from '../../core/alerts/channel.ts';
 import { newId } from '../../core/ids.ts';
 import { jsonParameter } from '../parameters.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import type { MessageKey, MessageKind, ToldChange } from './messages.ts';
 import { noteArrived } from './recoveries.ts';
 

@@ -4,7 +4,7 @@ import type { Change, ChannelType } from '../../core/alerts/channel.ts';
 import type { AlertIssue, Named } from '../../core/alerts/message.ts';
 import type { IssueKind, IssueState } from '../../core/issues.ts';
 import { jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn } from '../sql-rules.ts';
 
 export interface MessageKey {

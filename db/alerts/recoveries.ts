@@ -3,7 +3,7 @@
 // Rules: ALR-18, ALR-25.
 import { newId } from '../../core/ids.ts';
 import type { EntityManager } from '../orm.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import type { MessageKey } from './messages.ts';
 
 /** @param id, organizationId, messageId parameters, each used once @param set further columns of the channel */

@@ -1,7 +1,7 @@
 // The operator in the audit log: whoever runs a command on the database itself.
 import { hostname, userInfo } from 'node:os';
 import { withLastStep } from '../last-step.ts';
-import type { Pool } from '../pool.ts';
+import type { Pool } from '../connections/pool.ts';
 import { type Deed, recordChange, recordDeed } from './records.ts';
 
 /** What an operator does: with `command` as it was called, `hookyard orgs suspend`. */

@@ -3,8 +3,8 @@
 import { newId } from '../../core/ids.ts';
 import type { Execute } from '../last-step.ts';
 import { jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
-import { type Found, type Part, readPart } from '../history/part.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { type Found, type Part, readPart } from '../history/lists/part.ts';
 import { Stride } from '../ranges.ts';
 
 export const OUTCOMES = ['done', 'refused', 'failed'] as const;

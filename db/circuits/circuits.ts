@@ -15,7 +15,7 @@ import { afterCommit } from '../after-commit.ts';
 import { NOW_MS } from '../clock.ts';
 import { closeCircuitIssues, openCircuitIssues } from '../issues/circuits.ts';
 import { jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn, WAKE_CIRCUITS } from '../sql-rules.ts';
 
 /** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */

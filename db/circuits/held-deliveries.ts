@@ -6,7 +6,7 @@ import { afterCommit } from '../after-commit.ts';
 import { electProbe } from './circuits.ts';
 import { jsonParameter } from '../parameters.ts';
 import { countEndings } from '../delivery/figures.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import {
   circuitBlocks,
   failOver,

@@ -2,7 +2,7 @@
 import type { Plan } from '../../core/access.ts';
 import type { Waiting } from '../../core/backlog-limit.ts';
 import { type LimitOverrides, limitsOf } from '../../core/limits.ts';
-import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 const PAGE_BYTES = 8192;
 // Upper bounds of the rows on a page: a row has 23 bytes of header, 4 of its pointer, and ids of 31 bytes: five in the outbox and

@@ -1,7 +1,7 @@
 // What workers tell each other and the API about the attempts that they may have under way at destinations.
 // Rules: DLV-38, HEALTH-10.
 import type { WorkerShare } from '../../core/destination-places.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 // What a worker said counts for this long. It says it again before, while it uses the destination.
 const VALID = `interval '30 seconds'`;

@@ -2,7 +2,7 @@
 // (delivery-commands.ts); the others that wait for a first attempt or for a circuit are cancelled here. One that waits for a
 // retry is cancelled at its next attempt.
 import { cancelDeliveries, DESTINATION_DELETED } from './delivery-commands.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { heldRow, hops, outboxRow } from '../sql-rules.ts';
 import { type Pages, Stride, throughPages } from '../ranges.ts';
 

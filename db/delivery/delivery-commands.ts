@@ -7,13 +7,13 @@ import { idFloor, idTime } from '../../core/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
-import { isTransientDatabaseError } from '../database-errors.ts';
+import { isTransientDatabaseError } from '../connections/database-errors.ts';
 import { countRemoved } from '../organizations/usage.ts';
 import { bounds } from '../parameters.ts';
 import { countEndings } from './figures.ts';
-import { noteOutcomes } from './notifications.ts';
+import { noteOutcomes } from '../notifications/notifications.ts';
 import { findOpen } from './open-deliveries.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, WAKE_CIRCUITS } from '../sql-rules.ts';
 import { countUnsent } from './unsent.ts';
 

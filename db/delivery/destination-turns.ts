@@ -3,7 +3,7 @@
 // Rules: DLV-38.
 import { PLACE_HELD_MS, type TurnAnswer, type TurnRequest } from '../../core/destination-turn.ts';
 import { jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 const HELD = `interval '${PLACE_HELD_MS} milliseconds'`;
 // Who waits says so several times a second. Who may not take yet does not wait: others would leave free places to it.

@@ -1,6 +1,6 @@
 // Finds open deliveries among millions that have ended, in the times that open-times.ts names.
 import { idFloor } from '../../core/ids.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { Stride } from '../ranges.ts';
 import { OPEN } from '../sql-rules.ts';
 import { openTimesOfDestinations, type Span } from './open-times.ts';

@@ -3,8 +3,8 @@
 // (migration 0010): counts and late changes are exact together. The uncounted part, about the last half hour, may hold some
 // anywhere.
 import { databaseTime } from '../clock.ts';
-import { settledBefore } from '../history/settle.ts';
-import type { Queryable } from '../pool.ts';
+import { settledBefore } from '../history/lists/settle.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { OPEN } from '../sql-rules.ts';
 
 const HOUR_MS = 3_600_000;

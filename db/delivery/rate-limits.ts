@@ -2,7 +2,7 @@
 // Rules: DEST-13, DLV-25.
 import { shardOf } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { OPEN, toOutbox, WAITING_STATUS } from '../sql-rules.ts';
 
 const MINUTE_MS = 60_000;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { ConfigError, type Settings } from '../../core/config.ts';
 import { DecryptionError, type EncryptionKey, SecretBox } from './secret-box.ts';
 import { type KeyUse, keyUse } from './rotation.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 const KEY_BYTES = 32;
 const KEY_PAIR = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=?)$/;

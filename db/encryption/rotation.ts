@@ -1,6 +1,6 @@
 // Rotation of encryption keys: finds the keys in use, and re-encrypts values with the first one.
 import type { SecretBox } from './secret-box.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 
 interface SealedColumn {
   /** A name for operators. */

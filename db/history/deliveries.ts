@@ -4,11 +4,11 @@ import type { Lane } from '../../core/lane.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { type AttemptExchange, readExchange } from '../hot-path/attempt-exchange.ts';
 import { bounds } from '../parameters.ts';
-import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { type DeliveryFilter, deliverySelection } from './delivery-filter.ts';
 import { NEXT_ROWS_MS } from './events.ts';
-import { findPart } from './next.ts';
-import type { Found, Part } from './part.ts';
+import { findPart } from './lists/next.ts';
+import type { Found, Part } from './lists/part.ts';
 import { Parameters, rangeOfSelection, rowMatches } from './selection.ts';
 
 export interface DeliveryRecord {

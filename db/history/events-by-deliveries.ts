@@ -3,8 +3,8 @@
 import { idFloor, idTime } from '../../core/ids.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { bounds } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
-import { findNewest } from './newest.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { findNewest } from './lists/newest.ts';
 import { matches, Parameters, rangeOfSelection, rowMatches, rowsOf, type Selection } from './selection.ts';
 import type { Step } from './search.ts';
 

@@ -2,9 +2,9 @@
 // are removed in the background. Statements bound the ids, so that PostgreSQL opens only the partitions of those days.
 import { idFloor } from '../../core/ids.ts';
 import { bounds } from '../parameters.ts';
-import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
-import { findPart } from './next.ts';
-import type { Part } from './part.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { findPart } from './lists/next.ts';
+import type { Part } from './lists/part.ts';
 import { madeIn, type Selection } from './selection.ts';
 
 export interface EventRecord {

@@ -1,5 +1,5 @@
 // The records that the request of a delivery is made of: which version they have now, and since when.
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 export interface RecordVersion {
   version: number;

@@ -2,10 +2,10 @@
 // because it would make storing every webhook, or recording every attempt, more expensive. So rows are read, newest first, for a
 // limited time. A page is exact, or an error says how far the search came; after a cursor, the answer itself says it.
 import { idFloor } from '../../core/ids.ts';
-import type { Queryable } from '../pool.ts';
-import type { Range, Stretch } from './cut.ts';
+import type { Queryable } from '../connections/pool.ts';
+import type { Range, Stretch } from './lists/cut.ts';
 import { eventsByDeliveries } from './events-by-deliveries.ts';
-import { countStretches, type Piece, readIds, refine } from './page.ts';
+import { countStretches, type Piece, readIds, refine } from './lists/page.ts';
 import { isUnfiltered, KINDS, Parameters, rowMatches, rowsOf, type Selection } from './selection.ts';
 
 /** How long a search for a page may read, ms; a running step is completed. */

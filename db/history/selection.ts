@@ -1,6 +1,6 @@
 // What a list selects, and the conditions of it in SQL.
 import { boundTime, type IdPrefix, idFloor } from '../../core/ids.ts';
-import type { Range } from './cut.ts';
+import type { Range } from './lists/cut.ts';
 
 /** Selection of a list: a kind of row of one organization, made inside a range of time, with these columns. */
 export interface Selection {

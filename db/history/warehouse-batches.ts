@@ -1,7 +1,7 @@
 // Reads the batches of a warehouse destination for the API.
 import type { BatchStatus } from '../warehouse/batches.ts';
 import type { WarehouseKey } from '../warehouse/flushes.ts';
-import { inSnapshot, type Pool } from '../pool.ts';
+import { inSnapshot, type Pool } from '../connections/pool.ts';
 
 export interface BatchRecord {
   id: string;

@@ -5,7 +5,7 @@ import type { ForwardHeaders } from '../../core/forwarded-headers.ts';
 import type { ExpectedResponse } from '../../core/response-check.ts';
 import type { TransformType } from '../../core/transform-types.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 export interface DestinationRow {
   id: string;

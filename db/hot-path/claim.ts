@@ -1,7 +1,7 @@
 // Claiming: which deliveries a relay starts next.
 import { ALPHABET } from '../../core/ids.ts';
 import { bucketsOf, type Positions, sizeOf, writePositions } from '../../core/positions.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { circuitBlocks, FIRST_WAREHOUSE, OPEN } from '../sql-rules.ts';
 
 /** A delivery whose first attempt has no result yet, or whose next one waits for its turn under a rate limit. */

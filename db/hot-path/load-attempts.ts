@@ -3,7 +3,7 @@
 import type { ErrorSummary } from '../../core/error-summary.ts';
 import { errorSummary } from '../sql-rules.ts';
 import { bounds } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { circuitBlocks } from '../sql-rules.ts';
 
 /** A delivery with its event, as an attempt needs them. */

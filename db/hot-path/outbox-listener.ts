@@ -1,7 +1,7 @@
 // News of new deliveries (PostgreSQL LISTEN and NOTIFY), so that a quiet relay need not poll often.
 import pg from 'pg';
 import type { Log } from '../../core/log.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { NOTIFY_RELAYS, OUTBOX_CHANNEL } from '../sql-rules.ts';
 
 const RECONNECT_MS = 2000;

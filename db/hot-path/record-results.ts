@@ -5,11 +5,11 @@ import type { DescribedError } from '../../core/error-summary.ts';
 import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
 import { countAttempted } from '../delivery/figures.ts';
-import { lateBound, settingLate } from '../history/late.ts';
-import { noteOutcomes } from '../delivery/notifications.ts';
+import { lateBound, settingLate } from '../history/lists/late.ts';
+import { noteOutcomes } from '../notifications/notifications.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import { DAY_MS, partitionName } from '../retention/partitions.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import {
   addedUp,
   bucketOf,
@@ -85,7 +85,7 @@ const LATEST = ['last_delivery_at', 'last_success_at', 'last_failure_at'];
 //   statement (docs/postgresql-18-lost-update.md, test/db/lost-updates.test.ts);
 // - a failover delivery is chosen and created in the same statement that ends the one it replaces, so exactly one of them is
 //   always open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
-// - notifications of routes are recorded here too (db/delivery/notifications.ts), at the cost of one lookup per ended delivery's
+// - notifications of routes are recorded here too (db/notifications/notifications.ts), at the cost of one lookup per ended delivery's
 //   route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else read
 //   every delivery since;

@@ -1,6 +1,6 @@
 // Which lane each relay takes at the moment, and its release, so that operators see it.
 import type { Lane } from '../../core/lane.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { GUARD_MS } from './relay-leases.ts';
 
 // A relay is seen every GUARD_MS (guardShards).

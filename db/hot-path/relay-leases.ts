@@ -11,8 +11,8 @@
 // (core/take-over-grace.ts).
 import { POSITIONS, type Positions, readPositions, writePositions } from '../../core/positions.ts';
 import type { TakeOver } from '../../core/take-over-grace.ts';
-import { isExclusionViolation } from '../database-errors.ts';
-import type { Queryable } from '../pool.ts';
+import { isExclusionViolation } from '../connections/database-errors.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { LOCKS } from '../sql-rules.ts';
 
 /** How long a lease lasts, in ms. The positions of a dead relay without a session lock wait for that long. */

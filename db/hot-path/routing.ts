@@ -7,7 +7,7 @@ import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
 import type { SourceAnswer } from '../../core/source-answer.ts';
 import type { IdempotencyKeyRule } from '../entities.ts';
 import type { StandingRow } from '../organizations/standing.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 export interface RoutingRow {
   organizationId: string;

@@ -1,7 +1,7 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
-import { lateBound, settingLate } from '../history/late.ts';
+import { lateBound, settingLate } from '../history/lists/late.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { countEndings } from '../delivery/figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
 import { addedUp, bucketOf, toOutbox } from '../sql-rules.ts';
@@ -72,7 +72,7 @@ export interface StoreResult {
 //   wait for it is delivered or failed at once;
 // - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking. They are locked
 //   until the commit is on disk, so connections count in slots of their own, mostly: groups of one source do not wait for each
-//   other. db/history/fold-ingest.ts adds the slots up.
+//   other. db/history/figures/fold-ingest.ts adds the slots up.
 // It does not notify the relays: that would lock all notifying commits of the server against each other (PostgreSQL's
 // PreCommit_Notify) until this one is on disk. Whoever calls it does so afterwards (wakeRelays).
 // Most groups are plain, and need no part that is only for keys or failures: PostgreSQL would prepare its run for every group.

@@ -4,8 +4,8 @@ import type { IssueFailure, IssueSink, IssueSubject } from '../../core/issues.ts
 import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { PollLoop } from '../../core/poll-loop.ts';
-import { isTransientDatabaseError } from '../database-errors.ts';
-import type { Queryable } from '../pool.ts';
+import { isTransientDatabaseError } from '../connections/database-errors.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { recordIssues, resolveRecovered, troubledOrganizations } from './record.ts';
 
 const EVERY_MS = 1000;

@@ -2,9 +2,9 @@
 // Rules: ISS-11.
 import { idTime } from '../../core/ids.ts';
 import { type Issue, type IssueKind, OTHER_CAUSE } from '../../core/issues.ts';
-import { findPage } from '../history/page.ts';
+import { findPage } from '../history/lists/page.ts';
 import { bounds } from '../parameters.ts';
-import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 const DAY_MS = 86_400_000;
 // Deliveries that failed since an issue opened may have been made long before; one that was retried for longer is left out.

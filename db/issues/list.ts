@@ -1,8 +1,8 @@
 // Reads the issues of an organization, and changes their states.
 // Rules: ISS-08, ISS-10.
 import type { Issue, IssueKind, IssueState } from '../../core/issues.ts';
-import { type Found, type Part, readPart } from '../history/part.ts';
-import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+import { type Found, type Part, readPart } from '../history/lists/part.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 /** An issue with the names of what it names, as they are now; null when it names none, or that was deleted. */
 export interface NamedIssue extends Issue {

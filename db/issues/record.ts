@@ -3,9 +3,9 @@
 import type { CauseCount, SubjectCount } from '../../core/issue-counts.ts';
 import { newId } from '../../core/ids.ts';
 import { type IssueSubject, MAX_CAUSES, MAX_ISSUES, OPENS_AFTER, OTHER_CAUSE } from '../../core/issues.ts';
-import { isUniqueViolation } from '../database-errors.ts';
+import { isUniqueViolation } from '../connections/database-errors.ts';
 import { jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { isAbout, MAY_RECOVER, resolvedLately, SUBJECT_KEY, subjectRow } from './subjects.ts';
 
 const STREAK_KEY = 'organization_id, kind, source_id, route_id, destination_id';

@@ -2,7 +2,7 @@
 import type { Scope } from '../../core/access.ts';
 import type { LimitOverrides } from '../../core/limits.ts';
 import type { Organization } from '../entities.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 /** A key that is valid now, with its organization. */
 export interface ValidKey {

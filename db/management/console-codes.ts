@@ -4,8 +4,8 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
 import { operatorDeed } from '../audit/operator.ts';
 import { type Deed, recordDeed } from '../audit/records.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
-import { hashToken, newToken } from '../prepare.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { hashToken, newToken } from '../schema/prepare.ts';
 
 const CODE_MINUTES = 10;
 const KEY_HOURS = 12;

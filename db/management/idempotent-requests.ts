@@ -1,7 +1,7 @@
 // Management requests with an Idempotency-Key. The row is claimed before the request runs and holds its answer afterwards, so
 // that any API process recognizes a repeat, and only one of several concurrent requests runs.
 import { randomUUID } from 'node:crypto';
-import type { Pool, Queryable } from '../pool.ts';
+import type { Pool, Queryable } from '../connections/pool.ts';
 import { Stride } from '../ranges.ts';
 
 /** How long an answer is kept, counted from the first request. */

@@ -1,8 +1,8 @@
 // Leases: sources, destinations and routes that are removed when their creator stops renewing them.
 // Rules: LEASE-04.
-import { isStatementTimeout, isTransientDatabaseError, isWriteConflict } from '../database-errors.ts';
+import { isStatementTimeout, isTransientDatabaseError, isWriteConflict } from '../connections/database-errors.ts';
 import { removeDestinations, removeSource } from '../delivery/delivery-commands.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 
 // Leases that one step of housekeeping checks.
 const STEP = 100;

@@ -1,6 +1,6 @@
 // Changes of many routes in one statement. The rows are locked in the order of their ids, so that two requests for the same
 // routes queue. Ids of other organizations are ignored.
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 export interface NamedRoute {
   id: string;

@@ -11,7 +11,7 @@ import { payloadDays } from '../../core/payload-days.ts';
 import { databaseTime } from '../clock.ts';
 import { databaseBytes } from '../delivery/backlog.ts';
 import { countRelayLanes } from '../hot-path/relay-lanes.ts';
-import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { DAY_MS, daysBefore, type PartitionedTable } from '../retention/partitions.ts';
 import { FIRST_WAREHOUSE, UNDER_WAY } from '../sql-rules.ts';
 

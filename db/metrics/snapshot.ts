@@ -1,7 +1,7 @@
 // The row with the figures of the whole installation: claimed by one process at a time, read by all.
 import type { Figures } from '../../core/metrics/snapshot.ts';
 import { jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 // Figures of the future were taken before the clock was set back.
 const IS_DUE = `(next_at <= now() or taken_at > now() + interval '1 minute')`;

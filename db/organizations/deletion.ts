@@ -2,7 +2,7 @@
 // crash loses one step at most. The row of the organization goes last, and says until then that it is being deleted.
 import { forgetAuditOf } from '../audit/records.ts';
 import { removeDeliveries, removeEventsChildren } from '../delivery/delivery-commands.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../ranges.ts';
 
 // Rows of a step, at most.

@@ -1,6 +1,6 @@
 // An operator's overrides of the limits of an organization.
 import { LIMIT_NAMES, type LimitName, type LimitOverrides } from '../../core/limits.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 /** What to change: a number, null for no limit, 'default' for that of the plan. What is not named stays. */
 export type LimitChanges = Readonly<Partial<Record<LimitName, number | null | 'default'>>>;

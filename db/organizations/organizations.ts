@@ -3,8 +3,8 @@
 import type { Plan } from '../../core/access.ts';
 import { newId } from '../../core/ids.ts';
 import type { LimitOverrides } from '../../core/limits.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
-import { hashToken, newToken } from '../prepare.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { hashToken, newToken } from '../schema/prepare.ts';
 
 export interface OrganizationView {
   id: string;

@@ -1,6 +1,6 @@
 // How many records an organization has: for its limits, and for its usage.
 import type { EntityManager } from '../orm.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 /** Records with a limit for the whole organization. */
 export type LimitedRecords = 'sources' | 'destinations' | 'alertChannels' | 'apiKeys';

@@ -5,7 +5,7 @@ import { PollLoop } from '../../core/poll-loop.ts';
 import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { throttled } from '../../core/throttled-log.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 export interface OrganizationWatch {
   /** Known since the start, and at most a few seconds old. */

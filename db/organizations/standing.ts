@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Plan } from '../../core/access.ts';
 import { type LimitOverrides, type Limits, limitsOf } from '../../core/limits.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 export interface Standing {
   limits: Limits;

@@ -1,6 +1,6 @@
 // Suspended organizations: their webhooks are refused, and their deliveries wait. One that is being deleted is suspended too.
-import type { Pool, Queryable } from '../pool.ts';
-import { inTransaction } from '../pool.ts';
+import type { Pool, Queryable } from '../connections/pool.ts';
+import { inTransaction } from '../connections/pool.ts';
 import { WAKE_CIRCUITS, WAKE_RELAYS } from '../sql-rules.ts';
 
 /** The ids of all of them. */

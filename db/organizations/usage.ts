@@ -2,7 +2,7 @@
 import type { LimitOverrides } from '../../core/limits.ts';
 import type { Plan } from '../../core/access.ts';
 import { jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { addedUp } from '../sql-rules.ts';
 
 /** The best count of a day: both may lack something, and neither has too much. */

@@ -1,6 +1,6 @@
 // Finds rows whose wake-up time was lost: circuits, held deliveries, files of warehouses, notifications. Normally a lease wakes
 // each (docs/how-a-webhook-travels.md).
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { hops, UNDER_WAY, WAKE_CIRCUITS } from '../sql-rules.ts';
 
 /** Circuits that are not closed and that only their workflow can continue, in order of their ids. */

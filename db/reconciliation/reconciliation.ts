@@ -5,7 +5,7 @@ import { idFloor, shardOf } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
 import { openTimes, slices } from '../delivery/open-times.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import {
   errorSummary,
   heldRow,

@@ -1,7 +1,7 @@
 // Reads refused webhooks for the API.
 import type { LimitName } from '../../core/limits.ts';
 import { KEPT_REFUSALS, type RefusalCause, type RefusedWebhook } from '../../core/refusals/refusal.ts';
-import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 interface OfSource {
   organizationId: string;

@@ -1,7 +1,7 @@
 // Stores refused webhooks: their counts by hour, and a sample.
 import { KEPT_REFUSALS, type RefusalCount, type RefusedWebhook } from '../../core/refusals/refusal.ts';
 import { jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { addedUp } from '../sql-rules.ts';
 
 // One statement for all sources. Safe beside others of its kind: counts are written in the order of their key, and what goes is locked

@@ -10,7 +10,7 @@ import {
   SELECTED,
   selectedValues,
 } from './event-replays.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { insertPlanned, planReplays, type ReplayedDelivery } from './replay.ts';
 import { cannotValidate, type ValidatePayload } from './replay-schemas.ts';
 

@@ -3,9 +3,9 @@
 // Rules: RPL-12, RPL-13.
 import { errorText } from '../../core/clean-text.ts';
 import { idAfter, newId } from '../../core/ids.ts';
-import { isStatementTimeout } from '../database-errors.ts';
+import { isStatementTimeout } from '../connections/database-errors.ts';
 import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../ranges.ts';
 import { dueInTurn } from '../sql-rules.ts';
 

@@ -3,7 +3,7 @@
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import { describeErrors, type SchemaError } from '../../core/schemas/errors.ts';
 import { loadPayload } from '../history/events.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 /** The target of a replay. */
 interface RoutedEvent {

@@ -2,7 +2,7 @@
 // Rules: EVT-15, RPL-03, RPL-04.
 import { newId, shardOf } from '../../core/ids.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
 import { OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';

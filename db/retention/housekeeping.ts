@@ -1,6 +1,6 @@
 // Counts failures of housekeeping by part, so that a part that fails repeatedly is noticed (docs/retention.md).
 import { errorText } from '../../core/clean-text.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 /** Counts a failure of a part. */
 export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {

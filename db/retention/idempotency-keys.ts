@@ -1,5 +1,5 @@
 // Removes idempotency keys of webhooks when their window has passed.
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { Stride } from '../ranges.ts';
 
 // Keys that one statement removes, at most.

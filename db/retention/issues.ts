@@ -1,7 +1,7 @@
 // Housekeeping of issues: those of what is gone are resolved, and old ones are removed.
 // Rules: ISS-05, ISS-07.
 import { ISSUE_DAYS } from '../../core/issues.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { Stride } from '../ranges.ts';
 
 // Rows that one statement removes, at most.

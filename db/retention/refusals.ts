@@ -2,7 +2,7 @@
 import { idFloor } from '../../core/ids.ts';
 import { REFUSAL_DAYS } from '../../core/refusals/refusal.ts';
 import { databaseTime } from '../clock.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { Stride } from '../ranges.ts';
 import { DAY_MS } from './partitions.ts';
 

@@ -7,7 +7,7 @@ import { endDeliveries, removeDeliveries } from '../delivery/delivery-commands.t
 import { apart } from '../apart.ts';
 import { findOpen } from '../delivery/open-deliveries.ts';
 import { DAY_MS } from './partitions.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../ranges.ts';
 import { UNDER_WAY } from '../sql-rules.ts';
 

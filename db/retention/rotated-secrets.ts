@@ -1,5 +1,5 @@
 // Removes the secrets whose rotation is over.
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 // Processes whose clocks are behind may still use them.
 const MARGIN = "interval '1 hour'";

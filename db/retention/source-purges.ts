@@ -1,9 +1,9 @@
 // Removes the rows of deleted sources, in steps: each is one short transaction that also stores the progress, so that a crash
 // loses one step at most.
 import { removeEventsChildren } from '../delivery/delivery-commands.ts';
-import { forgetCountsOfSource } from '../history/settle.ts';
+import { forgetCountsOfSource } from '../history/lists/settle.ts';
 import { countRemoved } from '../organizations/usage.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride } from '../ranges.ts';
 
 // Events in a step, at most.

@@ -3,7 +3,7 @@
 // Rules: STATUS-03 to STATUS-07.
 import { POSITIONS } from '../../core/positions.ts';
 import { SEEN_LATELY_MS } from '../hot-path/relay-lanes.ts';
-import { inSnapshot, type Pool, type Queryable } from '../pool.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { FIRST_WAREHOUSE } from '../sql-rules.ts';
 
 /** Organizations and workers beyond these are not listed. */
@@ -44,7 +44,7 @@ interface WorkerStatus {
 }
 
 interface Housekeeping {
-  /** Older records are counted (db/history/settle.ts). */
+  /** Older records are counted (db/history/lists/settle.ts). */
   settledBefore: Date;
   failures: { part: string; total: number; lastAt: Date }[];
 }

@@ -1,6 +1,6 @@
 // How far retention is behind: by the oldest day that is still stored.
 import { DAY_MS, daysBefore, type PartitionedTable } from '../retention/partitions.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 export interface RetentionLag {
   /** Null: for ever. */

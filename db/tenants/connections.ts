@@ -1,7 +1,7 @@
 // Connections for tenants: each acts as the role of the tenants, and sees the rows of one organization, the one whose work it was
 // taken for (pool-turns.ts). What does not belong to an organization's work sees nothing on them.
 import type pg from 'pg';
-import { actingOrganization, eitherWay } from '../pool-turns.ts';
+import { actingOrganization, eitherWay } from '../connections/pool-turns.ts';
 import { ORGANIZATION_SETTING } from './policies.ts';
 
 /** The start option of a connection that acts as a role (PostgreSQL manual, 19.1.3 and SET ROLE). */

@@ -4,8 +4,8 @@
 // The role is the operator's, so its policies are not made by a migration. What is made for it is found out from the catalogue, so
 // that each new table is bound when the database is next brought up to date. Other roles may do what they may do without policies.
 import { ConfigError } from '../../core/config.ts';
-import type { Queryable } from '../pool.ts';
-import { changeSchema } from '../schema-changes.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { changeSchema } from '../schema/schema-changes.ts';
 import { ORGANIZATION_COLUMN, type TenantTable, tenantTable } from './policies.ts';
 
 /** For every role: what its rights allow. A policy that restricts has an effect only beside one that permits. */

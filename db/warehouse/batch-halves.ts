@@ -1,6 +1,6 @@
 // Moves half of the deliveries of a batch whose file would be too large to a new batch with its own object (migration 0021).
 import { bounds } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import type { BatchUnderWay } from './batches.ts';
 
 // One statement, so that at every moment each delivery is in exactly one of the two. The batch is the first to be locked, and

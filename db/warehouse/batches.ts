@@ -6,7 +6,7 @@ import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { FileFormat } from '../../core/warehouse/object-key.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../ranges.ts';
 import { errorSummary, outboxRow, UNDER_WAY } from '../sql-rules.ts';
 import type { WarehouseKey } from './flushes.ts';

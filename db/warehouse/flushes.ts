@@ -3,7 +3,7 @@
 import { newId } from '../../core/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
 import { jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { FIRST_WAREHOUSE, hops, UNDER_WAY } from '../sql-rules.ts';
 
 /** A warehouse destination. */

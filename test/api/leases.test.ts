@@ -5,7 +5,7 @@ import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
 import { removeExpired, renewLeases } from '../../db/management/leases.ts';
-import { createPool, inTransaction, type Queryable } from '../../db/pool.ts';
+import { createPool, inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { ingest, makeDestination, makePipeline, makeRoute, makeSource } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { finishMessage, giveUpMessage, noteFailedTry } from '../../db/alerts/endings.ts';
 import { claimMessages, type DueMessage, noteStarted } from '../../db/alerts/messages.ts';
 import { noteArrived, noteTelling } from '../../db/alerts/recoveries.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { alertRows } from '../support/alert-rows.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 

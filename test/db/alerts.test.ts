@@ -5,7 +5,7 @@ import { newId } from '../../core/ids.ts';
 import { createDueMessages } from '../../db/alerts/due.ts';
 import { claimMessages, type DueMessage } from '../../db/alerts/messages.ts';
 import { noteArrived } from '../../db/alerts/recoveries.ts';
-import { inTransaction, type Pool } from '../../db/pool.ts';
+import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { LOCKS } from '../../db/sql-rules.ts';
 import { alertRounds } from '../../worker/alerts.ts';
 import { alertRows } from '../support/alert-rows.ts';

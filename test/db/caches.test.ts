@@ -6,7 +6,7 @@ import { createRoutingCache } from '../../api/ingest/routing.ts';
 import { newId } from '../../core/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createLatencies } from '../../worker/latencies.ts';
-import { createPool } from '../../db/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const MOST = 3;

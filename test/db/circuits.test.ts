@@ -14,7 +14,7 @@ import {
 } from '../../db/circuits/circuits.ts';
 import { changeIssue } from '../../db/issues/list.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/reconciliation/lost-wakeups.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 

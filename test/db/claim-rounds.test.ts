@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { DestinationPlaces } from '../../core/destination-places.ts';
 import { newId, shardOf } from '../../core/ids.ts';
 import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type Claims, createClaims } from '../../worker/claims.ts';
 import { InFlight } from '../../worker/in-flight.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { ALPHABET, newId } from '../../core/ids.ts';
 import { isAmong, positionOf } from '../../core/positions.ts';
 import { type Claim, claimDeliveries, claimStatement, type OutboxRow } from '../../db/hot-path/claim.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Held } from '../../worker/shards.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { aloneRelay, shareOut } from '../support/relays.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { claimDeliveries, vacuumOutbox } from '../../db/hot-path/claim.ts';
-import { createPool, inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
+import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { aloneRelay } from '../support/relays.ts';
 import type { Held } from '../../worker/shards.ts';

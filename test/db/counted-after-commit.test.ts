@@ -6,7 +6,7 @@ import { circuitTransitions } from '../../core/metrics/services.ts';
 import { resetCircuit } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
-import { inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 
 const REASON = openError(ownWords`a test`);

@@ -7,8 +7,8 @@ import {
   isTransientDatabaseError,
   isUniqueViolation,
   isWriteConflict,
-} from '../../db/database-errors.ts';
-import { createPool } from '../../db/pool.ts';
+} from '../../db/connections/database-errors.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { stackAddresses } from '../support/stack.ts';
 
 const withCode = (code: string, message = 'failed') => Object.assign(new Error(message), { code });

@@ -4,8 +4,8 @@ import { openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts'
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
-import { freezeMail, summaryOf } from '../../db/delivery/notifications.ts';
-import type { Pool } from '../../db/pool.ts';
+import { freezeMail, summaryOf } from '../../db/notifications/notifications.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { resumePoints } from '../../db/reconciliation/reconciliation.ts';
 import {
   attemptResult,

@@ -9,7 +9,7 @@ import {
   selectEvents,
   TooManyReplaysError,
 } from '../../db/replay/event-replays.ts';
-import { createPool } from '../../db/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { many, MAX_REPLAYS, ReplayDatabase } from '../support/replay-database.ts';
 
 const MIB = 1024 * 1024;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { countExpired, countMatching, endEventReplay, selectEvents } from '../../db/replay/event-replays.ts';
-import { createPool } from '../../db/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 import { until } from '../support/until.ts';
 

@@ -2,7 +2,7 @@
 // acknowledged.
 import { expect } from 'chai';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { addOwner, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';

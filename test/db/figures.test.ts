@@ -9,11 +9,11 @@ import {
   deleteSource,
   endDeliveries,
 } from '../../db/delivery/delivery-commands.ts';
-import type { FigureQuestion, Grouping, Metric } from '../../db/history/figure-series.ts';
-import { figureStatement, readFigures } from '../../db/history/figures.ts';
-import { foldIngest } from '../../db/history/fold-ingest.ts';
-import { mergeBuckets } from '../../db/history/merge-buckets.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { FigureQuestion, Grouping, Metric } from '../../db/history/figures/figure-series.ts';
+import { figureStatement, readFigures } from '../../db/history/figures/figures.ts';
+import { foldIngest } from '../../db/history/figures/fold-ingest.ts';
+import { mergeBuckets } from '../../db/history/figures/merge-buckets.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { recordRefusals } from '../../db/refusals/record.ts';
 import { purgeStep } from '../../db/retention/source-purges.ts';
 import { recount, type Refusal, told } from '../support/figure-recount.ts';

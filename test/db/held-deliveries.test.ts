@@ -15,9 +15,9 @@ import {
   loadCircuits,
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
-import { actingFor, shareConnections } from '../../db/pool-turns.ts';
+import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 // How a list's time range is cut into counted hours and days, and a page into stretches.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cutRange, stretchesOfPage } from '../../db/history/cut.ts';
+import { cutRange, stretchesOfPage } from '../../db/history/lists/cut.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

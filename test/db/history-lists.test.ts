@@ -11,13 +11,13 @@ import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../.
 import { eventSelection, listEvents } from '../../db/history/events.ts';
 import { listDeliveries } from '../../db/history/deliveries.ts';
 import { type DeliveryFilter, deliverySelection } from '../../db/history/delivery-filter.ts';
-import { lateBound, settingLate } from '../../db/history/late.ts';
-import { findPage } from '../../db/history/page.ts';
+import { lateBound, settingLate } from '../../db/history/lists/late.ts';
+import { findPage } from '../../db/history/lists/page.ts';
 import type { Selection } from '../../db/history/selection.ts';
 import { SearchTooBroadError, searchPage } from '../../db/history/search.ts';
-import { settledBefore, settleHistory } from '../../db/history/settle.ts';
+import { settledBefore, settleHistory } from '../../db/history/lists/settle.ts';
 import { DAY_MS, dropPartitionsBefore } from '../../db/retention/partitions.ts';
-import { inSnapshot, type Pool } from '../../db/pool.ts';
+import { inSnapshot, type Pool } from '../../db/connections/pool.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import {
   type HistoryDatabase,

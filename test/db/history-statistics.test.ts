@@ -2,10 +2,15 @@
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { cancelDeliveries, deleteEvent, endDeliveries } from '../../db/delivery/delivery-commands.ts';
-import { foldIngest } from '../../db/history/fold-ingest.ts';
-import { mergeBuckets } from '../../db/history/merge-buckets.ts';
-import { destinationHealth, destinationTotals, ingestTotals, routeStatistics } from '../../db/history/statistics.ts';
-import type { Pool } from '../../db/pool.ts';
+import { foldIngest } from '../../db/history/figures/fold-ingest.ts';
+import { mergeBuckets } from '../../db/history/figures/merge-buckets.ts';
+import {
+  destinationHealth,
+  destinationTotals,
+  ingestTotals,
+  routeStatistics,
+} from '../../db/history/figures/statistics.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { INGESTED } from '../../db/sql-rules.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, recordOutcome, storeEvent } from '../support/history.ts';

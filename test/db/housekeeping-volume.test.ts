@@ -7,7 +7,7 @@ import { unusedTemporal } from '../support/unused-temporal.ts';
 import { readSettings } from '../../core/config.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { daysBefore } from '../../db/retention/partitions.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { atLength } from '../support/thorough.ts';
 import { fillHour, type Volume } from '../support/volume.ts';

@@ -16,7 +16,7 @@ import { CountedIssues } from '../../db/issues/counted.ts';
 import { changeIssue, findIssue, listIssues } from '../../db/issues/list.ts';
 import { recordIssues, resolveRecovered } from '../../db/issues/record.ts';
 import { takeFigures } from '../../db/metrics/figures.ts';
-import { createPool, inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
+import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { forgetIssues } from '../../db/retention/issues.ts';
 import { addOwner, type EventOwner } from '../support/new-events.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

@@ -8,7 +8,7 @@ import { cancelDeliveries, deleteEvent, endDeliveries, postponeDelivery } from '
 import { divertBlocked, endHold, oldestHeld } from '../../db/circuits/held-deliveries.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { DAY_MS } from '../../db/retention/partitions.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { makeDue, requeueDeliveries } from '../../db/reconciliation/reconciliation.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { removeYoungerDeliveries } from '../../db/retention/retention.ts';

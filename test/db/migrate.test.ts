@@ -1,9 +1,9 @@
 // Migrations beside what runs: one that waits for a lock would keep every later statement on that table waiting.
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
-import { applyMigrations } from '../../db/apply-migrations.ts';
+import { applyMigrations } from '../../db/schema/apply-migrations.ts';
 import { newId } from '../../core/ids.ts';
-import { createPool, inTransaction, type Pool } from '../../db/pool.ts';
+import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 

@@ -1,8 +1,13 @@
 // Noting and claiming notifications, where order and concurrency matter.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { claimNotifications, finishMail, freezeMail, type NotificationKind } from '../../db/delivery/notifications.ts';
-import { inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
+import {
+  claimNotifications,
+  finishMail,
+  freezeMail,
+  type NotificationKind,
+} from '../../db/notifications/notifications.ts';
+import { inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 

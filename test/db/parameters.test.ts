@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { cleanText, errorText, MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
 import { apart } from '../../db/apart.ts';
-import { isRefusedValue } from '../../db/database-errors.ts';
+import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { jsonParameter } from '../../db/parameters.ts';
-import { inTransaction, type Pool } from '../../db/pool.ts';
+import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { testPool } from '../support/service.ts';
 
 // Text as it comes, and what has to be looked at: NUL, halves of pairs, escapes that are just text.

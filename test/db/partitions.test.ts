@@ -8,7 +8,7 @@ import {
   ensurePartitions,
   type PartitionedTable,
 } from '../../db/retention/partitions.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { type HistoryDatabase, historyDatabase } from '../support/history.ts';
 
 const TABLES: PartitionedTable[] = ['events', 'event_payloads', 'deliveries', 'attempts'];

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import type { PoolClient } from 'pg';
 import { createOrm } from '../../db/orm.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { stackAddresses } from '../support/stack.ts';
 
 const SECRET = '4711-of-a-webhook';

@@ -1,8 +1,8 @@
 // Connections to a database that takes no writes: they are closed, so that work continues when it takes writes again.
 import { expect } from 'chai';
 import { createOrm, type MikroORM } from '../../db/orm.ts';
-import { isReadOnlyServer, isTransientDatabaseError } from '../../db/database-errors.ts';
-import { createPool, inTransaction, type Pool } from '../../db/pool.ts';
+import { isReadOnlyServer, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
+import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { readOnlySwitch } from '../support/read-only.ts';
 import { until } from '../support/until.ts';

@@ -1,15 +1,15 @@
 // Whom to ask next, and forgetting, when one organization has very many addresses.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { askAgain, noteAsked } from '../../db/delivery/notification-recipients.ts';
+import { askAgain, noteAsked } from '../../db/notifications/notification-recipients.ts';
 import {
   claimRecipients,
   forgetUnnamed,
   neverAsked,
   QUEUE_START,
   waitingRecipients,
-} from '../../db/delivery/recipient-claims.ts';
-import type { Pool } from '../../db/pool.ts';
+} from '../../db/notifications/recipient-claims.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 describe('claiming recipients of notifications', () => {

@@ -1,9 +1,9 @@
 // What the reconciliation reads: open deliveries among any number that are not, however old, and what has lost its time to be woken.
 import { expect } from 'chai';
 import { idFloor, newId } from '../../core/ids.ts';
-import { claimNotifications } from '../../db/delivery/notifications.ts';
-import { settleHistory } from '../../db/history/settle.ts';
-import type { Pool } from '../../db/pool.ts';
+import { claimNotifications } from '../../db/notifications/notifications.ts';
+import { settleHistory } from '../../db/history/lists/settle.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import {
   claimListing,
   countRepairs,

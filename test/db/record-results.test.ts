@@ -4,9 +4,9 @@ import type { PoolClient } from 'pg';
 import { newId } from '../../core/ids.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
-import { migrate } from '../../db/migrate.ts';
+import { migrate } from '../../db/schema/migrate.ts';
 import { DAY_MS, ensurePartitions, partitionName } from '../../db/retention/partitions.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 

@@ -10,7 +10,7 @@ import { IssueCounts } from '../../core/issue-counts.ts';
 import type { RefusalCount, RefusedWebhook } from '../../core/refusals/refusal.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { removeOfOrganization } from '../../db/organizations/deletion.ts';
-import { createPool, inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
+import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { readRefusals } from '../../db/refusals/list.ts';
 import { recordRefusals } from '../../db/refusals/record.ts';
 import { forgetRefusals } from '../../db/retention/refusals.ts';

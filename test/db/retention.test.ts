@@ -7,7 +7,7 @@ import { createLog } from '../../core/log.ts';
 import { daysBefore } from '../../db/retention/partitions.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
-import { settleHistory } from '../../db/history/settle.ts';
+import { settleHistory } from '../../db/history/lists/settle.ts';
 
 const DAYS_AGO = 10;
 const DAY_SECONDS = 86_400;

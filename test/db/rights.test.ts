@@ -1,8 +1,8 @@
 // Rights of roles, given by several processes that start together.
 import { expect } from 'chai';
-import { migrate } from '../../db/migrate.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
-import { grantRuntime } from '../../db/rights.ts';
+import { migrate } from '../../db/schema/migrate.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { grantRuntime } from '../../db/schema/rights.ts';
 import { findTenantRole, grantTenant } from '../../db/tenants/rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

@@ -1,11 +1,11 @@
 // History that was settled before events were counted by whether a route took them.
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
-import { applyMigrations } from '../../db/apply-migrations.ts';
+import { applyMigrations } from '../../db/schema/apply-migrations.ts';
 import { idFloor, newId } from '../../core/ids.ts';
-import { settleHistory } from '../../db/history/settle.ts';
+import { settleHistory } from '../../db/history/lists/settle.ts';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
-import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/pool.ts';
+import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { createDatabase, type CreatedDatabase, insertSource } from '../support/own-database.ts';
 import { agrees } from '../support/recount.ts';
 import { until } from '../support/until.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import pino from 'pino';
 import { databaseLimit, databaseUp, SNAPSHOT_GAUGES } from '../../core/metrics/snapshot.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { startSampler } from '../../telemetry/sampler.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';

@@ -11,7 +11,7 @@ import {
   renewLease,
   takePositions,
 } from '../../db/hot-path/relay-leases.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { addRelay, renewRelay } from '../support/relays.ts';
 import { until } from '../support/until.ts';

@@ -7,7 +7,7 @@ import { readSettings } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
-import { createPool, type Pool, type Queryable } from '../../db/pool.ts';
+import { createPool, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { addOwner, configVersion, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';

@@ -1,9 +1,9 @@
 // The usage of organizations, day by day, against the rows it counts: each row counts once, whatever happens to it later.
 import { expect } from 'chai';
 import { deleteEvent, deleteSource } from '../../db/delivery/delivery-commands.ts';
-import { settleHistory } from '../../db/history/settle.ts';
+import { settleHistory } from '../../db/history/lists/settle.ts';
 import { addAccepted, dailyUse, loadUse } from '../../db/organizations/usage.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { purgeStep } from '../../db/retention/source-purges.ts';
 import {
   type HistoryDatabase,

@@ -5,7 +5,7 @@ import { newId } from '../../core/ids.ts';
 import { cancelDeliveries, deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';
-import { createPool, inTransaction, type Pool } from '../../db/pool.ts';
+import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import {
   batchContent,
   beginUpload,

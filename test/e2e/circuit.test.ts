@@ -1,7 +1,7 @@
 // The circuit breaker: a destination that keeps failing is left alone, what comes meanwhile is held, and when it is back,
 // which probes find out, everything arrives.
 import { expect } from 'chai';
-import { inTransaction } from '../../db/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { inTransaction } from '../../db/pool.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

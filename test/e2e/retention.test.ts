@@ -5,7 +5,7 @@ import { applyRetention, firstKeptDays } from '../../activities/retention.ts';
 import { createLog } from '../../core/log.ts';
 import { readSettings } from '../../core/config.ts';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
-import { settleHistory } from '../../db/history/settle.ts';
+import { settleHistory } from '../../db/history/lists/settle.ts';
 import { PAYLOAD_REMOVED } from '../../db/retention/retention.ts';
 import { status } from '../../workflows/messages.ts';
 import { danglingReferences, partitionAges, pauseHousekeeping, type Pipe, storeAged } from '../support/aged-events.ts';

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { freePorts } from '../../local/ports.ts';
 import { type Postgres, startPostgres } from '../../local/postgres.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { copyTree, takeBaseBackup } from '../support/base-backup.ts';
 import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Answer, type Receiver, type ReceivedRequest, startReceiver } from '../support/receiver.ts';

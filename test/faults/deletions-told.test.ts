@@ -5,7 +5,7 @@ import pino from 'pino';
 import { finishDeletions } from '../../activities/deletions.ts';
 import { cancelOfDeletedDestination } from '../../db/delivery/deleted-destinations.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 import { until } from '../support/until.ts';
 

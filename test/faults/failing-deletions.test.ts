@@ -5,7 +5,7 @@ import { finishOrganizations, type OrganizationDeletionDeps } from '../../activi
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
-import { createPool } from '../../db/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 

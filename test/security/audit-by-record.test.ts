@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { listAuditRecords } from '../../db/audit/records.ts';
-import { createPool, inTransaction, type Pool, type Queryable } from '../../db/pool.ts';
-import { actingFor } from '../../db/pool-turns.ts';
+import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
+import { actingFor } from '../../db/connections/pool-turns.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { asServices } from '../support/stack.ts';

@@ -1,7 +1,7 @@
 // Nobody changes the audit log, and only retention shortens it.
 import { expect } from 'chai';
 import { forgetAuditRecords } from '../../db/audit/records.ts';
-import { createPool } from '../../db/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { makeSource } from '../support/api-records.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization } from '../support/service.ts';

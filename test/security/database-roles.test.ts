@@ -2,9 +2,9 @@
 // all that Hookyard does works with it.
 import { expect } from 'chai';
 import pg from 'pg';
-import { migrate } from '../../db/migrate.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
-import { grantRuntime } from '../../db/rights.ts';
+import { migrate } from '../../db/schema/migrate.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { grantRuntime } from '../../db/schema/rights.ts';
 import { dropPartitionsBefore, ensurePartitions } from '../../db/retention/partitions.ts';
 import { vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { findTenantRole, grantTenant } from '../../db/tenants/rights.ts';

@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.ts';
 import { createDueMessages } from '../../db/alerts/due.ts';
 import { finishMessage } from '../../db/alerts/endings.ts';
 import { claimMessages, type DueMessage } from '../../db/alerts/messages.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 
 export interface ChannelRow {
   id: string;

@@ -2,7 +2,7 @@
 import { named, openError } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { expectDescribed } from './described.ts';
 import type { DeliveryView } from './records.ts';
 import { type TestOrganization, testPool } from './service.ts';

@@ -1,5 +1,5 @@
 // Records of the audit log, read from the database.
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import type { Json } from './api-client.ts';
 
 export interface AuditRecord extends Json {

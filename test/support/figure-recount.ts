@@ -1,7 +1,7 @@
 // The figures of an organization counted anew from its events, deliveries and attempts, row by row and without any roll-up.
 import { latencyClass } from '../../core/latency-classes.ts';
-import type { FigureAnswer, FigureQuestion, Figures } from '../../db/history/figure-series.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { FigureAnswer, FigureQuestion, Figures } from '../../db/history/figures/figure-series.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 
 /** Something that happened once. */
 interface Fact {

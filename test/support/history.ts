@@ -6,7 +6,7 @@ import { newId, shardOf } from '../../core/ids.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type NewDelivery, storeEvents } from '../../db/hot-path/store-events.ts';
 import { ensurePartitions } from '../../db/retention/partitions.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { createMigratedDatabase } from './own-database.ts';
 
 const DAY_MS = 86_400_000;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { newId, shardOf } from '../../core/ids.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { INGESTED } from '../../db/sql-rules.ts';
 
 export interface EventOwner {

@@ -1,7 +1,7 @@
 // Deliveries in an outbox, without the records that they belong to.
 import { newId, shardOf } from '../../core/ids.ts';
 import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 
 /** Puts a delivery into the outbox. */
 export async function queueDelivery(

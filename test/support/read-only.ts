@@ -1,5 +1,5 @@
 // A database that can be read and not written, as after a failover to a standby: for one database of the shared server.
-import { createPool } from '../../db/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { stackAddresses } from './stack.ts';
 
 export interface ReadOnlySwitch {

@@ -1,11 +1,11 @@
 // The lists beside a plain recount of the rows: which lists, and whether they agree.
 import { expect } from 'chai';
 import { idRange } from '../../db/history/events.ts';
-import { findPart } from '../../db/history/next.ts';
-import { findPage } from '../../db/history/page.ts';
-import type { Found } from '../../db/history/part.ts';
+import { findPart } from '../../db/history/lists/next.ts';
+import { findPage } from '../../db/history/lists/page.ts';
+import type { Found } from '../../db/history/lists/part.ts';
 import type { Selection } from '../../db/history/selection.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/connections/pool.ts';
 import type { HistoryOwner } from './history.ts';
 
 const HOUR = 3_600_000;

@@ -9,7 +9,7 @@ import {
   renewLease,
   takePositions,
 } from '../../db/hot-path/relay-leases.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import type { Held } from '../../worker/shards.ts';
 
 /** A relay that shares the positions with those that there are. */

@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { countMatching, createEventReplay, type EventReplayKey, selectEvents } from '../../db/replay/event-replays.ts';
 import type { EventFilter } from '../../db/history/events.ts';
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import { ownDatabase } from './own-database.ts';
 
 /** How many replays an organization of these tests may have running. */

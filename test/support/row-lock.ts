@@ -1,5 +1,5 @@
 // Keeps an event locked, so that whatever changes it waits at a place that a test knows.
-import type { Pool } from '../../db/pool.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 
 export interface HeldEvent {
   /** Server processes that wait for it: no others, whatever else waits in the database. */

@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { newId } from '../../core/ids.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
-import { hashToken, newToken } from '../../db/prepare.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { hashToken, newToken } from '../../db/schema/prepare.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { asServices, stackAddresses } from './stack.ts';
 

@@ -1,6 +1,6 @@
 // Who holds the session locks of relays (db/hot-path/relay-session.ts). Other advisory locks of a database come and go: of housekeeping,
 // of migrations, of those who look whether a relay is gone.
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/connections/pool.ts';
 
 /** Processes of PostgreSQL that hold the session lock of a relay with a lease; in order, each once. */
 export async function sessionLockHolders(db: Queryable): Promise<number[]> {

@@ -1,7 +1,7 @@
 // Rows by the hundred thousand, in one statement a table: what housekeeping finds after months.
 import { newId } from '../../core/ids.ts';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
-import { inTransaction, type Pool } from '../../db/pool.ts';
+import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { insertSource } from './own-database.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 // The whole database as text: every row of every table, whatever its columns are called.
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/connections/pool.ts';
 
 export interface TableRow {
   table: string;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ManagementCall, managementCaller } from '../../bench/support/call.ts';
 import { readSettings } from '../../core/config.ts';
-import { newToken, prepareDatabase } from '../../db/prepare.ts';
+import { newToken, prepareDatabase } from '../../db/schema/prepare.ts';
 import { freePorts } from '../../local/ports.ts';
 import { startService } from '../../local/process.ts';
 import { launchRole } from '../../local/role.ts';

@@ -1,7 +1,7 @@
 // One run from start to end: everything is started, tortured, judged, and ended again.
 import { Client, Connection } from '@temporalio/client';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPool } from '../../db/pool.ts';
+import { createPool } from '../../db/connections/pool.ts';
 import { phase } from '../../local/errors.ts';
 import { judgeArrivals } from './checks/arrivals.ts';
 import { type Problem, problems } from './checks/problems.ts';

@@ -12,7 +12,7 @@ import { DestinationPlaces } from '../../core/destination-places.ts';
 import { IssueCounts } from '../../core/issue-counts.ts';
 import { createLog } from '../../core/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { createSender } from '../../outbound/http/sender.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';

@@ -1,8 +1,8 @@
 // Loading what attempts need, in groups: what PostgreSQL refuses of one delivery is not laid on the others of its group.
 import { expect } from 'chai';
 import { createContextLoader } from '../../activities/attempt/results.ts';
-import { isRefusedValue } from '../../db/database-errors.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { isRefusedValue } from '../../db/connections/database-errors.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 
 const ROLE = 'hookyard_test_reader';

@@ -3,8 +3,8 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { expect } from 'chai';
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { newId } from '../../core/ids.ts';
-import { createPool } from '../../db/pool.ts';
-import { actingFor, shareConnections } from '../../db/pool-turns.ts';
+import { createPool } from '../../db/connections/pool.ts';
+import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 

@@ -5,7 +5,7 @@ import { readSettings } from '../../core/config.ts';
 import type { Lane } from '../../core/lane.ts';
 import { IssueCounts } from '../../core/issue-counts.ts';
 import { createLog } from '../../core/log.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import {
   attemptResult,
   type HistoryDatabase,

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { newId } from '../../core/ids.ts';
 import { POSITIONS, sizeOf } from '../../core/positions.ts';
 import { holdSession, type RelaySession } from '../../db/hot-path/relay-session.ts';
-import type { Queryable } from '../../db/pool.ts';
+import type { Queryable } from '../../db/connections/pool.ts';
 import { holdShards, type Shards } from '../../worker/shards.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';

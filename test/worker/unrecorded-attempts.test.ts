@@ -18,7 +18,7 @@ import { readSettings } from '../../core/config.ts';
 import { IssueCounts } from '../../core/issue-counts.ts';
 import { createLog } from '../../core/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { createPool, type Pool } from '../../db/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 import { readOnlySwitch } from '../support/read-only.ts';
 import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';

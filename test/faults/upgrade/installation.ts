@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPool } from '../../../db/pool.ts';
+import { createPool } from '../../../db/connections/pool.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { createClient } from '../../support/api-client.ts';
 import type { Hookyard } from '../../support/hookyard.ts';

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { applyMigrations } from '../../../db/apply-migrations.ts';
+import { applyMigrations } from '../../../db/schema/apply-migrations.ts';
 import { ensureBinaries } from '../../../local/binaries.ts';
 import { claimPort } from '../../../local/ports.ts';
 import { startPostgres } from '../../../local/postgres.ts';

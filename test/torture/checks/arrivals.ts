@@ -1,5 +1,5 @@
 // The ledger against what arrived and what is recorded: is anything lost, and is what came twice the same?
-import type { Pool } from '../../../db/pool.ts';
+import type { Pool } from '../../../db/connections/pool.ts';
 import type { Ledger, Webhook } from '../ledger.ts';
 import type { Pipe } from '../pipes.ts';
 import type { Arrival } from '../receivers.ts';

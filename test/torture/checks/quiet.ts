@@ -1,7 +1,7 @@
 // Waiting until nothing is under way any more, and what is still under way when that takes too long: it is stuck.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { Pool } from '../../../db/pool.ts';
+import type { Pool } from '../../../db/connections/pool.ts';
 import { type Problem, problems } from './problems.ts';
 
 const LOOK_AGAIN_MS = 1000;

@@ -1,7 +1,7 @@
 // Whether the records agree with each other: totals of events, attempts of deliveries, statistics, circuits. Each statement
 // returns the ids of what does not.
 import type { ManagementCall } from '../../../bench/support/call.ts';
-import type { Pool } from '../../../db/pool.ts';
+import type { Pool } from '../../../db/connections/pool.ts';
 import { INGESTED } from '../../../db/sql-rules.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Pipe } from '../pipes.ts';

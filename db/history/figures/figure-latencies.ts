@@ -1,7 +1,7 @@
 // Percentiles of latencies, from the histogram of each destination (migration 0003). It knows destinations only, and those that are
 // deleted no more.
 // Rules: METRIC-11, METRIC-12.
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../../connections/pool.ts';
 import {
   answerOf,
   type FigureAnswer,

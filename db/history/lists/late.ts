@@ -1,6 +1,6 @@
 // Which rows are young: the hot path mostly changes new rows. Changes of these need not be recorded, because they are not settled
 // before the grace period has passed (migration 0010).
-import { idFloor } from '../../core/ids.ts';
+import { idFloor } from '../../../core/ids.ts';
 
 /** Changes of rows of at least this age are recorded, ms. */
 const LATE_AFTER_MS = 15 * 60_000;

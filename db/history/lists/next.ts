@@ -1,10 +1,10 @@
 // Lists by cursor: what comes after a row, newest first. Ids are in the order of time, so what is stored meanwhile shifts nothing.
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../../connections/pool.ts';
 import { findNewest } from './newest.ts';
 import { findPage } from './page.ts';
 import type { Found, Part } from './part.ts';
-import { cursorAt, searchNewest, searchPage } from './search.ts';
-import { isCounted, type Selection } from './selection.ts';
+import { cursorAt, searchNewest, searchPage } from '../search.ts';
+import { isCounted, type Selection } from '../selection.ts';
 
 /**
  * Finds a part of a list.

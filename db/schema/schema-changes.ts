@@ -1,7 +1,7 @@
 // Changes of the schema and of rights, on a database that is in use.
 import { LOCK_TIMEOUT_MS, untilLocked } from './lock-tries.ts';
-import type { Queryable } from './pool.ts';
-import { LOCKS } from './sql-rules.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { LOCKS } from '../sql-rules.ts';
 
 /**
  * Runs statements as one transaction (several at once are one: PostgreSQL manual, 54.2.2.1), under the lock of the migrations:

@@ -1,6 +1,6 @@
 // What an error of PostgreSQL, or of the connection to it, means for the caller of the statement. Codes: PostgreSQL manual,
 // appendix A; those of Node: errno(3).
-import { type ErrorSummary, named, ownWords } from '../core/error-summary.ts';
+import { type ErrorSummary, named, ownWords } from '../../core/error-summary.ts';
 
 // Classes after which the same statement may succeed later: connection lost, no resources (memory, disk, connections),
 // ended by the server or by a deadline, a failing disk, a deadlock.
@@ -93,7 +93,7 @@ export const isRefusedValue = (error: unknown): boolean => {
   return isSqlState(code) && VALUE_CLASSES.includes(code.slice(0, 2));
 };
 
-/** Such a refusal as one sentence. PostgreSQL's own message may quote the value (db/quoted-values.ts). */
+/** Such a refusal as one sentence. PostgreSQL's own message may quote the value (db/connections/quoted-values.ts). */
 export const refusalOf = (error: unknown): ErrorSummary =>
   ownWords`PostgreSQL refused a value of the delivery (SQLSTATE ${named(codeOf(error))})`;
 

@@ -1,7 +1,7 @@
 // The newest rows of a selection, without counting what is not settled: hours in which none matches are left out.
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../../connections/pool.ts';
 import { countStretches, readIds, refine } from './page.ts';
-import { isUnfiltered, rangeOfSelection, type Selection } from './selection.ts';
+import { isUnfiltered, rangeOfSelection, type Selection } from '../selection.ts';
 
 /** The newest ids of a selection that the counts tell all of. */
 export async function findNewest(db: Queryable, selection: Selection, most: number): Promise<string[]> {

@@ -1,7 +1,7 @@
 // The migrations: numbered SQL files, applied in this order, each in a transaction of its own and never edited after a release.
 import { readdirSync, readFileSync } from 'node:fs';
 
-const folder = new URL('./migrations/', import.meta.url);
+const folder = new URL('../migrations/', import.meta.url);
 
 /** Their names, in their order. */
 export const migrationNames: readonly string[] = readdirSync(folder)

@@ -2,8 +2,8 @@
 // inside the last day, of an hour before (merge-buckets.ts). Deliveries that were never sent (`unsent`, migration 0010) count as
 // failures of the route only. Events are also in `ingest_counts`, until they are folded in. Cancelled deliveries are neither successes nor failures.
 // Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
-import type { Queryable } from '../pool.ts';
-import { ALL_TIME, INGESTED } from '../sql-rules.ts';
+import type { Queryable } from '../../connections/pool.ts';
+import { ALL_TIME, INGESTED } from '../../sql-rules.ts';
 
 /** Events of a source or a route since it was made. */
 export interface IngestTotals {

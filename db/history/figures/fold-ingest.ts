@@ -1,8 +1,8 @@
 // Folds what was counted at ingest (migration 0052) into the roll-up with one row for each bucket. Readers sum both, so they see the
 // same before and after it, in any snapshot.
-import type { Pool } from '../pool.ts';
-import { type Pages, Stride, throughPages } from '../ranges.ts';
-import { addedUp, bucketsOf } from '../sql-rules.ts';
+import type { Pool } from '../../connections/pool.ts';
+import { type Pages, Stride, throughPages } from '../../ranges.ts';
+import { addedUp, bucketsOf } from '../../sql-rules.ts';
 
 // Buckets that began so long ago get no more counts, or hardly any: a late one makes a new row.
 const AFTER = `interval '10 minutes'`;

@@ -1,10 +1,10 @@
 // Settling: counts rows that are old enough once, so that lists need not count them at each request (migration 0010). Only the
 // speed of the lists depends on it: unsettled rows are counted row by row, with the same result.
-import { idFloor } from '../../core/ids.ts';
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
-import { dayOf } from '../organizations/usage.ts';
-import { type Pages, Stride, sweep, throughPages } from '../ranges.ts';
-import { addedUp, LOCKS, OPEN } from '../sql-rules.ts';
+import { idFloor } from '../../../core/ids.ts';
+import { inTransaction, type Pool, type Queryable } from '../../connections/pool.ts';
+import { dayOf } from '../../organizations/usage.ts';
+import { type Pages, Stride, sweep, throughPages } from '../../ranges.ts';
+import { addedUp, LOCKS, OPEN } from '../../sql-rules.ts';
 import { GRACE_MS } from './late.ts';
 
 const HOUR_MS = 3_600_000;

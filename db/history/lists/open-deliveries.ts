@@ -1,6 +1,6 @@
 // How many deliveries of an organization have not ended, from the counts of the lists.
-import { OPEN_STATUSES } from '../../core/delivery-status.ts';
-import { inSnapshot, type Pool } from '../pool.ts';
+import { OPEN_STATUSES } from '../../../core/delivery-status.ts';
+import { inSnapshot, type Pool } from '../../connections/pool.ts';
 import { countStretches } from './page.ts';
 
 /** Open deliveries: waiting for their first attempt, for the next one, or for a circuit. */

@@ -3,18 +3,18 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, type Settings } from '../core/config.ts';
-import { newId } from '../core/ids.ts';
-import { isSlug } from '../core/slugs.ts';
-import { recordDeed } from './audit/records.ts';
-import { operatorDeed } from './audit/operator.ts';
-import { checkKeysOpenData, loadSecretBox } from './encryption/keys.ts';
+import { ConfigError, type Settings } from '../../core/config.ts';
+import { newId } from '../../core/ids.ts';
+import { isSlug } from '../../core/slugs.ts';
+import { recordDeed } from '../audit/records.ts';
+import { operatorDeed } from '../audit/operator.ts';
+import { checkKeysOpenData, loadSecretBox } from '../encryption/keys.ts';
 import { migrate, missingMigrations } from './migrate.ts';
-import { createPool, inTransaction, type Pool } from './pool.ts';
-import { ensurePartitions } from './retention/partitions.ts';
+import { createPool, inTransaction, type Pool } from '../connections/pool.ts';
+import { ensurePartitions } from '../retention/partitions.ts';
 import { mayMigrate } from './rights.ts';
-import { LOCKS } from './sql-rules.ts';
-import { bindingRole } from './tenants/rights.ts';
+import { LOCKS } from '../sql-rules.ts';
+import { bindingRole } from '../tenants/rights.ts';
 
 export interface PreparedDatabase {
   organization: { id: string; slug: string; plan: string };

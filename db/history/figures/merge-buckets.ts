@@ -2,12 +2,12 @@
 // hour are merged into the first one. So a month is summed from hundreds of rows and not from tens of thousands, and the
 // statement that sums does not know the difference. A window of more than a day begins at a whole hour.
 // The figures of organizations (migration 0063), which have more rows for each bucket, are merged once more, into days.
-import { DAYS_AFTER_MS, HOURS_AFTER_MS } from '../../core/figure-steps.ts';
-import { databaseTime } from '../clock.ts';
-import { FIGURES, FIGURES_KEY } from '../delivery/figures.ts';
-import type { Pool } from '../pool.ts';
-import { type Pages, Stride, throughPages } from '../ranges.ts';
-import { addedUp, ALL_TIME } from '../sql-rules.ts';
+import { DAYS_AFTER_MS, HOURS_AFTER_MS } from '../../../core/figure-steps.ts';
+import { databaseTime } from '../../clock.ts';
+import { FIGURES, FIGURES_KEY } from '../../delivery/figures.ts';
+import type { Pool } from '../../connections/pool.ts';
+import { type Pages, Stride, throughPages } from '../../ranges.ts';
+import { addedUp, ALL_TIME } from '../../sql-rules.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

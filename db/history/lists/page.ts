@@ -3,8 +3,8 @@
 // The total is the sum of the counts of whole days and hours, of the changes since, and of the rows that are not settled. The
 // same counts show in which hours the rows of a page are, and of which sources or destinations. Only those are read, so a distant
 // page, or one of a rare status, costs as much as the first one.
-import { idFloor } from '../../core/ids.ts';
-import type { Queryable } from '../pool.ts';
+import { idFloor } from '../../../core/ids.ts';
+import type { Queryable } from '../../connections/pool.ts';
 import { cutRange, type Range, type Stretch, stretchesOfPage } from './cut.ts';
 import {
   isUnfiltered,
@@ -16,7 +16,7 @@ import {
   rowMatches,
   rowsOf,
   type Selection,
-} from './selection.ts';
+} from '../selection.ts';
 import { settledBefore } from './settle.ts';
 
 const HOUR_MS = 3_600_000;
@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Counts what a selection matches, and finds the ids of one page, newest first.
- * @param db one snapshot (db/pool.ts, `inSnapshot`): the statements must see the same rows
+ * @param db one snapshot (db/connections/pool.ts, `inSnapshot`): the statements must see the same rows
  */
 export async function findPage(
   db: Queryable,

@@ -1,6 +1,6 @@
 // What the role of the services may do in the database: read and write rows, and make and drop partitions by the functions for that
 // (migration 0032). It cannot change the schema.
-import type { Queryable } from './pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { changeSchema } from './schema-changes.ts';
 
 /** Whether the role of this connection may migrate: it owns the tables, or may create them. */

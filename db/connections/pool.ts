@@ -1,13 +1,13 @@
 // The connection pool of the hand-written statements (hot-path/, history/).
 import pg from 'pg';
-import { transactionOf } from './after-commit.ts';
+import { transactionOf } from '../after-commit.ts';
 import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
-import { lastStep } from './last-step.ts';
-import { CleanClient } from './parameters.ts';
+import { lastStep } from '../last-step.ts';
+import { CleanClient } from '../parameters.ts';
 import { hideQuotedValues } from './quoted-values.ts';
 import { startOptions } from './start-options.ts';
-import { actAs, bindToOrganizations } from './tenants/connections.ts';
+import { actAs, bindToOrganizations } from '../tenants/connections.ts';
 
 export type Pool = pg.Pool;
 // PostgreSQL manual, 19.7.1 and 19.7.4.

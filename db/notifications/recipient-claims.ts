@@ -1,5 +1,5 @@
 // Which owners of notified addresses are asked next (NOTE-08), and addresses that nobody names any more.
-import { inTransaction, type Pool, type Queryable } from '../pool.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { type Asked, PER_ADDRESS_AND_DAY } from './notification-recipients.ts';
 
 /** A place in the queue of due addresses. */

@@ -1,10 +1,10 @@
 // Brings the schema up to date. Runs at every start; concurrent starts wait for each other.
 import pg from 'pg';
 import { migrationNames } from './migration-files.ts';
-import type { Queryable } from './pool.ts';
-import { ensurePartitions } from './retention/partitions.ts';
-import { LOCKS } from './sql-rules.ts';
-import { renewTenants } from './tenants/rights.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { ensurePartitions } from '../retention/partitions.ts';
+import { LOCKS } from '../sql-rules.ts';
+import { renewTenants } from '../tenants/rights.ts';
 
 const APPLICATION_NAME = 'hookyard-migrate';
 

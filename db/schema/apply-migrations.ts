@@ -2,7 +2,7 @@
 // process that has none to apply does without.
 import { Migration, Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { entities } from './entities.ts';
+import { entities } from '../entities.ts';
 import { LOCK_TIMEOUT_MS, untilLocked } from './lock-tries.ts';
 import { migrationNames, migrationText } from './migration-files.ts';
 

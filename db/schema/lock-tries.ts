@@ -1,7 +1,7 @@
 // Statements that need a table for themselves, on a database that is in use. A lock that is waited for keeps every later statement
 // on that table waiting. So they give up after a short while (`set local lock_timeout`), and are tried again after a pause.
 import { setTimeout as delay } from 'node:timers/promises';
-import { isLockTimeout } from './database-errors.ts';
+import { isLockTimeout } from '../connections/database-errors.ts';
 
 /** How long they wait for a lock, ms. */
 export const LOCK_TIMEOUT_MS = 2000;

@@ -1,6 +1,6 @@
 // Addresses that routes notify: whose owners have agreed, and whom to ask (migration 0039).
 // Rules: NOTE-08 to NOTE-11.
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 
 /** Mails that ask one address, of all organizations together, first ones and repeated ones. */
 export const PER_ADDRESS_AND_DAY = 5;

@@ -1,7 +1,7 @@
 // Notifications of routes: recorded where deliveries end, claimed when due, frozen while they are sent (migration 0006).
 // Rules: NOTE-01 to NOTE-04.
 import { type ErrorSummary, UNKNOWN_ERROR } from '../../core/error-summary.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn } from '../sql-rules.ts';
 
 export type NotificationKind = 'failure' | 'recovery' | 'success';
