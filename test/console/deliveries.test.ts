@@ -4,7 +4,7 @@ import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../supp
 import { breaker } from '../support/circuits.ts';
 import { until } from '../support/until.ts';
 
-describe('the console', () => {
+describe('the console @turns', () => {
   before(async function () {
     await requireChromium(this);
   });

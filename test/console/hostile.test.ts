@@ -20,7 +20,7 @@ const HOSTILE: { what: string; body: string | Buffer; views: string[] }[] = [
   { what: 'no text', body: Buffer.from([0, 255, 254, 0x80, 13, 10]), views: ['hex'] },
 ];
 
-describe('the payload viewers', () => {
+describe('the payload viewers @turns', () => {
   before(async function () {
     await requireChromium(this);
   });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BOTH_LANES, chooseParts, laneOfTheDay } from '../support/parts.ts';
+import { BOTH_LANES, BY_TURNS, chooseParts, filesOfOtherDays, laneOfTheDay, TURNS } from '../support/parts.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const testFiles = readdirSync(join(project, 'test'), { recursive: true, encoding: 'utf8' })
@@ -14,22 +14,27 @@ const NOON = Date.UTC(2026, 10, 22, 12);
 const DAY_MS = 86_400_000;
 
 /** @returns how often a file is run, whole */
-const runs = (args: string[]) => {
-  const run = chooseParts(args, 'workflow', NOON)
+const runs = (args: string[], day = 0) => {
+  const run = chooseParts(args, 'workflow', NOON + day * DAY_MS)
     .filter((part) => !part.args.includes('--grep'))
     .flatMap((part) => part.args);
   return (file: string) => run.filter((arg) => file === arg || file.startsWith(`${arg}/`)).length;
 };
 
 describe('the parts of npm test', () => {
-  it('run every test file once, and with --all in both lanes what makes deliveries', () => {
+  it('run every test file once, what takes long on one of a few days, and with --all in both lanes what makes deliveries', () => {
     expect(testFiles).to.include('test/core/parts.test.ts');
-    const [once, all, timed] = [runs([]), runs(['--all']), runs(['--times'])];
+    const days = Array.from({ length: TURNS }, (_, day) => runs([], day));
+    const [all, timed] = [runs(['--all']), runs(['--times'])];
+    const long = testFiles.filter((file) => read(file).includes(` ${BY_TURNS}`));
+    expect(long).to.include('test/faults/torture.test.ts').and.to.not.include('test/core/parts.test.ts');
     for (const file of testFiles) {
-      expect(once(file), file).to.equal(1);
+      const perDay = days.map((runsOf) => runsOf(file));
+      expect(perDay.toSorted(), file).to.deep.equal(long.includes(file) ? [0, 0, 0, 1] : [1, 1, 1, 1]);
       expect(all(file), file).to.equal(/^test\/(e2e|faults)\//.test(file) ? 2 : 1);
-      expect(timed(file), file).to.equal(1);
+      expect(timed(file), file).to.equal(perDay[0]);
     }
+    expect(filesOfOtherDays(NOON)).to.deep.equal(long.filter((file) => days[0]?.(file) === 0).toSorted());
   });
 
   it('show how long each file took, when asked, with the reporter that exists', () => {
@@ -44,7 +49,9 @@ describe('the parts of npm test', () => {
   });
 
   it('of a filtered run are few, in both lanes', () => {
-    const names = chooseParts(['--grep', 'Retry-After'], 'workflow', NOON).map(({ name }) => name);
+    const chosen = chooseParts(['--grep', 'Retry-After'], 'workflow', NOON);
+    const names = chosen.map(({ name }) => name);
+    expect(chosen.flatMap(({ args }) => args)).to.include.members(testFiles);
     expect(names).to.include.members(['faults', 'faults, express', 'e2e', 'e2e, express']);
     expect(names.filter((name) => / \d/.test(name))).to.deep.equal([]);
   });
@@ -52,14 +59,11 @@ describe('the parts of npm test', () => {
   it('run in the other lane what says so in its title', () => {
     const express = chooseParts([], 'workflow', NOON).filter(({ lane }) => lane === 'express');
     for (const { args } of express) expect(args.slice(-2)).to.deep.equal(['--grep', BOTH_LANES]);
-    const folders = express.flatMap(({ args }) => args).filter((arg) => existsSync(join(project, arg)));
+    const run = express.flatMap(({ args }) => args);
     const tagged = testFiles.filter((file) => read(file).includes(` ${BOTH_LANES}'`));
     expect(tagged).to.not.be.empty;
-    for (const file of tagged)
-      expect(
-        folders.some((folder) => file.startsWith(folder)),
-        file,
-      ).to.equal(true);
+    const left = filesOfOtherDays(NOON);
+    for (const file of tagged) expect(run.includes(file), file).to.equal(!left.includes(file));
     // Who asks for the lane is run in both.
     for (const file of testFiles.filter((name) => /[({!] ?inExpressLane\b/.test(read(name)))) {
       expect(tagged, file).to.include(file);
@@ -85,8 +89,8 @@ describe('the parts of npm test', () => {
       chooseParts(args, 'workflow', NOON).map(({ environment }) => environment.TORTURE_LANE);
     expect([...new Set(lanes([]).filter(Boolean))]).to.deep.equal([laneOfTheDay(NOON)]);
     expect(lanes(['--all']).filter(Boolean)).to.deep.equal([]);
-    const days = [0, 1, 2].map((day) => laneOfTheDay(NOON + day * DAY_MS));
-    expect(days).to.have.members(['workflow', 'express', 'adaptive']);
+    const turns = [0, 1, 2].map((turn) => laneOfTheDay(NOON + turn * TURNS * DAY_MS));
+    expect(turns).to.have.members(['workflow', 'express', 'adaptive']);
   });
 });
 

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 const BURST = 60;
 const MAY_WAIT = 20;
 
-describe('the lane adaptive', () => {
+describe('the lane adaptive @turns', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

@@ -25,7 +25,7 @@ async function deliverOthers(records: Records, receiver: Receiver): Promise<void
 const sendTo = (records: Records, source: SourceView, count: number) =>
   Promise.all(Array.from({ length: count }, () => records.accepted(source, '{}')));
 
-describe('the attempts under way at a destination @lanes', () => {
+describe('the attempts under way at a destination @turns @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

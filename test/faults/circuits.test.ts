@@ -17,7 +17,7 @@ const OUTAGE_EVENTS = 300;
 const OPENING_EVENTS = 2;
 const RELEASE = { HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: '100' };
 
-describe('circuits under load and faults @lanes', function () {
+describe('circuits under load and faults @turns @lanes', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -29,7 +29,7 @@ interface Pipe {
   route: RouteView;
 }
 
-describe('a clock that is set while everything is under way', function () {
+describe('a clock that is set while everything is under way @turns', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

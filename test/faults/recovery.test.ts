@@ -14,7 +14,7 @@ interface LeaseRow {
   isAll: boolean;
 }
 
-describe('recovery of relays @lanes', function () {
+describe('recovery of relays @turns @lanes', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let line: FaultInstance['line'];

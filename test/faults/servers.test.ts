@@ -15,7 +15,7 @@ const RECOVERY_MS = 180_000;
 const SENDERS = 4;
 const PAUSE_MS = 50;
 
-describe('servers that are away for a while @lanes', function () {
+describe('servers that are away for a while @turns @lanes', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -1,5 +1,5 @@
 // A short run of `npm run torture`, with its own servers and processes: the same command that anyone can run for longer. `npm test`
-// runs it in one lane, by turns of the day, and `npm test -- --all` for longer in both.
+// runs it on some days, in one lane by turns, and `npm test -- --all` for longer in both.
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ const named = process.env.TORTURE_LANE ?? process.env.HOOKYARD_LANE;
 const [LANE = 'workflow'] = LANE_SETTINGS.filter((lane) => lane === named);
 const RECEIVERS = ['one', 'another'];
 
-describe('torture', function () {
+describe('torture @turns', function () {
   // The run takes about two minutes; on a slow machine several times as long.
   this.timeout(900_000);
 

@@ -24,7 +24,7 @@ const WORKFLOW_TASK_FAILED = 9;
 const UNHANDLED_COMMAND = 1;
 
 for (const file of readdirSync(states).filter((name) => name.endsWith('.state.gz'))) {
-  describe(`the upgrade of ${file.replace('.state.gz', '')}`, function () {
+  describe(`the upgrade of ${file.replace('.state.gz', '')} @turns`, function () {
     this.timeout(900_000);
     let state: State;
     let story: Story;

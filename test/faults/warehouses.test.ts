@@ -18,7 +18,7 @@ const RECOVERY_MS = 180_000;
 const fullAt = (batchSize: number) => ({ batchSize, batchWindowSeconds: 300 });
 const bodies = (count: number) => Array.from({ length: count }, (_, index) => JSON.stringify({ index }));
 
-describe('warehouses, cut off', function () {
+describe('warehouses, cut off @turns', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let server: StoreServer;

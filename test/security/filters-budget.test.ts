@@ -35,7 +35,7 @@ function letters(count: number, seed = 12_345): string {
 }
 const objects = (count: number, kind: string) => times(count, (n) => ({ id: n, kind }));
 
-describe('Filters that are too much work', function () {
+describe('Filters that are too much work @turns', function () {
   this.timeout(180_000);
   let service: Service;
   let organization: TestOrganization;

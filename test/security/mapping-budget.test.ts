@@ -37,7 +37,7 @@ const FOUND = `${'a'.repeat(500)}cd`;
 const slow = JSON.stringify({ texts: [text(100 * 1024)] });
 const quick = JSON.stringify({ texts: [FOUND] });
 
-describe('Mappings that are too much work', function () {
+describe('Mappings that are too much work @turns', function () {
   this.timeout(240_000);
   let attacker: Hookyard;
   let other: Hookyard;

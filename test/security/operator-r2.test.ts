@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const NOT_GIVEN = /HOOKYARD_R2_BUCKETS/;
 
-describe("The operator's R2 keys", () => {
+describe("The operator's R2 keys @turns", () => {
   let testInstance: OwnHookyard;
   let other: TestOrganization;
   let environment: Record<string, string>;

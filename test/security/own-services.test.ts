@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 const OWN = /belongs to Hookyard itself/;
 const HOOK = JSON.stringify({ attack: true });
 
-describe('Own services as destinations', () => {
+describe('Own services as destinations @turns', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

@@ -19,7 +19,7 @@ const large = (seed: string) => ({
   ),
 });
 
-describe('Schemas that are too much work', function () {
+describe('Schemas that are too much work @turns', function () {
   this.timeout(180_000);
   let service: Service;
   let organization: TestOrganization;

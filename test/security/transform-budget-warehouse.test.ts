@@ -9,7 +9,7 @@ import { providerCases } from '../support/warehouse-targets.ts';
 
 const EVENTS = 20;
 
-describe('a warehouse whose transforms need more than the budget', function () {
+describe('a warehouse whose transforms need more than the budget @turns', function () {
   this.timeout(1_200_000);
   const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
   let testInstance: Hookyard;

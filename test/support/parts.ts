@@ -1,5 +1,5 @@
 // What `npm test` runs: parts, each one run of mocha on a stack of its own.
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LANE_SETTINGS, type LaneSetting } from '../../core/lane.ts';
 import { THOROUGH } from './thorough.ts';
@@ -43,6 +43,9 @@ const OTHERS = { name: 'api', parts: 2 };
 const WITH_DELIVERIES = ['test/e2e', 'test/faults'];
 /** In the title of what a lane changes: this runs in both lanes. */
 export const BOTH_LANES = '@lanes';
+/** In the title of what takes long: such files are dealt to so many days, and those of the day run. With `--all` all of them do. */
+export const BY_TURNS = '@turns';
+export const TURNS = 4;
 const OWN_OPTIONS = ['--all', '--times'];
 const FILE_TIMES = join(import.meta.dirname, 'file-times.ts');
 const DAY_MS = 86_400_000;
@@ -74,6 +77,12 @@ function partsOfNamed(all: boolean, chosenLane: LaneSetting): Part[] {
 function partsOfEverything(all: boolean, filtered: boolean, nowMs: number): Part[] {
   const environment: Record<string, string> = all ? THOROUGH : { TORTURE_LANE: laneOfTheDay(nowMs) };
   const tagged = all || filtered ? [] : ['--grep', BOTH_LANES];
+  const left = new Set(all || filtered ? [] : filesOfOtherDays(nowMs));
+  const dealt = (of: string[], hands: number) =>
+    dealtTo(
+      hands,
+      of.flatMap(filesOf).filter((file) => !left.has(file)),
+    );
   const others = { ...OTHERS, folders: foldersBut(GROUPS.flatMap(({ folders }) => folders)) };
   return [...GROUPS, others].flatMap(({ name, folders, parts, hasStack = true }: Group) => {
     // Of a filtered run there would be little in each part, and each starts servers.
@@ -106,9 +115,17 @@ function partOf(name: string, lane: LaneSetting, args: string[]): Part {
 
 const numbered = (name: string, index: number, count: number) => (count === 1 ? name : `${name} ${index + 1}`);
 
-/** Torture takes long and is tried in one lane at a time. */
+/** Torture is tried in one lane at a time; when its turn comes again, in the next one. */
 export function laneOfTheDay(nowMs: number): LaneSetting {
-  return LANE_SETTINGS[Math.floor(nowMs / DAY_MS) % LANE_SETTINGS.length] as LaneSetting;
+  return LANE_SETTINGS[Math.floor(nowMs / DAY_MS / TURNS) % LANE_SETTINGS.length] as LaneSetting;
+}
+
+/** @returns the files that take long and whose turn it is not */
+export function filesOfOtherDays(nowMs: number): string[] {
+  const today = Math.floor(nowMs / DAY_MS) % TURNS;
+  return filesOf('test')
+    .filter((file) => readFileSync(join(tests, '..', file), 'utf8').includes(` ${BY_TURNS}`))
+    .filter((_file, index) => index % TURNS !== today);
 }
 
 function foldersBut(others: string[]): string[] {
@@ -126,8 +143,7 @@ function filesOf(folder: string): string[] {
 }
 
 /** Deals the test files like cards: neighbours in the alphabet are alike, and get into different parts. */
-function dealt(folders: string[], parts: number): string[][] {
-  const files = folders.flatMap(filesOf);
+function dealtTo(parts: number, files: string[]): string[][] {
   const hands = Array.from({ length: parts }, (_, part) => files.filter((_file, index) => index % parts === part));
   return hands.filter((hand) => hand.length > 0);
 }
