@@ -4,7 +4,7 @@ import { type CommandLine, commandLine } from '../support/cli.ts';
 import { signers } from '../support/provider-signers.ts';
 import { createOrganization } from '../support/service.ts';
 
-describe('hookyard providers', () => {
+describe('hookyard providers @turns', () => {
   let cli: CommandLine;
   before(async () => {
     cli = commandLine(await createOrganization());

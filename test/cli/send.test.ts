@@ -5,7 +5,7 @@ import { createOrganization, type TestOrganization } from '../support/service.ts
 
 const SECRET = 'whsec_whispered_on';
 
-describe('hookyard send', () => {
+describe('hookyard send @turns', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
   before(async () => {

@@ -23,7 +23,7 @@ interface Refusal {
   body: unknown;
 }
 
-describe('Malformed requests', () => {
+describe('Malformed requests @turns', () => {
   let service: Service;
   let organization: TestOrganization;
   let requests: Malformed[];

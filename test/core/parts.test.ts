@@ -30,11 +30,11 @@ describe('the parts of npm test', () => {
     expect(long).to.include('test/faults/torture.test.ts').and.to.not.include('test/core/parts.test.ts');
     for (const file of testFiles) {
       const perDay = days.map((runsOf) => runsOf(file));
-      expect(perDay.toSorted(), file).to.deep.equal(long.includes(file) ? [0, 0, 0, 1] : [1, 1, 1, 1]);
+      expect(perDay.toSorted(), file).to.deep.equal(long.includes(file) ? [0, 0, 0, 0, 1] : [1, 1, 1, 1, 1]);
       expect(all(file), file).to.equal(/^test\/(e2e|faults)\//.test(file) ? 2 : 1);
       expect(timed(file), file).to.equal(perDay[0]);
     }
-    expect(filesOfOtherDays(NOON)).to.deep.equal(long.filter((file) => days[0]?.(file) === 0).toSorted());
+    expect(filesOfOtherDays(NOON)).to.have.members(long.filter((file) => days[0]?.(file) === 0));
   });
 
   it('show how long each file took, when asked, with the reporter that exists', () => {

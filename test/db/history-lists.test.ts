@@ -41,7 +41,7 @@ const PAGES = [
   { limit: 20, offset: 100_000 },
 ];
 
-describe('Lists of history', () => {
+describe('Lists of history @turns', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   let owner: HistoryOwner;

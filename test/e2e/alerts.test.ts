@@ -37,7 +37,7 @@ interface WebhookEvent {
   };
 }
 
-describe('Alerts @lanes', function () {
+describe('Alerts @turns @lanes', function () {
   this.timeout(300_000);
   let testInstance: OwnHookyard;
   let receiver: AlertReceiver;

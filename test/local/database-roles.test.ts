@@ -58,6 +58,12 @@ describe('the roles of the embedded PostgreSQL', function () {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
+  it('are of a server that keeps what it has acknowledged, also when the machine stops', async () => {
+    for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums']) {
+      expect(await query(postgres.url('hookyard'), `show ${setting}`), setting).to.deep.equal([{ [setting]: 'on' }]);
+    }
+  });
+
   it('own what was there, and keep their passwords to themselves', async () => {
     const owners = (database: string) =>
       query(

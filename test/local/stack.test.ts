@@ -6,17 +6,12 @@ import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { restartPart, stackAddresses } from '../support/stack.ts';
 
 describe('the embedded stack', () => {
-  it('keeps its data when PostgreSQL restarts, and keeps durability on', async () => {
+  it('keeps its data when PostgreSQL restarts', async () => {
     await query('CREATE TABLE restart_probe (note text)');
     try {
       await query(`INSERT INTO restart_probe VALUES ('before the restart')`);
       await restartPart('postgres');
       expect(await query('SELECT note FROM restart_probe')).to.deep.equal([{ note: 'before the restart' }]);
-      for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums']) {
-        expect(await query(`SELECT setting FROM pg_settings WHERE name = '${setting}'`)).to.deep.equal([
-          { setting: 'on' },
-        ]);
-      }
     } finally {
       await query('DROP TABLE restart_probe');
     }

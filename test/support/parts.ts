@@ -1,6 +1,6 @@
 // What `npm test` runs: parts, each one run of mocha on a stack of its own.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { LANE_SETTINGS, type LaneSetting } from '../../core/lane.ts';
 import { THOROUGH } from './thorough.ts';
 
@@ -45,7 +45,7 @@ const WITH_DELIVERIES = ['test/e2e', 'test/faults'];
 export const BOTH_LANES = '@lanes';
 /** In the title of what takes long: such files are dealt to so many days, and those of the day run. With `--all` all of them do. */
 export const BY_TURNS = '@turns';
-export const TURNS = 4;
+export const TURNS = 5;
 const OWN_OPTIONS = ['--all', '--times'];
 const FILE_TIMES = join(import.meta.dirname, 'file-times.ts');
 const DAY_MS = 86_400_000;
@@ -120,11 +120,12 @@ export function laneOfTheDay(nowMs: number): LaneSetting {
   return LANE_SETTINGS[Math.floor(nowMs / DAY_MS / TURNS) % LANE_SETTINGS.length] as LaneSetting;
 }
 
-/** @returns the files that take long and whose turn it is not */
+/** @returns the files that take long and whose turn it is not. By name: those of one folder are alike, and get to different days. */
 export function filesOfOtherDays(nowMs: number): string[] {
   const today = Math.floor(nowMs / DAY_MS) % TURNS;
   return filesOf('test')
     .filter((file) => readFileSync(join(tests, '..', file), 'utf8').includes(` ${BY_TURNS}`))
+    .toSorted((one, other) => (basename(one) < basename(other) ? -1 : 1))
     .filter((_file, index) => index % TURNS !== today);
 }
 
