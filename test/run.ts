@@ -1,9 +1,10 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
-// Without files it runs everything, in parts, some of them side by side, each that needs a stack on one of its own: all tests in
-// the workflow lane, and in the express lane those whose title says `@lanes`, which are those that a lane changes. Of the files whose
-// title says `@turns`, which take long, a part runs each day. `--all` runs them all, and everything with deliveries in both lanes. With files, HOOKYARD_LANE=express chooses the other lane, and `--all` both. `--times`
-// shows at the end of each part how long each of its files took.
+// Without files it runs what is due today, in parts, some of them side by side, each that needs a stack on one of its own. A file
+// whose title says `@lanes`, which are those that a lane changes, runs in one lane today and in the other tomorrow; one whose title
+// says `@turns` takes long, and runs on one day of the week. `--all` runs every file, and all with deliveries in both lanes. With files,
+// HOOKYARD_LANE=express chooses the other lane, and `--all` both. `--times` shows at the end of each part how long each of its files
+// took.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -18,7 +18,7 @@ const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 // Its circuit stays closed, whatever fails.
 const PATIENT = { circuitFailureThreshold: 100 };
 
-describe('issues @lanes', function () {
+describe('issues @turns @lanes', function () {
   this.timeout(300_000);
   let testInstance: OwnHookyard;
   let records: Records;

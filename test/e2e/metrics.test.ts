@@ -24,7 +24,7 @@ interface Ready {
   temporal: { answers: boolean; searchAttributes: boolean; polling: boolean };
 }
 
-describe('metrics @lanes', function () {
+describe('metrics @turns @lanes', function () {
   this.timeout(240_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -8,7 +8,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-describe('notifications', () => {
+describe('notifications @turns', () => {
   let routes: NotifiedRoutes;
   before(async () => {
     routes = await NotifiedRoutes.start();

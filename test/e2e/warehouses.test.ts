@@ -69,7 +69,7 @@ for (const provider of providerCases) {
   });
 }
 
-describe('warehouse destinations', function () {
+describe('warehouse destinations @turns', function () {
   this.timeout(180_000);
   let testInstance: Hookyard;
   let server: StoreServer;

@@ -41,11 +41,11 @@ const GROUPS: Group[] = [
 const OTHERS = { name: 'api', parts: 2 };
 // Where deliveries are made. The other folders never meet a lane.
 const WITH_DELIVERIES = ['test/e2e', 'test/faults'];
-/** In the title of what a lane changes: this runs in both lanes. */
+/** In the title of what a lane changes: such files run in one lane on one day, in the other on the next. */
 export const BOTH_LANES = '@lanes';
-/** In the title of what takes long: such files are dealt to so many days, and those of the day run. With `--all` all of them do. */
+/** In the title of what takes long: such files are dealt to the days of the week, and those of the day run. With `--all` all do. */
 export const BY_TURNS = '@turns';
-export const TURNS = 5;
+export const TURNS = 7;
 const OWN_OPTIONS = ['--all', '--times'];
 const FILE_TIMES = join(import.meta.dirname, 'file-times.ts');
 const DAY_MS = 86_400_000;
@@ -76,25 +76,26 @@ function partsOfNamed(all: boolean, chosenLane: LaneSetting): Part[] {
 
 function partsOfEverything(all: boolean, filtered: boolean, nowMs: number): Part[] {
   const environment: Record<string, string> = all ? THOROUGH : { TORTURE_LANE: laneOfTheDay(nowMs) };
-  const tagged = all || filtered ? [] : ['--grep', BOTH_LANES];
-  const left = new Set(all || filtered ? [] : filesOfOtherDays(nowMs));
-  const dealt = (of: string[], hands: number) =>
-    dealtTo(
-      hands,
-      of.flatMap(filesOf).filter((file) => !left.has(file)),
-    );
+  const everything = all || filtered;
+  const left = new Set(everything ? [] : filesOfOtherDays(nowMs));
+  const inExpress = new Set(everything ? [] : filesInExpress(nowMs));
   const others = { ...OTHERS, folders: foldersBut(GROUPS.flatMap(({ folders }) => folders)) };
   return [...GROUPS, others].flatMap(({ name, folders, parts, hasStack = true }: Group) => {
+    const files = folders.flatMap(filesOf).filter((file) => !left.has(file));
+    const withDeliveries = files.filter((file) => WITH_DELIVERIES.some((folder) => file.startsWith(`${folder}/`)));
+    const express = everything ? withDeliveries : files.filter((file) => inExpress.has(file));
     // Of a filtered run there would be little in each part, and each starts servers.
     const most = filtered ? 1 : parts;
-    const withDeliveries = folders.filter((folder) => WITH_DELIVERIES.includes(folder));
     return [
-      ...dealt(withDeliveries, all ? most : 1).map((files, index, { length }) => ({
-        ...partOf(numbered(name, index, length), 'express', [...files, ...tagged]),
+      ...dealt(express, all ? most : 1).map((hand, index, { length }) => ({
+        ...partOf(numbered(name, index, length), 'express', hand),
         environment,
       })),
-      ...dealt(folders, most).map((files, index, { length }) => ({
-        ...partOf(numbered(name, index, length), 'workflow', files),
+      ...dealt(
+        files.filter((file) => !inExpress.has(file)),
+        most,
+      ).map((hand, index, { length }) => ({
+        ...partOf(numbered(name, index, length), 'workflow', hand),
         environment,
         hasStack,
       })),
@@ -120,13 +121,23 @@ export function laneOfTheDay(nowMs: number): LaneSetting {
   return LANE_SETTINGS[Math.floor(nowMs / DAY_MS / TURNS) % LANE_SETTINGS.length] as LaneSetting;
 }
 
-/** @returns the files that take long and whose turn it is not. By name: those of one folder are alike, and get to different days. */
+/** @returns the files that take long and whose turn it is not */
 export function filesOfOtherDays(nowMs: number): string[] {
   const today = Math.floor(nowMs / DAY_MS) % TURNS;
+  return tagged(BY_TURNS).filter((_file, index) => index % TURNS !== today);
+}
+
+/** @returns the files that run in the express lane today, instead of the workflow lane */
+export function filesInExpress(nowMs: number): string[] {
+  const today = Math.floor(nowMs / DAY_MS);
+  return tagged(BOTH_LANES).filter((_file, index) => (index + today) % 2 === 0);
+}
+
+/** By name, without the folder: files of one folder are alike, and get to different days. */
+function tagged(tag: string): string[] {
   return filesOf('test')
-    .filter((file) => readFileSync(join(tests, '..', file), 'utf8').includes(` ${BY_TURNS}`))
-    .toSorted((one, other) => (basename(one) < basename(other) ? -1 : 1))
-    .filter((_file, index) => index % TURNS !== today);
+    .filter((file) => readFileSync(join(tests, '..', file), 'utf8').includes(` ${tag}`))
+    .toSorted((one, other) => (basename(one) < basename(other) ? -1 : 1));
 }
 
 function foldersBut(others: string[]): string[] {
@@ -143,8 +154,8 @@ function filesOf(folder: string): string[] {
     .toSorted();
 }
 
-/** Deals the test files like cards: neighbours in the alphabet are alike, and get into different parts. */
-function dealtTo(parts: number, files: string[]): string[][] {
+/** Deals files like cards: neighbours in the alphabet are alike, and get into different parts. */
+function dealt(files: string[], parts: number): string[][] {
   const hands = Array.from({ length: parts }, (_, part) => files.filter((_file, index) => index % parts === part));
   return hands.filter((hand) => hand.length > 0);
 }
