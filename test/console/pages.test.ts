@@ -5,7 +5,7 @@ import { consoleWorld, expectAccessible, expectUsable, onPage, requireChromium }
 
 const IMAGES = join(import.meta.dirname, '..', '..', 'docs', 'images', 'console');
 
-describe('the pages of the console', () => {
+describe('the pages of the console @turns', () => {
   const pages: Record<string, () => string> = {
     overview: () => '/',
     events: () => '/events',

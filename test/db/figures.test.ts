@@ -57,7 +57,7 @@ function timesOf(nowMs: number): Steps[] {
   });
 }
 
-describe('Figures of organizations', () => {
+describe('Figures of organizations @turns', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   before(async () => {

@@ -24,7 +24,7 @@ interface ReplayView {
   error: string | null;
 }
 
-describe('replays by filter', () => {
+describe('replays by filter @turns', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

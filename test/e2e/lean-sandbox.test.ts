@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('the sandbox of workflows', () => {
+describe('the sandbox of workflows @turns', () => {
   let testInstance: OwnHookyard;
   let receiver: Receiver;
   beforeEach(async () => {

@@ -21,7 +21,7 @@ interface Reply {
   headers: Headers;
 }
 
-describe('sources with a provider', () => {
+describe('sources with a provider @turns', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

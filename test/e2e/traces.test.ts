@@ -19,7 +19,7 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
 // Where it must not be: in a span.
 const SECRET = 'planted-secret-71fd';
 
-describe('traces @lanes', function () {
+describe('traces @turns @lanes', function () {
   this.timeout(240_000);
   let testInstance: OwnHookyard;
   let records: Records;

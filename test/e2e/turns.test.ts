@@ -18,7 +18,7 @@ begin
 end $$;
 create trigger note_turn after insert or update of worker on destination_turns for each row execute function note_turn()`;
 
-describe('a destination of two workers that may get one attempt at a time @lanes', function () {
+describe('a destination of two workers that may get one attempt at a time @turns @lanes', function () {
   this.timeout(600_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -15,7 +15,7 @@ const RECOVERY_MS = 180_000;
 // What a killed worker leaves of workflows; express.test.ts has the same for the other lane.
 const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
-describe('killed and ended processes', function () {
+describe('killed and ended processes @turns', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -29,7 +29,7 @@ const within = (ms: number): fc.Parameters<unknown> => ({
   endOnFailure: true,
 });
 
-describe('Hostile input', () => {
+describe('Hostile input @turns', () => {
   let service: Service;
   let organization: TestOrganization;
   let sources: SourceRecord[];

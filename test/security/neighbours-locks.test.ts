@@ -12,7 +12,7 @@ const READS = 20;
 const EVENTS = 10;
 const DESTINATIONS = 4;
 
-describe('an organization that waits for locks', function () {
+describe('an organization that waits for locks @turns', function () {
   this.timeout(180_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

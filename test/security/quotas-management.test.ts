@@ -9,7 +9,7 @@ import { send } from '../support/http-client.ts';
 import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/quotas.ts';
 import { until } from '../support/until.ts';
 
-describe('Quotas of the management API', () => {
+describe('Quotas of the management API @turns', () => {
   let testInstance: OwnHookyard;
   let pool: Pool;
   let limited: Tenant;

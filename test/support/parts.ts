@@ -21,24 +21,25 @@ const NO_TESTS = ['histories', 'support', 'torture'];
 interface Group {
   name: string;
   folders: string[];
-  /** So many that each takes a few minutes. */
+  /** So many that each takes a few minutes on an ordinary day. */
   parts: number;
   hasStack?: boolean;
 }
 
-/** The longest first; but before them what needs no stack, while the first ones are made. */
+/** What needs no stack, while the first ones are made; then the longest, so that none is left alone at the end. */
 const GROUPS: Group[] = [
   { name: 'core', folders: ['test/core', 'test/http', 'test/conformance'], parts: 1, hasStack: false },
-  // They kill and restart their servers, which must not be those of other tests, and mostly wait.
-  { name: 'faults', folders: ['test/faults', 'test/local'], parts: 3 },
-  { name: 'security', folders: ['test/security'], parts: 3 },
-  { name: 'e2e', folders: ['test/e2e'], parts: 2 },
+  { name: 'api', folders: [], parts: 2 },
+  { name: 'security', folders: ['test/security'], parts: 2 },
+  { name: 'e2e', folders: ['test/e2e'], parts: 1 },
+  { name: 'database and workflows', folders: ['test/db', 'test/worker', 'test/workflow'], parts: 1 },
+  // They kill and restart their servers, which must not be those of other tests.
+  { name: 'faults', folders: ['test/faults', 'test/local'], parts: 1 },
   // A browser takes much of a core, and is started once.
   { name: 'console', folders: ['test/console'], parts: 1 },
-  { name: 'database and workflows', folders: ['test/db', 'test/worker', 'test/workflow'], parts: 1 },
 ];
-/** Of all other folders. */
-const OTHERS = { name: 'api', parts: 2 };
+/** It has all other folders. */
+const REST = 'api';
 // Where deliveries are made. The other folders never meet a lane.
 const WITH_DELIVERIES = ['test/e2e', 'test/faults'];
 /** In the title of what a lane changes: such files run in one lane on one day, in the other on the next. */
@@ -46,6 +47,8 @@ export const BOTH_LANES = '@lanes';
 /** In the title of what takes long: such files are dealt to the days of the week, and those of the day run. With `--all` all do. */
 export const BY_TURNS = '@turns';
 export const TURNS = 7;
+/** With `--all` there is so many times as much. */
+const PARTS_OF_ALL = 3;
 const OWN_OPTIONS = ['--all', '--times'];
 const FILE_TIMES = join(import.meta.dirname, 'file-times.ts');
 const DAY_MS = 86_400_000;
@@ -79,13 +82,13 @@ function partsOfEverything(all: boolean, filtered: boolean, nowMs: number): Part
   const everything = all || filtered;
   const left = new Set(everything ? [] : filesOfOtherDays(nowMs));
   const inExpress = new Set(everything ? [] : filesInExpress(nowMs));
-  const others = { ...OTHERS, folders: foldersBut(GROUPS.flatMap(({ folders }) => folders)) };
-  return [...GROUPS, others].flatMap(({ name, folders, parts, hasStack = true }: Group) => {
-    const files = folders.flatMap(filesOf).filter((file) => !left.has(file));
+  const rest = foldersBut(GROUPS.flatMap(({ folders }) => folders));
+  return GROUPS.flatMap(({ name, folders, parts, hasStack = true }) => {
+    const files = (name === REST ? rest : folders).flatMap(filesOf).filter((file) => !left.has(file));
     const withDeliveries = files.filter((file) => WITH_DELIVERIES.some((folder) => file.startsWith(`${folder}/`)));
     const express = everything ? withDeliveries : files.filter((file) => inExpress.has(file));
     // Of a filtered run there would be little in each part, and each starts servers.
-    const most = filtered ? 1 : parts;
+    const most = filtered ? 1 : all ? parts * PARTS_OF_ALL : parts;
     return [
       ...dealt(express, all ? most : 1).map((hand, index, { length }) => ({
         ...partOf(numbered(name, index, length), 'express', hand),

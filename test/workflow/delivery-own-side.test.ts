@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 // More than the events of a history that is cut.
 const MANY = 1000;
 
-describe('delivery workflow, when something is wrong with our own side', () => {
+describe('delivery workflow, when something is wrong with our own side @turns', () => {
   let worker: ScriptedWorker;
   before(async () => {
     worker = await startScriptedWorker('test-delivery-own-side');
