@@ -1,4 +1,5 @@
 // Messages to channels of alerts: loaded, rendered, sent and ended. Delivered at least once, like events.
+// Rules: ALR-15, ALR-17.
 import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AlertContent, AlertMessage } from '../core/alerts/message.ts';

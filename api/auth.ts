@@ -5,7 +5,7 @@ import { isInRanges } from '../core/allowed-addresses.ts';
 import { limitsOf } from '../core/limits.ts';
 import { findKey, noteUse, type ValidKey } from '../db/management/api-keys.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
-import { hashToken } from '../db/schema/prepare.ts';
+import { hashToken } from '../core/api-token.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, type Next, param } from './context.ts';
 import { recordRefusedUses } from './deeds.ts';
 import { ApiError, notFound } from './errors.ts';

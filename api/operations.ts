@@ -23,6 +23,7 @@ import { providerOperation } from './resources/providers.ts';
 import { refusalOperation } from './resources/refusals.ts';
 import { replayOperations } from './resources/replays.ts';
 import { routeCircuitOperations } from './resources/route-circuit.ts';
+import { routePreviewOperation } from './resources/route-preview.ts';
 import { routeOperations } from './resources/routes.ts';
 import { schemaOperations } from './resources/schemas.ts';
 import { secretRotationOperations } from './resources/secret-rotation.ts';
@@ -39,6 +40,7 @@ export const managementOperations: Operation[] = [
   ...organizationDestinationOperations,
   ...routeOperations,
   ...routeCircuitOperations,
+  routePreviewOperation,
   ...bulkOperations,
   ...secretRotationOperations,
   ...destinationExchangeOperations,

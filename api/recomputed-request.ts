@@ -6,7 +6,7 @@ import { loadDestination, loadTransform, type OpenDestination, openSecrets } fro
 import { type AttemptContext, loadAttempts } from '../db/hot-path/load-attempts.ts';
 import type { DeliveryRecord } from '../db/history/deliveries.ts';
 import { buildOutboundRequest } from '../outbound/http/outbound-request.ts';
-import { type EventContent, transformContent } from '../outbound/transforms/content.ts';
+import { type EventContent, type EventFacts, transformContent } from '../outbound/transforms/content.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type ApiDeps, type Context, organizationId } from './context.ts';
 import { inSandbox, turnOf } from './sandbox.ts';
@@ -29,12 +29,15 @@ export interface Problem {
   message: string;
 }
 
-const problem = (code: ProblemCode, message: string = PROBLEMS[code]) => ({ problem: { code, message } });
+export const problem = (code: ProblemCode, message: string = PROBLEMS[code]) => ({ problem: { code, message } });
+
+/** The delivery that a request is of. */
+type Sent = Pick<AttemptContext, 'deliveryId' | 'eventId' | 'traceparent' | 'originalDestinationId' | 'failoverReason'>;
 
 export interface Recomputed {
   destination: OpenDestination;
   content: EventContent;
-  context: AttemptContext;
+  context: Sent;
   sourceSlug: string;
 }
 
@@ -62,10 +65,11 @@ export async function recompute(
   return { destination: openSecrets(row, deps.secretBox), content, context, sourceSlug };
 }
 
-async function contentOf(
+/** What is sent of an event: as it was received, or as the transform makes it. */
+export async function contentOf(
   ctx: Context,
   deps: ApiDeps,
-  context: AttemptContext,
+  context: EventFacts & Pick<AttemptContext, 'transformId'>,
   received: EventContent & { sourceSlug: string },
 ): Promise<EventContent | { problem: Problem }> {
   const { transformId } = context;

@@ -799,6 +799,52 @@ export type CircuitStatus = {
   probeSuccessThreshold: number;
 };
 
+export type RoutePreview = {
+  routeId: string;
+  eventId: string;
+  /** Whether it takes the event, its filter refuses it, the payload does not match its schema, or the filter is too much work. */
+  verdict: 'taken' | 'filtered' | 'schema_failed' | 'filter_failed';
+  error: string | null;
+  /** The first mismatches, when the payload does not match its schema. */
+  schemaErrors: Array<{
+    path: string;
+    message: string;
+  }>;
+  /** What all destinations get; null when nothing would be sent, or the transform fails. */
+  content: {
+    /** bytes */
+    bodySize: number;
+    /** Its first 64 KiB, as text if they are UTF-8, else in base64. */
+    body: string;
+    /** Only when the body is no text. */
+    bodyEncoding?: 'base64';
+    /** Whether there is more of it. */
+    isCut: boolean;
+  } | null;
+  /** One for each destination, in their order; none when the event is not taken. */
+  requests: Array<{
+    destinationId: string;
+    destinationName: string;
+    /** To a disabled destination nothing is sent. */
+    enabled: boolean;
+    /** Null: `problem` says why. */
+    request: {
+      method: string;
+      /** Only its origin for a key that may not read destinations. */
+      url: string;
+      /** Secrets masked. `Host`, `Content-Length` and `Connection` are added when it is sent. */
+      headers: Record<string, string>;
+      /** bytes */
+      bodySize: number;
+    } | null;
+    /** Why there is no request to show. */
+    problem: {
+      code: 'WAREHOUSE' | 'DESTINATION_DELETED' | 'EVENT_DELETED' | 'PAYLOAD_EXPIRED' | 'ROUTE_DELETED' | 'TRANSFORM_DELETED' | 'TRANSFORM_FAILED' | 'CANNOT_BE_MADE';
+      message: string;
+    } | null;
+  }>;
+};
+
 export type DestinationExportItem = {
   name: string;
   type: 'http' | 's3' | 'r2' | 'gcs' | 'azure_blob';
@@ -2335,6 +2381,13 @@ export interface Operations {
     circuitProbeSuccessThreshold: number;
     message: string;
   }>;
+  /** See what a route would send for an event */
+  previewRoute(input: {
+    id: string;
+    body: {
+      eventId: string;
+    };
+  }, options?: CallOptions): Promise<RoutePreview>;
   /** Delete many destinations */
   deleteDestinations(input: {
     body: {
@@ -3239,6 +3292,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getCircuitStatus: 'GET /api/routes/{id}/circuit-status',
   resetCircuit: 'POST /api/routes/{id}/reset-circuit',
   configureCircuit: 'PATCH /api/routes/{id}/circuit-config',
+  previewRoute: 'POST /api/routes/{id}/preview',
   deleteDestinations: 'DELETE /api/destinations/bulk',
   pauseRoutes: 'POST /api/routes/bulk-pause',
   deleteRoutes: 'POST /api/routes/bulk-delete',

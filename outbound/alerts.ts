@@ -146,10 +146,10 @@ async function post({ sender, version }: AlertSenderDeps, { id }: OpenChannel, o
     const nothing = { statusCode: null, latency, responseBody: null, retryAfterMs: null };
     return { ok: false, ...nothing, summary, detail, isPermanent: !retryable };
   }
-  return judge(result);
+  return judgeAnswer(result);
 }
 
-function judge({ statusCode, latency, bodyText: responseBody, headers }: SendResponse): AlertResult {
+function judgeAnswer({ statusCode, latency, bodyText: responseBody, headers }: SendResponse): AlertResult {
   const measured = { statusCode, latency, responseBody };
   if (statusCode >= 200 && statusCode <= 299) return { ok: true, ...measured };
   const summary = ownWords`The channel answered ${statusCode}`;

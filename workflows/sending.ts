@@ -1,5 +1,6 @@
 // What workflows that send one message have in common: a server that is away is tried again, and a message that is given up shows as
 // failed in the Temporal UI.
+// Rules: ALR-17.
 import { type ActivityOptions, ActivityFailure, ApplicationFailure, setCurrentDetails } from '@temporalio/workflow';
 
 // Longer than what the deadlines of a request or a mail add up to.

@@ -2,7 +2,7 @@
 // Rules: AUTH-22, AUTH-23.
 import { z } from 'zod';
 import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
-import { hashToken } from '../../db/schema/prepare.ts';
+import { hashToken } from '../../core/api-token.ts';
 import type { ApiDeps, ApiRouter, Context } from '../context.ts';
 import { recordedAgent } from '../deeds.ts';
 import { ApiError } from '../errors.ts';

@@ -1,4 +1,5 @@
 // What an API key holds. Its token is shown once, in the answer to its creation.
+// Rules: AUTH-09.
 import { z } from 'zod';
 import { SCOPES } from '../../core/access.ts';
 import { normalRange } from '../../core/allowed-addresses.ts';

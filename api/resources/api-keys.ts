@@ -6,7 +6,7 @@ import { allows, lacking, SCOPES } from '../../core/access.ts';
 import { rangeBeyond } from '../../core/allowed-addresses.ts';
 import { newId } from '../../core/ids.ts';
 import { ApiKey } from '../../db/entities.ts';
-import { hashToken, newToken } from '../../db/schema/prepare.ts';
+import { hashToken, newToken } from '../../core/api-token.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { ApiError, notFound } from '../errors.ts';

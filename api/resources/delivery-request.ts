@@ -38,6 +38,24 @@ const querySchema = z.object({
   includeBody: booleanParam.meta({ description: 'Default true, which needs `payloads:read`.' }),
 });
 
+export const problemAnswer = z
+  .object({
+    code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
+    message: text(PROBLEMS.PAYLOAD_EXPIRED),
+  })
+  .nullable()
+  .meta({ description: 'Why there is no request to show.', examples: [null] });
+
+/** The line and the headers of a request. */
+export const requestMembers = {
+  method: text('POST'),
+  url: text('https://crm.example.com/hooks', 'Only its origin for a key that may not read destinations.'),
+  headers: headers.meta({
+    description: 'Secrets masked. `Host`, `Content-Length` and `Connection` are added when it is sent.',
+  }),
+  bodySize: count.meta({ description: 'bytes', examples: [27] }),
+};
+
 const requestAnswer = z
   .object({
     deliveryId: idOf('dlv'),
@@ -48,24 +66,13 @@ const requestAnswer = z
     }),
     request: z
       .object({
-        method: text('POST'),
-        url: text('https://crm.example.com/hooks', 'Only its origin for a key that may not read destinations.'),
-        headers: headers.meta({
-          description: 'Secrets masked. `Host`, `Content-Length` and `Connection` are added when it is sent.',
-        }),
-        bodySize: count.meta({ description: 'bytes', examples: [27] }),
+        ...requestMembers,
         body: text('{"kind":"order.paid"}', 'As text if it is UTF-8, else in base64.').optional(),
         bodyEncoding: z.literal('base64').optional().meta({ description: 'Only when the body is no text.' }),
       })
       .nullable()
       .meta({ description: 'Null: `problem` says why.' }),
-    problem: z
-      .object({
-        code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
-        message: text(PROBLEMS.PAYLOAD_EXPIRED),
-      })
-      .nullable()
-      .meta({ description: 'Why there is no request to show.', examples: [null] }),
+    problem: problemAnswer,
     doubts: z
       .array(
         z.object({
@@ -92,7 +99,8 @@ export const deliveryRequestOperation: Operation = {
   answer: { status: 200, description: 'The request, or why there is none.', schema: requestAnswer },
 };
 
-const places = new Places(MAX_AT_ONCE, () => false);
+/** Of everything that makes requests to look at. */
+export const places = new Places(MAX_AT_ONCE, () => false);
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   const { attempt, includeBody = true } = parseQuery(ctx, querySchema);
@@ -175,12 +183,12 @@ async function show(
 }
 
 /** The path and the query of an address may be secrets. */
-function shownUrl(ctx: Context, url: string): string {
+export function shownUrl(ctx: Context, url: string): string {
   if (allows(callerOf(ctx).key.scopes, 'destinations:read')) return url;
   return `${URL.parse(url)?.origin ?? ''}/${MASKED}`;
 }
 
-function shownBody(bytes: Buffer) {
+export function shownBody(bytes: Buffer) {
   if (isUtf8(bytes)) return { body: bytes.toString('utf8') };
   return { body: bytes.toString('base64'), bodyEncoding: 'base64' };
 }

@@ -15,6 +15,7 @@ import {
   withEnabled,
   withPages,
 } from '../input.ts';
+import { type Output, printable } from '../output.ts';
 import { showDone, showPage, showRecord } from './show.ts';
 
 interface RouteOptions {
@@ -58,6 +59,14 @@ export function addRoutes(program: Command): void {
       const id = await findRoute(context.client, name);
       showRecord(context, await context.client.getRoute({ id }));
     });
+  routes
+    .command('preview <route> <event>')
+    .description('show what it would send for an event now; nothing is sent')
+    .action(async (name: string, eventId: string, _options, command: Command) => {
+      const { client, output } = contextOf(command);
+      const answer = await client.previewRoute({ id: await findRoute(client, name), body: { eventId } });
+      output.result(answer, () => showPreview(output, answer));
+    });
   withRouteOptions(routes.command('create <name>'))
     .description('create one, from a source to one or more destinations')
     .requiredOption('--source <source>', 'slug or id')
@@ -87,6 +96,28 @@ export function addRoutes(program: Command): void {
       await context.client.deleteRoute({ id });
       showDone(context, { deleted: id }, `${name} was deleted`);
     });
+}
+
+function showPreview(
+  output: Output,
+  { verdict, error, schemaErrors, content, requests }: Awaited<ReturnType<Client['previewRoute']>>,
+): void {
+  output.fields({ verdict, error: error ?? undefined });
+  for (const { path, message } of schemaErrors) output.note(printable(`${path}: ${message}`));
+  for (const { destinationName, enabled, request, problem } of requests) {
+    output.line('');
+    output.line(printable(`${destinationName}${enabled ? '' : ' (disabled: nothing is sent)'}`));
+    if (problem !== null) output.line(printable(problem.message));
+    if (request === null) continue;
+    output.line(printable(`${request.method} ${request.url}`));
+    for (const [name, value] of Object.entries(request.headers)) {
+      output.line(`${output.style('dim', printable(name))}: ${printable(value)}`);
+    }
+  }
+  if (content === null) return;
+  output.line('');
+  output.line(printable(content.body));
+  if (content.isCut) output.note(`The first part of ${content.bodySize} bytes`);
 }
 
 function withRouteOptions(command: Command): Command {

@@ -11,15 +11,16 @@ interface Removed {
   channelId: string;
   kind: MessageKind;
   changes: ToldChange[];
-  /** Of `failing`. */
+  /** Of `failing` and `recovered`. */
   failingChannelId: string | null;
   triedChannelIds: string[];
+  createdAt: Date;
 }
 
 const REMOVE = `
 delete from alert_messages where organization_id = $1 and id = $2
 returning channel_id as "channelId", kind, changes, failing_channel_id as "failingChannelId",
-          tried_channel_ids as "triedChannelIds"`;
+          tried_channel_ids as "triedChannelIds", created_at as "createdAt"`;
 
 async function remove(db: Queryable, { organizationId, messageId }: MessageKey): Promise<Removed | undefined> {
   return (await db.query<Removed>(REMOVE, [organizationId, messageId])).rows[0];
@@ -43,11 +44,20 @@ from json_to_recordset($3::json) as t("issueId" text, before text)
 where a.organization_id = $1 and a.channel_id = $2 and a.issue_id = t."issueId"`;
 const FORGET_DIGEST = 'update alert_channels set last_digest_at = null where organization_id = $1 and id = $2';
 
+// Nobody else can end an incident that was opened there, so it is told again when the channel may work.
+const TELL_LATER = `
+insert into alert_messages (id, organization_id, channel_id, kind, changes, failing_channel_id, created_at, due_at)
+select $1, $2, $3, 'recovered', '[]', $4, $5, now() + interval '15 minutes' where $5::timestamptz > now() - interval '7 days'`;
+
 /** Undoes what was noted for a message that has not arrived. @returns the channel that is told instead, if any */
 async function takeBack(db: Queryable, organizationId: string, message: Removed): Promise<string | null> {
   const { channelId, kind, changes, failingChannelId, triedChannelIds } = message;
   if (kind === 'failing' && failingChannelId !== null)
     return tellOther(db, organizationId, failingChannelId, changes, [...triedChannelIds, channelId]);
+  if (kind === 'recovered') {
+    await db.query(TELL_LATER, [newId('alm'), organizationId, channelId, failingChannelId, message.createdAt]);
+    return null;
+  }
   await db.query(FORGET, [organizationId, channelId, jsonParameter(changes)]);
   if (kind === 'digest') await db.query(FORGET_DIGEST, [organizationId, channelId]);
   return null;

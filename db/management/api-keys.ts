@@ -1,4 +1,5 @@
 // Looks up API keys for authentication.
+// Rules: AUTH-09.
 import type { Scope } from '../../core/access.ts';
 import type { LimitOverrides } from '../../core/limits.ts';
 import type { Organization } from '../entities.ts';

@@ -5,7 +5,7 @@ import { newId } from '../../core/ids.ts';
 import { operatorDeed } from '../audit/operator.ts';
 import { type Deed, recordDeed } from '../audit/records.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { hashToken, newToken } from '../schema/prepare.ts';
+import { hashToken, newToken } from '../../core/api-token.ts';
 
 const CODE_MINUTES = 10;
 const KEY_HOURS = 12;

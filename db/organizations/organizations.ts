@@ -4,7 +4,7 @@ import type { Plan } from '../../core/access.ts';
 import { newId } from '../../core/ids.ts';
 import type { LimitOverrides } from '../../core/limits.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { hashToken, newToken } from '../schema/prepare.ts';
+import { hashToken, newToken } from '../../core/api-token.ts';
 
 export interface OrganizationView {
   id: string;

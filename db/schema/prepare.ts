@@ -1,8 +1,8 @@
 // Prepares the database at every start, before requests are served: migrate, check the keys, make the first organization.
-// Rules: AUTH-06, AUTH-07.
-import { createHash, randomBytes } from 'node:crypto';
+// Rules: AUTH-07.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hashToken, newToken } from '../../core/api-token.ts';
 import { ConfigError, type Settings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { isSlug } from '../../core/slugs.ts';
@@ -27,16 +27,6 @@ export interface PreparedDatabase {
 /** The file that keeps the generated first API key, readable by its owner only. */
 export function apiKeyFile(settings: Settings): string {
   return join(settings.HOOKYARD_DATA_DIR, 'keys', 'api-key');
-}
-
-/** SHA-256 of a token: the only form in which an API key is stored. */
-export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
-}
-
-/** A new API key token: `whr_` and 32 random bytes. */
-export function newToken(): string {
-  return `whr_${randomBytes(32).toString('base64url')}`;
 }
 
 /**

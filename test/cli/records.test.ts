@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/limits.ts';
+import { ingest, makeSource } from '../support/api-records.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -166,6 +167,29 @@ describe('hookyard on the command line', () => {
     );
     await cli.ok('routes', 'delete', 'One');
     await fails(3, /no route One/, 'routes', 'show', 'One');
+  });
+
+  it('shows what a route would send for an event', async () => {
+    const own = await createOrganization();
+    const line = commandLine(own);
+    const source = await makeSource(own);
+    const eventId = await ingest(own, source, '{"kind":"order.paid"}');
+    await line.ok('destinations', 'create', 'Previewed', 'https://previewed.example/');
+    await line.ok('routes', 'create', 'To see', '--source', source.slug, '--to', 'Previewed');
+    expect(await line.ok('routes', 'preview', 'To see', eventId))
+      .to.match(/verdict +taken\n/)
+      .and.include('POST https://previewed.example/\n')
+      .and.include(`: ${eventId}\n`)
+      .and.include('{"kind":"order.paid"}\n');
+    const data = '{"filterConditions": [{"field": "payload.kind", "operator": "equals", "value": "order.lost"}]}';
+    await line.ok('routes', 'update', 'To see', '--data', data);
+    expect(await line.ok('routes', 'preview', 'To see', eventId))
+      .to.match(/verdict +filtered\n/)
+      .and.not.include('POST');
+    expect(await line.json('routes', 'preview', 'To see', eventId)).to.deep.include({
+      verdict: 'filtered',
+      requests: [],
+    });
   });
 
   it('tells which routes lead nowhere when a destination is deleted', async () => {

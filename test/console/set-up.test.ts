@@ -73,6 +73,20 @@ describe('the pages of routes and of what they refer to @turns', function () {
     });
   });
 
+  it('show what each destination would get of a past event', async () => {
+    const { records, receiver } = await consoleWorld();
+    const { source, route, destination } = await records.pipe(receiver.endpoint(200).url);
+    const eventId = await records.accepted(source, '{"kind":"order.paid"}');
+    await onPage(`/routes/${route.id}?event=${eventId}`, async (page) => {
+      const requests = page.getByRole('region', { name: 'Requests it would send' });
+      await requests.getByRole('heading', { name: destination.name }).waitFor();
+      expect(await requests.innerText())
+        .to.match(/\bPOST\b/)
+        .and.include(eventId);
+      await expectUsable(page);
+    });
+  });
+
   it('close an open circuit, and what it held is delivered', async () => {
     const { records, receiver } = await consoleWorld();
     let isWell = false;

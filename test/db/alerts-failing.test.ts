@@ -127,6 +127,36 @@ describe('alerts that do not arrive', () => {
     expect(await Promise.all(due.map(about))).to.have.members([broken.id, second.id]);
   });
 
+  it('are over for one that fails itself, or is disabled, when it works again, within a week', async () => {
+    const owner = await organization();
+    const broken = await channel({}, owner);
+    const pager = await channel({ type: 'pagerduty', kinds: ['circuit_open'] }, owner);
+    await issue(owner);
+    await giveUp((await round())[0]);
+    const [failing] = await round();
+    await noteTelling(pool, keyOf(failing));
+    await sent(failing as DueMessage);
+    await noteArrived(pool, { id: broken.id, organizationId: owner });
+    const recovered = async () => (await round()).filter(({ kind }) => kind === 'recovered');
+    const letDue = () => pool.query('update alert_messages set due_at = now()');
+    const [first] = await recovered();
+    expect(await giveUp(first)).to.include({ channelId: pager.id });
+    expect(await recovered(), 'it is left alone for a while').to.deep.equal([]);
+    await letDue();
+    const [second] = await recovered();
+    expect(await about(second)).to.equal(broken.id);
+    await setEnabled(pager.id, false);
+    await finishMessage(pool, keyOf(second), 'unwanted');
+    await setEnabled(pager.id, true);
+    await letDue();
+    const [third] = await recovered();
+    expect(third).to.include({ channelId: pager.id });
+    await pool.query(`update alert_messages set created_at = now() - interval '8 days' where kind = 'recovered'`);
+    await giveUp(third);
+    await letDue();
+    expect(await recovered(), 'nobody waits for ever').to.deep.equal([]);
+  });
+
   it('are over when the channel works again: whoever was told that it fails is told so, in this order', async () => {
     const owner = await organization();
     const broken = await channel({}, owner);

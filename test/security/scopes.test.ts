@@ -39,6 +39,7 @@ const RECORDS: Record<string, string> = {
 const OTHERS: Record<string, string[]> = {
   'GET /api/auth/me': [],
   'GET /api/organizations/{orgId}/events/{id}/payload': ['payloads:read'],
+  'POST /api/routes/{id}/preview': ['payloads:read'],
   'GET /api/organizations/{orgId}/sources/{id}/refusals': ['events:read'],
 };
 
@@ -80,7 +81,7 @@ describe('Scopes', () => {
       const without = await withScopes(...SINGLE.filter((other) => other !== scope));
       expectError(await send(without, operation), 403, 'FORBIDDEN', new RegExp(`"${scope}"`));
       expect((await send(await withScopes(scope), operation)).status).to.not.equal(403);
-      const group = method === 'GET' ? 'read' : 'write';
+      const group = scope.endsWith(':read') ? 'read' : 'write';
       expect((await send(await withScopes(group), operation)).status).to.not.equal(403);
       const otherGroup = await send(await withScopes(group === 'read' ? 'write' : 'read'), operation);
       expectError(otherGroup, 403, 'FORBIDDEN', new RegExp(`"${group}"`));

@@ -2,7 +2,7 @@
 // fill no table and no memory, and nobody else at that address is locked out.
 import { expect } from 'chai';
 import { createLog } from '../../core/log.ts';
-import { newToken } from '../../db/schema/prepare.ts';
+import { newToken } from '../../core/api-token.ts';
 import { createSignIns } from '../../api/sign-ins.ts';
 import { type Reply, sendFrom } from '../support/from-address.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { newId } from '../../core/ids.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { hashToken, newToken } from '../../db/schema/prepare.ts';
+import { hashToken, newToken } from '../../core/api-token.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { asServices, stackAddresses } from './stack.ts';
 

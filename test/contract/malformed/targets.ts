@@ -75,6 +75,7 @@ const routeItem = { name: 'R', sourceSlug: 's', destinationSlug: 'd', priority: 
 
 const bodies: Record<string, Record<string, unknown>> = {
   'POST /api/api-keys': { name: 'K', scopes: ['read'], expiresAt: '2999-01-01T00:00:00Z' },
+  'POST /api/routes/:id/preview': { eventId: id('evt') },
   'POST /api/organizations/:orgId/sources': source,
   'PATCH /api/organizations/:orgId/sources/:id': source,
   'DELETE /api/destinations/bulk': { ids: [id('dst')] },

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createPool } from '../../../db/connections/pool.ts';
-import { newToken } from '../../../db/schema/prepare.ts';
+import { newToken } from '../../../core/api-token.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { startService } from '../../support/service.ts';
 import { stackAddresses, stopPart } from '../../support/stack.ts';

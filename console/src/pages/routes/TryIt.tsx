@@ -12,6 +12,7 @@ import { Failed } from '../../components/Failed.tsx';
 import { countText, plain } from '../../format.ts';
 import { FilterOutcome, SchemaOutcome, TransformOutcome } from '../../samples/Outcomes.tsx';
 import { type Sample, SampleField, useSample } from '../../samples/Sample.tsx';
+import { Requests } from './Requests.tsx';
 
 const TYPING_MS = 400;
 
@@ -35,6 +36,7 @@ export function TryIt({ route }: { route: Route }) {
           {!route.enabled && ', when the route is on again'}
           {route.circuitState !== 'closed' && '. The circuit is not closed: it waits, or fails over'}
         </Step>
+        {sample.eventId && <Requests routeId={route.id} eventId={sample.eventId} />}
         {sample.eventId && mayReplay && <Deliver eventId={sample.eventId} route={route} />}
       </section>
     </div>

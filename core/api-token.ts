@@ -1,0 +1,13 @@
+// Tokens of API keys.
+// Rules: AUTH-06.
+import { createHash, randomBytes } from 'node:crypto';
+
+/** A new token: `whr_` and 32 random bytes. */
+export function newToken(): string {
+  return `whr_${randomBytes(32).toString('base64url')}`;
+}
+
+/** SHA-256 of a token: the only form of it in the table of API keys. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
