@@ -207,6 +207,7 @@ const BODIES: Record<string, (own: TenantRecords) => unknown> = {
   'PATCH /api/organizations/{orgId}/destinations/{id}': described,
   'POST /api/routes': (own) => ({ name: 'New', sourceId: own.source[0], destinationIds: [own.destination[1]] }),
   'PATCH /api/routes/{id}': described,
+  'POST /api/routes/{id}/preview': (own) => ({ eventId: own.event[0] }),
   'PATCH /api/filters/{id}': described,
   'PATCH /api/schemas/{id}': described,
   'PATCH /api/transforms/{id}': described,
