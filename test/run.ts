@@ -4,7 +4,7 @@
 // whose title says `@lanes`, which are those that a lane changes, runs in one lane today and in the other tomorrow; one whose title
 // says `@turns` takes long, and runs on one day of the week. `--all` runs every file, and all with deliveries in both lanes. With files,
 // HOOKYARD_LANE=express chooses the other lane, and `--all` both. `--times` shows at the end of each part how long each of its files
-// took.
+// took. TEST_DAYS_AHEAD=2 runs what is due in two days.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -22,7 +22,7 @@ import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
 import { TENANT_ROLE } from '../local/role-passwords.ts';
 import { type Stack, type StackOptions, startStack } from '../local/stack.ts';
-import { chooseParts, filesOfOtherDays, type Part } from './support/parts.ts';
+import { chooseParts, DAY_MS, filesOfOtherDays, type Part } from './support/parts.ts';
 import { SMALL_LOG, type StackTemplate, templateOf } from './support/stack-copies.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
 
@@ -39,7 +39,8 @@ const FEW_STACKS = 2;
 // What a killed server has written is the system's and is kept. Only a machine that stops would lose it.
 const SAFE_TO_KILL = { fsync: 'off', full_page_writes: 'off' };
 
-const parts = chooseParts(process.argv.slice(2), chosenLane(), Date.now());
+const today = Date.now() + daysAhead() * DAY_MS;
+const parts = chooseParts(process.argv.slice(2), chosenLane(), today);
 const isGate = process.argv.length === 2;
 
 const running = new Set<ChildProcess>();
@@ -52,7 +53,7 @@ try {
   await removeEarlierRuns();
   // Once for all stacks, which start side by side: on a machine that is new it takes minutes, and shows how far it is.
   await ensureBinaries({ ui: parts.some(startsUi), signal: ending.signal, log });
-  const left = filesOfOtherDays(Date.now()).length;
+  const left = filesOfOtherDays(today).length;
   if (isGate) log(`${left} files that take long are left to other days; npm test -- --all runs them too`);
   const codes = await runAll();
   process.exitCode = ending.signal.aborted ? 1 : Math.max(...codes);
@@ -82,6 +83,13 @@ function chosenLane(): LaneSetting {
   const known = LANE_SETTINGS.find((name) => name === lane);
   if (known) return known;
   throw new Error(`HOOKYARD_LANE must be ${LANE_SETTINGS.join(', ')}, not ${lane}`);
+}
+
+/** TEST_DAYS_AHEAD: runs what is due in so many days, so that the turns of other days can be tried today. */
+function daysAhead(): number {
+  const days = Number(process.env.TEST_DAYS_AHEAD ?? 0);
+  if (Number.isInteger(days)) return days;
+  throw new Error(`TEST_DAYS_AHEAD must be a whole number of days, not ${process.env.TEST_DAYS_AHEAD}`);
 }
 
 function endAll(signal: 'SIGTERM' | 'SIGKILL'): void {

@@ -20,7 +20,7 @@ interface Status extends Json {
   retention: { payloads: Json; events: Json };
 }
 
-describe('The status of the installation', () => {
+describe('The status of the installation @turns', () => {
   let testInstance: OwnHookyard;
   let operator: ApiClient;
   before(async () => {

@@ -18,7 +18,7 @@ interface Recorded {
   userAgent: string;
 }
 
-describe('hookyard orgs', () => {
+describe('hookyard orgs @turns', () => {
   let cli: CommandLine;
   let organization: TestOrganization;
   before(async () => {

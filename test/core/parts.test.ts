@@ -6,6 +6,7 @@ import {
   BOTH_LANES,
   BY_TURNS,
   chooseParts,
+  DAY_MS,
   filesInExpress,
   filesOfOtherDays,
   laneOfTheDay,
@@ -19,7 +20,6 @@ const testFiles = readdirSync(join(project, 'test'), { recursive: true, encoding
 // Where the addresses of the servers are asked for.
 const STACK = 'test/support/stack.ts';
 const NOON = Date.UTC(2026, 10, 22, 12);
-const DAY_MS = 86_400_000;
 
 /** @returns how often a file is run, whole */
 const runs = (args: string[], day = 0) => {

@@ -51,7 +51,7 @@ export const TURNS = 7;
 const PARTS_OF_ALL = 3;
 const OWN_OPTIONS = ['--all', '--times'];
 const FILE_TIMES = join(import.meta.dirname, 'file-times.ts');
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /**
  * @param args of `npm test`: files or folders and options of mocha; `--all`: everything in both lanes; `--times`: shows how
