@@ -1,6 +1,7 @@
 // Notification mails: due notifications are frozen, rendered, sent and finished. Delivered at least once, like events.
 import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { type IssueSink, issueSubjects } from '../core/issues.ts';
 import type { Log } from '../core/log.ts';
 import { notifications } from '../core/metrics/services.ts';
 import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
@@ -30,6 +31,7 @@ export interface NotifyDeps {
   workflowLink: WorkflowLink;
   /** Base of the API's addresses; empty when it is not known, paths are shown then. */
   apiBase: string;
+  issues: IssueSink;
   log: Log;
 }
 
@@ -77,6 +79,7 @@ async function send(
   { context, to }: { context: MailContext; to: string[] },
 ): Promise<{ accepted: number; refused: number }> {
   const deliveryId = mail.facts.delivery_id;
+  const subject = issueSubjects.notification(context.organizationId, key.routeId);
   try {
     const sending = mailer.send({
       ...renderMail(mailFacts(deps, key, mail, context)),
@@ -85,10 +88,14 @@ async function send(
       to,
     });
     // A worker that ends does not wait for a silent server; another worker sends the same mail again.
-    return await Promise.race([sending, cancelled()]);
+    const taken = await Promise.race([sending, cancelled()]);
+    deps.issues.worked(subject);
+    return taken;
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     notifications.add({ channel: 'mail', result: 'failed' });
+    const cause = error.permanent ? 'MAIL_REFUSED' : 'MAIL_SERVER_AWAY';
+    deps.issues.failed(subject, { cause, at: Date.now(), isFinal: error.permanent, eventId: mail.facts.event_id, deliveryId });
     deps.log.warn({ ...key, deliveryId, error: error.serverWords }, 'notification not sent');
     if (error.permanent) throw ApplicationFailure.nonRetryable(error.message, 'MailRefused');
     throw ApplicationFailure.retryable(error.message, 'MailServerAway');

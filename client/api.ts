@@ -3016,9 +3016,14 @@ export interface Operations {
     body?: {
       /** Only deliveries made before this one. */
       before?: string;
+      /** Counts, and creates nothing. */
+      dryRun?: boolean;
     };
   }, options?: CallOptions): Promise<{
     message: string;
+    /** That failed and were not replayed, in this call. */
+    deliveriesFound: number;
+    /** Fewer, when a payload or a destination is gone; 0 with `dryRun`. */
     deliveriesCreated: number;
     /** Whether there may be more to retry: call it again, with `before`. */
     more: boolean;

@@ -12,6 +12,7 @@ export const ISSUE_KINDS = [
   'warehouse_not_writable',
   'quota_reached',
   'ingest_refused',
+  'notification_failing',
 ] as const;
 export type IssueKind = (typeof ISSUE_KINDS)[number];
 
@@ -93,6 +94,9 @@ export const issueSubjects = {
   warehouse: (organizationId: string, destinationId: string): IssueSubject => ({
     ...{ organizationId, kind: 'warehouse_not_writable', sourceId: null, routeId: null, destinationId },
   }),
+  notification: (organizationId: string, routeId: string): IssueSubject => ({
+    ...{ organizationId, kind: 'notification_failing', sourceId: null, routeId, destinationId: null },
+  }),
   quota: (organizationId: string): IssueSubject => ({
     ...{ organizationId, kind: 'quota_reached', sourceId: null, routeId: null, destinationId: null },
   }),
@@ -110,6 +114,7 @@ export const OPENS_AFTER: Readonly<Record<IssueKind, number>> = {
   warehouse_not_writable: FAILURES_IN_A_ROW,
   quota_reached: FAILURES_IN_A_ROW,
   ingest_refused: FAILURES_IN_A_ROW,
+  notification_failing: FAILURES_IN_A_ROW,
 };
 
 /** So many causes of one subject are told apart at a time; tenants and strangers choose what fails, and how. */

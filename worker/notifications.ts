@@ -5,6 +5,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { createMailer, type Mailer } from '../outbound/mail.ts';
 import { createNotifyActivities } from '../activities/notify.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
+import type { IssueSink } from '../core/issues.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
 import { settleAll } from '../core/settle-all.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
@@ -30,6 +31,7 @@ export interface NotificationDeps extends WorkerDeps {
   workflowLink: WorkflowLink;
   secretBox: SecretBox;
   recipientRule: () => RecipientRule;
+  issues: IssueSink;
 }
 
 export async function startNotifications(deps: NotificationDeps): Promise<RunningWorker> {

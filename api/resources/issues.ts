@@ -44,6 +44,7 @@ const retrySchema = z.strictObject({
     .refine((id) => isId('dlv', id), 'must be the id of a delivery')
     .optional()
     .meta({ description: 'Only deliveries made before this one.', examples: [example] }),
+  dryRun: z.boolean().optional().meta({ description: 'Counts, and creates nothing.' }),
 });
 
 const issueAnswer = z
@@ -122,13 +123,24 @@ export const issueOperations: Operation[] = [
     description:
       `Makes a new delivery of each one that failed since the issue opened and was not replayed, at most ${MAX_RETRIED}, the newest ` +
       'first; the rest with further calls, each with `before` as the last one said in `next`. Needs the scope `deliveries:write` too.',
-    body: { schema: retrySchema, optional: true, examples: { 'the rest': { before: example } } },
+    body: {
+      schema: retrySchema,
+      optional: true,
+      examples: { 'the rest': { before: example }, count: { dryRun: true } },
+    },
     answer: {
       status: 200,
       description: 'The new deliveries.',
       schema: z.object({
         message: text('12 deliveries were created'),
-        deliveriesCreated: count,
+        deliveriesFound: count.meta({
+          description: 'That failed and were not replayed, in this call.',
+          examples: [12],
+        }),
+        deliveriesCreated: count.meta({
+          description: 'Fewer, when a payload or a destination is gone; 0 with `dryRun`.',
+          examples: [12],
+        }),
         more: flag(false, 'Whether there may be more to retry: call it again, with `before`.'),
         next: idOf('dlv')
           .nullable()
@@ -172,8 +184,13 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   const issue = await requireIssue(ctx, deps);
   requireScope(ctx, 'deliveries:write', 'the retry of an issue');
   if (!holdsDeliveries(issue)) throw invalidState(issue.id, `is of kind ${issue.kind}, which holds no deliveries`);
-  const { before = null } = await parseOptionalBody(ctx, retrySchema);
+  const { before = null, dryRun = false } = await parseOptionalBody(ctx, retrySchema);
   const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
+  const found = { deliveriesFound: retried.length, more: next !== null, next };
+  if (dryRun) {
+    ctx.body = { message: counted(retried.length), ...found, deliveriesCreated: 0 };
+    return;
+  }
   noteRecords(ctx, [issue.id]);
   let deliveriesCreated = 0;
   for (let at = 0; at < retried.length; at += RETRIED_AT_ONCE) {
@@ -182,8 +199,11 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
     deps.signals.replayedAll(result.deliveries);
     deliveriesCreated += result.deliveriesCreated;
   }
-  ctx.body = { message: describe(deliveriesCreated), deliveriesCreated, more: next !== null, next };
+  ctx.body = { message: describe(deliveriesCreated), ...found, deliveriesCreated };
 }
+
+const counted = (found: number): string =>
+  `${found} ${found === 1 ? 'delivery' : 'deliveries'} would be made again, unless its payload or destination is gone`;
 
 function describe(created: number): string {
   if (created === 0) return 'Nothing was created: no delivery of this issue can be made again';

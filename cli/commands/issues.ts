@@ -21,7 +21,7 @@ export function addIssues(program: Command): void {
     .option('--state <state>', 'open, acknowledged, resolved, ignored')
     .option(
       '--kind <kind>',
-      'delivery_failing, circuit_open, transform_failing, schema_refusing, signature_failing, warehouse_not_writable, quota_reached, ingest_refused',
+      'delivery_failing, circuit_open, transform_failing, schema_refusing, signature_failing, warehouse_not_writable, quota_reached, ingest_refused, notification_failing',
     )
     .option('--source <source>', 'name or id')
     .option('--route <route>', 'name or id')
@@ -71,16 +71,22 @@ export function addIssues(program: Command): void {
   issues
     .command('retry <id>')
     .description('deliver again what failed because of it')
-    .action(async (id: string, _options, command: Command) => {
+    .option('--dry-run', 'count, and deliver nothing')
+    .action(async (id: string, { dryRun }: { dryRun?: boolean }, command: Command) => {
       const context = contextOf(command);
-      const first = await context.client.retryIssue({ id });
-      let { deliveriesCreated, next } = first;
+      const step = (body: { before?: string }) => context.client.retryIssue({ id, body: { ...body, dryRun } });
+      const first = await step({});
+      let { deliveriesFound, deliveriesCreated, next } = first;
       while (next !== null) {
-        const further = await context.client.retryIssue({ id, body: { before: next } });
+        const further = await step({ before: next });
+        deliveriesFound += further.deliveriesFound;
         deliveriesCreated += further.deliveriesCreated;
         ({ next } = further);
       }
-      const message = first.more ? `${deliveriesCreated} deliveries were created` : first.message;
-      showDone(context, { ...first, message, deliveriesCreated, more: false, next }, message);
+      const all = dryRun
+        ? `${deliveriesFound} deliveries would be made again`
+        : `${deliveriesCreated} deliveries were created`;
+      const message = first.more ? all : first.message;
+      showDone(context, { ...first, message, deliveriesFound, deliveriesCreated, more: false, next }, message);
     });
 }

@@ -73,6 +73,7 @@ const TYPES: Record<IssueKind, { opened: string; resolved: string }> = {
   warehouse_not_writable: { opened: 'warehouse.failing', resolved: 'warehouse.recovered' },
   quota_reached: { opened: 'quota.reached', resolved: 'quota.recovered' },
   ingest_refused: { opened: 'ingest.refused', resolved: 'ingest.recovered' },
+  notification_failing: { opened: 'notification.failing', resolved: 'notification.recovered' },
 };
 const EXHAUSTED = 'delivery.exhausted';
 
@@ -105,6 +106,7 @@ const WORDS: Record<IssueKind, string> = {
   warehouse_not_writable: 'The warehouse cannot be written',
   quota_reached: 'A limit is reached',
   ingest_refused: 'Webhooks are refused',
+  notification_failing: 'The mails of the route are not sent',
 };
 const PREFIX: Record<Change, string> = {
   opened: '',

@@ -8,8 +8,10 @@ import { jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { LOCKS } from '../sql-rules.ts';
 
-// Channels of one round, changes of one round, and messages on their way to one channel: what is beyond waits.
+// Limits of one round: channels, issues that are compared with what channels were told, and changes. What is beyond waits, as does
+// what is beyond the messages under way to one channel.
 const MAX_CHANNELS = 200;
+const MAX_COMPARED = 20_000;
 // A digest is not cut by it: it has up to MAX_DIGEST_CHANGES more.
 const MAX_CHANGES = 500;
 const MAX_UNDER_WAY = 100;
@@ -86,6 +88,20 @@ select b.channel_id as "channelId", b.organization_id as "organizationId", b.iss
 from bounded b where case when b.is_digest then b.first_nth else b.nth end <= ${MAX_CHANGES}
 order by b.nth`;
 
+// The channels of a round, each with its organization's issues: with many, a round has fewer channels.
+const NEXT = `
+with next as materialized (
+  select c.id, c.organization_id from alert_channels c join organizations o on o.id = c.organization_id and o.deleted_at is null
+  where c.id > $1 and c.enabled order by c.id limit ${MAX_CHANNELS}
+), per_organization as materialized (
+  select n.organization_id, (select count(*) from issues i where i.organization_id = n.organization_id and i.state <> 'resolved') as issues
+  from (select distinct organization_id from next) n
+), in_turn as (
+  select n.id, sum(p.issues) over (order by n.id) - p.issues as compared, count(*) over () as total
+  from next n join per_organization p using (organization_id)
+)
+select id, total::int from in_turn where compared < ${MAX_COMPARED} order by id`;
+
 /** Where a round begins: after this channel. Empty: at the first. */
 export type Place = string;
 
@@ -101,11 +117,7 @@ export async function createDueMessages(pool: Pool, after: Place): Promise<{ cre
       LOCKS.alerts,
     ]);
     if (!locks[0]?.locked) return null;
-    const { rows: channels } = await db.query<{ id: string }>(
-      `select c.id from alert_channels c join organizations o on o.id = c.organization_id and o.deleted_at is null
-       where c.id > $1 and c.enabled order by c.id limit $2`,
-      [after, MAX_CHANNELS],
-    );
+    const { rows: channels } = await db.query<{ id: string; total: number }>(NEXT, [after]);
     const ids = channels.map(({ id }) => id);
     if (ids.length === 0) return { created: 0, next: '' };
     const { rows: due } = await db.query<Due>(DUE, [ids]);
@@ -113,7 +125,8 @@ export async function createDueMessages(pool: Pool, after: Place): Promise<{ cre
     const whole = new Set(due.filter(({ isDigest, isWhole }) => isDigest && isWhole).map(({ channelId }) => channelId));
     // The rest of one that is not whole does not wait for the next.
     if (whole.size > 0) await db.query(DIGEST_MADE, [[...whole]]);
-    return { created, next: ids.length < MAX_CHANNELS ? '' : (ids.at(-1) ?? '') };
+    const isLast = ids.length === channels[0]?.total && ids.length < MAX_CHANNELS;
+    return { created, next: isLast ? '' : (ids.at(-1) ?? '') };
   });
 }
 

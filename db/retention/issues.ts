@@ -20,7 +20,8 @@ update issues set state = 'resolved', resolved_at = now(), changed_at = now() wh
     or (x.state <> 'ignored' and (
       (x.kind = 'circuit_open' and not exists (select from circuits c where c.route_id = x.route_id and c.state <> 'closed'))
       or (x.kind = 'transform_failing' and x.route_id is not null and r.transform_id is null)
-      or (x.kind = 'schema_refusing' and x.route_id is not null and r.schema_id is null))))
+      or (x.kind = 'schema_refusing' and x.route_id is not null and r.schema_id is null)
+      or (x.kind = 'notification_failing' and x.route_id is not null and r.notify_emails is null))))
   order by x.id for update of x skip locked))`;
 
 const ISSUES = `

@@ -48,6 +48,7 @@ describe('the pages of issues, alert channels and replays @turns', function () {
       await page.getByRole('button', { name: 'Open again' }).waitFor();
       isWell = true;
       await page.getByRole('button', { name: 'Retry what failed' }).click();
+      await seen(page, /1 delivery failed/);
       await page.getByRole('button', { name: 'Retry it' }).click();
       await seen(page, '1 delivery was made');
     });

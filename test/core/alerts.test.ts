@@ -159,6 +159,7 @@ describe('messages of alerts', () => {
     warehouse_not_writable: 'The warehouse cannot be written',
     quota_reached: 'A limit is reached',
     ingest_refused: 'Webhooks are refused',
+    notification_failing: 'The mails of the route are not sent',
   };
   for (const kind of ISSUE_KINDS) {
     for (const exhausted of [false, true]) {

@@ -218,6 +218,21 @@ describe('alerts that are due', () => {
     expect(await claimMessages(pool, 10)).to.have.length(1);
   });
 
+  it('are looked for in fewer channels at a time where there are many issues', async () => {
+    const owner = await organization();
+    await pool.query(
+      `insert into issues (id, organization_id, kind, cause, first_seen_at, last_seen_at, count)
+       select 'iss_' || lpad(n::text, 28, '0'), $1, 'delivery_failing', n::text, now(), now(), 1 from generate_series(1, 1000) n`,
+      [owner],
+    );
+    const channels: string[] = [];
+    for (let n = 0; n < 30; n += 1) channels.push((await channel({ kinds: ['circuit_open'] }, owner)).id);
+    const other = await channel();
+    await issue(other.organizationId);
+    expect(await createDueMessages(pool, '')).to.deep.equal({ created: 0, next: channels.toSorted()[19] });
+    expect(await round()).to.have.length(1);
+  });
+
   it('are not held up by a clock that was set back', async () => {
     const owner = await organization();
     const { id: failed } = await channel({ failed_at: inAnHour(), failing_since: inAnHour() }, owner);

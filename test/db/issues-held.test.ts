@@ -104,7 +104,7 @@ describe('failed deliveries that an issue holds', () => {
     expect(await held('schema_refusing', 'SCHEMA_MISMATCH')).to.deep.equal([schema]);
     for (const kind of ['circuit_open', 'warehouse_not_writable'] as const)
       expect(await held(kind, 'TIMEOUT'), kind).to.deep.equal([transform, silent, other, answered]);
-    for (const kind of ['signature_failing', 'quota_reached', 'ingest_refused'] as const)
+    for (const kind of ['signature_failing', 'quota_reached', 'ingest_refused', 'notification_failing'] as const)
       expect(await held(kind, 'TIMEOUT'), kind).to.deep.equal([]);
   });
 });

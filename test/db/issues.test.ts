@@ -354,11 +354,14 @@ describe('issues in PostgreSQL', function () {
       const { organizationId } = owner;
       counts.failed(issueSubjects.schema(organizationId, routeId), { cause: 'SCHEMA_MISMATCH', at: Date.now() });
       counts.failed(issueSubjects.transform(organizationId, routeId), { cause: 'EXCEPTION', at: Date.now() });
+      const refused = { cause: 'MAIL_REFUSED', at: Date.now(), isFinal: true };
+      counts.failed(issueSubjects.notification(organizationId, routeId), refused);
     });
     await forgetIssues(pool);
     const states = async () => (await issues()).map(({ kind, state }) => `${kind} ${state}`).toSorted();
-    expect(await states(), 'the route has neither schema nor transform').to.deep.equal([
+    expect(await states(), 'the route has neither schema nor transform nor addresses').to.deep.equal([
       'delivery_failing open',
+      'notification_failing resolved',
       'schema_refusing resolved',
       'transform_failing resolved',
     ]);
@@ -369,7 +372,7 @@ describe('issues in PostgreSQL', function () {
       ]);
     await aged('issues', 'resolved_at', ISSUE_DAYS - 1);
     await forgetIssues(pool);
-    expect(await issues()).to.have.length(3);
+    expect(await issues()).to.have.length(4);
     await aged('issues', 'resolved_at', ISSUE_DAYS + 1);
     await aged('issue_streaks', 'last_at', ISSUE_DAYS + 1);
     await forgetIssues(pool);

@@ -284,7 +284,9 @@ describe('issues @turns @lanes', function () {
       await until('the issue of the other answer', async () => (await ofRoute()).length === 2);
       answer({ status: 200 });
       const sent = endpoint.requests.length;
-      expect(await issues.retry(issue.id)).to.include({ deliveriesCreated: 3, more: false });
+      const dry = await issues.retry(issue.id, { dryRun: true });
+      expect(dry).to.include({ deliveriesFound: 3, deliveriesCreated: 0, more: false });
+      expect(await issues.retry(issue.id)).to.include({ deliveriesFound: 3, deliveriesCreated: 3, more: false });
       await until('them to arrive', () => endpoint.requests.length === sent + 3);
       expect(await issues.retry(issue.id), 'they were replayed').to.include({ deliveriesCreated: 0 });
       await issues.untilResolved(issue.id);
@@ -308,6 +310,7 @@ describe('issues @turns @lanes', function () {
       expect(await cli.ok('issues', 'open', issue.id)).to.include('open');
       expect(await cli.ok('issues', 'acknowledge', issue.id)).to.include('acknowledged');
       answer({ status: 200 });
+      expect(await cli.ok('issues', 'retry', issue.id, '--dry-run')).to.include('1 delivery would be made again');
       expect(await cli.ok('issues', 'retry', issue.id)).to.include('1 delivery was created');
       expect(await cli.ok('issues', 'resolve', issue.id)).to.include('resolved');
     });

@@ -2,6 +2,7 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect } from 'chai';
 import { sharedHookyard } from '../support/hookyard.ts';
+import { Issues } from '../support/issues.ts';
 import { REFUSED_DOMAIN } from '../support/mail-server.ts';
 import { BODY, firstMail, NotifiedRoutes } from '../support/notified-routes.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -24,12 +25,14 @@ describe('notifications @turns', () => {
       const { raw } = await routes.workflow(bad.route.id, 'failure').describe();
       return (raw.pendingActivities?.[0]?.attempt ?? 0) > 1;
     });
+    expect(await routes.failedMails(bad.route.id), 'towards an issue').to.be.greaterThan(0);
     await good.deliver('delivered');
     await bad.deliver('failed');
     await comeBack();
     const mail = await firstMail(bad.mails);
     expect(mail.headers.subject, 'the content is that of the first try').to.contain('delivery to CRM failed');
     await routes.finished(bad.route.id, 'failure');
+    await until('the failures in a row to end', async () => (await routes.failedMails(bad.route.id)) === 0);
     expect(await routes.waiting(bad.route.id, 'failure'), 'the other failure waits for its turn').to.include({
       count: 1,
       quiet: 300,
@@ -73,6 +76,21 @@ describe('notifications @turns', () => {
     expect(failure).to.have.nested.property('cause.message').that.contains('550');
     expect(await routes.waiting(route.id, 'failure')).to.include({ count: 0, mail: null, waits: null });
     expect(routes.testInstance.logs()).to.contain('notification dropped').and.not.contain(address);
+  });
+
+  it('open an issue when they are refused for good, which ends with the next one that is sent', async () => {
+    const issues = new Issues(routes.testInstance.client);
+    const { route, deliver } = await routes.telling(routes.receiver.endpoint(500), {
+      notifyOnFailure: true,
+      notifyEmails: `nobody@${REFUSED_DOMAIN}`,
+    });
+    const eventId = await deliver('failed');
+    const issue = await issues.untilOpen({ kind: 'notification_failing', routeId: route.id });
+    expect(issue).to.include({ cause: 'MAIL_REFUSED', count: 1, sampleEventId: eventId, destinationId: null });
+    await routes.testInstance.client.patch(`/api/routes/${route.id}`, { notifyEmails: 'somebody@ops.example' });
+    await deliver('failed');
+    await routes.letTimePass(route.id, 'failure');
+    await issues.untilResolved(issue.id);
   });
 
   it('reach those the server takes when it refuses others', async () => {

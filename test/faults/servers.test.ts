@@ -1,6 +1,7 @@
 // PostgreSQL and Temporal that stop, crash and come back while Hookyard works: nothing that was acknowledged is lost.
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePorts } from '../../local/ports.ts';
 import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
 import type { OwnHookyard } from '../support/hookyard.ts';
 import type { Ledger } from '../support/ledger.ts';
@@ -56,6 +57,36 @@ describe('servers that are away for a while @turns @lanes', function () {
       expect(ledger.acknowledged.size).to.equal(3);
     });
   }
+
+  it('leave a worker that is not ready and says why, as does one that ends', async () => {
+    const [port = 0] = await freePorts(1);
+    const worker = await testInstance.onlyWorker({ HOOKYARD_METRICS_PORT: String(port) });
+    const problems = async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+      const { problems: found = [] } = (await answer.json()) as { problems?: string[] };
+      expect(answer.status).to.equal(found.length === 0 ? 200 : 503);
+      return found.join();
+    };
+    const ready = () => until('the worker to be ready', async () => (await problems()) === '', RECOVERY_MS);
+    const says = (text: string) => until(text, async () => (await problems()).includes(text), RECOVERY_MS);
+    await ready();
+    try {
+      await stopPart('postgres');
+      await says('the relay ');
+    } finally {
+      await startPart('postgres');
+    }
+    await ready();
+    const gate = Promise.withResolvers<void>();
+    const { ledger, endpoint } = await line([{ after: gate.promise }]);
+    await ledger.post();
+    await until('an attempt to run', () => endpoint.requests.length === 1);
+    const ended = worker.stop();
+    await says('the worker ends').finally(gate.resolve);
+    expect(await ended).to.equal(0);
+    await testInstance.onlyWorker();
+    await ledger.settle(RECOVERY_MS);
+  });
 
   it('loses nothing that it acknowledged when PostgreSQL is killed under load', async () => {
     const { ledger, endpoint } = await line();

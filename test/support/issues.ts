@@ -40,8 +40,11 @@ export class Issues {
     return this.#client.patch(`/api/issues/${id}`, { state });
   }
 
-  retry(id: string): Promise<{ deliveriesCreated: number; more: boolean }> {
-    return this.#client.post(`/api/issues/${id}/retry`);
+  retry(
+    id: string,
+    body: { dryRun?: boolean } = {},
+  ): Promise<{ deliveriesFound: number; deliveriesCreated: number; more: boolean }> {
+    return this.#client.post(`/api/issues/${id}/retry`, body);
   }
 
   /** Waits for the only issue that these filters select, and that has counted so many. */

@@ -63,6 +63,7 @@ export class NotifiedRoutes {
       SMTP_URL: this.server.url,
       HOOKYARD_NOTIFY_FROM: FROM,
       HOOKYARD_SHUTDOWN_SECONDS: '2',
+      HOOKYARD_ISSUE_RECOVERY_SECONDS: '1',
       HOOKYARD_PUBLIC_URL: 'https://hooks.example',
       TEMPORAL_UI_URL: 'https://temporal.example',
     });
@@ -115,6 +116,15 @@ export class NotifiedRoutes {
       [routeId, kind],
     );
     return rows[0];
+  }
+
+  /** How many mails of a route have failed in a row, as issues count them. */
+  async failedMails(routeId: string): Promise<number> {
+    const { rows } = await this.testInstance.pool.query<{ failures: number }>(
+      `select failures::int from issue_streaks where kind = 'notification_failing' and route_id = $1`,
+      [routeId],
+    );
+    return rows[0]?.failures ?? 0;
   }
 
   /** How many rows a route has in both tables. */

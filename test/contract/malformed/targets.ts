@@ -117,7 +117,7 @@ const bodies: Record<string, Record<string, unknown>> = {
   'POST /api/transforms/test': { type: 'jsonata', code: '$', ...sample },
   'POST /api/transforms/:id/test': sample,
   'PATCH /api/issues/:id': { state: 'acknowledged' },
-  'POST /api/issues/:id/retry': { before: id('dlv') },
+  'POST /api/issues/:id/retry': { before: id('dlv'), dryRun: true },
   'POST /api/organizations/:orgId/events/:id/replay': { destinationIds: [id('dst')] },
   'POST /api/organizations/:orgId/events/bulk/replay': { eventIds: [id('evt')], destinationIds: [id('dst')] },
   'POST /api/organizations/:orgId/events/replay': {

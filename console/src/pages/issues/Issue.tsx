@@ -147,6 +147,19 @@ function Actions({ issue }: { issue: Issue }) {
   );
 }
 
+/** How many deliveries a retry would make: of those that one look finds. */
+function Found({ id }: { id: string }) {
+  const { data, error } = useAsk('retryIssue', { id, body: { dryRun: true } });
+  if (error) return <Failed error={error} />;
+  if (!data) return <Text>Counting what failed …</Text>;
+  return (
+    <Text>
+      <strong>{countText(data.deliveriesFound)}</strong> {data.deliveriesFound === 1 ? 'delivery' : 'deliveries'} failed
+      and can be made again{data.more && ', and there may be more'}.
+    </Text>
+  );
+}
+
 function Retry({ issue }: { issue: Issue }) {
   return (
     <Deed
@@ -159,6 +172,7 @@ function Retry({ issue }: { issue: Issue }) {
         return more ? `${made}; there may be more: retry again` : made;
       }}
     >
+      <Found id={issue.id} />
       <Text>
         What has failed since <Time at={issue.firstSeenAt} /> with this cause, and was not replayed, is delivered again:
         at most 1,000 deliveries at a time, the newest first. Repair the cause first, or they fail again.

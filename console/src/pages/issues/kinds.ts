@@ -33,6 +33,10 @@ export const KINDS: Record<Kind, { title: string; help: string }> = {
     title: 'Webhooks are refused',
     help: 'The refused webhooks of the source say why, and what helps.',
   },
+  notification_failing: {
+    title: 'Mails of a route are not sent',
+    help: 'The mail server refuses them, or cannot be reached. Check the addresses of the route; for its mail server ask the operator.',
+  },
 };
 
 export const KIND_CHOICES = Object.entries(KINDS).map(([value, { title }]) => ({ value, label: title }));
@@ -40,4 +44,4 @@ export const STATES = ['open', 'acknowledged', 'ignored', 'resolved'] as const;
 
 /** Whose failed deliveries can be made again (ISS-12). */
 export const canRetry = ({ kind }: Issue): boolean =>
-  !['signature_failing', 'quota_reached', 'ingest_refused'].includes(kind);
+  !['signature_failing', 'quota_reached', 'ingest_refused', 'notification_failing'].includes(kind);
