@@ -101,6 +101,73 @@ describe('destinations in the console @turns', () => {
     expect(stored.signingSecret.slice(-4)).to.equal(secret.slice(-4));
   });
 
+  it('are made and changed in a form, and secrets stay that are left as they are', async () => {
+    const { receiver, hookyard } = await consoleWorld();
+    const endpoint = receiver.endpoint(200);
+    const work = async (page: Page) => {
+      await page.getByRole('button', { name: 'New destination' }).click();
+      await page.getByRole('heading', { name: 'New destination', level: 1 }).waitFor();
+      await page.getByLabel('Name', { exact: false }).first().fill('Desk of a form');
+      await page.getByLabel('Address').fill('ftp://desk.example');
+      await page.getByLabel('Deliveries prove themselves by').selectOption('bearer');
+      await page.getByLabel('Token').fill('token-of-the-desk');
+      await page.getByRole('button', { name: 'Make one' }).click();
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Make the destination' }).click();
+      await seen(page, /it says why/);
+      await page.getByLabel('Address').fill(endpoint.url);
+      await page.getByRole('button', { name: 'Make the destination' }).click();
+      await page.getByRole('heading', { name: 'Destination Desk of a form', level: 1 }).waitFor();
+      expect(await page.content()).to.not.include('token-of-the-desk');
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByLabel('Retries, at most').fill('7');
+      await page.getByLabel('Method').selectOption('PUT');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await seen(page, /7, first after 1/);
+      await page.getByRole('button', { name: 'Send a test webhook' }).click();
+      await page.getByText('It works').waitFor();
+    };
+    await onPage('/destinations', work, { expected: /Failed to load resource.* 400/ });
+    expect(endpoint.requests[0]?.headers).to.include({ authorization: 'Bearer token-of-the-desk' });
+    expect(endpoint.requests[0]?.headers).to.have.property('webhook-signature');
+    const { data } = await hookyard.client.list<{ id: string }>('/api/destinations?search=Desk%20of%20a%20form');
+    const stored = await hookyard.client.get(`/api/destinations/${data[0]?.id}`);
+    expect(stored).to.deep.include({ method: 'PUT', forwardHeaders: null, rateLimitPerMinute: null, timeoutMs: 30_000 });
+  });
+
+  it('that are warehouses are made and changed in the form too', async () => {
+    const { hookyard } = await consoleWorld();
+    const work = async (page: Page) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Lake of a form');
+      await page.getByLabel('Where deliveries go').selectOption('s3');
+      await page.getByLabel('Bucket', { exact: false }).first().fill('lake-of-a-form');
+      await page.getByLabel('Region').fill('eu-west-1');
+      await page.getByLabel('Access key ID').fill('lake');
+      await page.getByLabel('Secret access key').fill('keyOfTheLake0123456789');
+      await page.getByRole('button', { name: 'Add a column' }).click();
+      const column = page.getByRole('group', { name: 'Column 1' });
+      await column.getByLabel('From').fill('$.payload.total');
+      await column.getByLabel('Column').fill('total');
+      await column.getByLabel('Type').selectOption('number');
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Make the destination' }).click();
+      await page.getByRole('heading', { name: 'Destination Lake of a form', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByLabel('Folder').fill('webhooks');
+      await page.getByLabel('A file is written with so many events').fill('50');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await seen(page, 'webhooks');
+    };
+    await onPage('/destinations/new', work);
+    const { data } = await hookyard.client.list<{ id: string }>('/api/destinations?search=Lake%20of%20a%20form');
+    const stored = await hookyard.client.get<{ config: Record<string, unknown>; fieldMapping: unknown }>(
+      `/api/destinations/${data[0]?.id}`,
+    );
+    expect(stored.config).to.include({ prefix: 'webhooks', batchSize: 50, batchWindowSeconds: 60, region: 'eu-west-1' });
+    expect(stored.config.secretAccessKey).to.match(/^•+6789$/);
+    expect(stored.fieldMapping).to.deep.equal([{ source: '$.payload.total', target: 'total', type: 'number' }]);
+  });
+
   it('have no button for a key that may only look', async () => {
     const { records, receiver } = await consoleWorld();
     const { id } = await records.destination(receiver.endpoint(200).url, { signingSecret: SECRET });
@@ -108,7 +175,7 @@ describe('destinations in the console @turns', () => {
     const work = async (page: Page) => {
       await page.getByRole('region', { name: 'Health' }).waitFor();
       await seen(page, 'Deliveries are signed');
-      const buttons = page.getByRole('button', { name: /Rotate|Disable|Delete|Send a test/ });
+      const buttons = page.getByRole('button', { name: /Edit|Rotate|Disable|Delete|Send a test/ });
       expect(await buttons.count()).to.equal(0);
     };
     await onPage(`/destinations/${id}`, work, { token });

@@ -1,12 +1,12 @@
 // A new secret in the place of one, with an overlap in which both are good.
 import { Button, Group, NumberInput, PasswordInput, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { newSigningSecret } from '../signing-secret.ts';
 import { copy } from './CopyMenu.tsx';
 import { Deed } from './Deed.tsx';
 
 const DAY_HOURS = 24;
 const MOST_HOURS = 168;
-const SECRET_BYTES = 32;
 
 interface Props {
   /** `standard`: one of Standard Webhooks, which the console can make; `own`: the one that the sender uses. */
@@ -42,7 +42,7 @@ export function RotateSecret({ kind, what, run, children }: Props) {
       />
       {kind === 'standard' && (
         <Group gap="xs" my="xs">
-          <Button size="xs" variant="default" onClick={() => setSecret(newSecret())}>
+          <Button size="xs" variant="default" onClick={() => setSecret(newSigningSecret())}>
             Make one
           </Button>
           <Button size="xs" variant="default" disabled={secret === ''} onClick={() => void copy(secret, 'The secret')}>
@@ -60,10 +60,4 @@ export function RotateSecret({ kind, what, run, children }: Props) {
       />
     </Deed>
   );
-}
-
-/** A secret of Standard Webhooks. */
-export function newSecret(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-  return `whsec_${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))}`;
 }

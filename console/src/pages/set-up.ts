@@ -36,11 +36,23 @@ export const setUpPages: PageRow[] = [
     scope: 'destinations:read',
   },
   {
+    path: '/destinations/new',
+    title: 'New destination',
+    load: async () => (await import('./destinations/DestinationForm.tsx')).NewDestination,
+    scope: 'destinations:write',
+  },
+  {
     path: '/destinations/$id',
     title: 'Destination',
     load: async () => (await import('./destinations/Destination.tsx')).DestinationPage,
     scope: 'destinations:read',
     idOf: 'dst',
+  },
+  {
+    path: '/destinations/$id/edit',
+    title: 'Edit a destination',
+    load: async () => (await import('./destinations/DestinationForm.tsx')).EditDestination,
+    scope: 'destinations:write',
   },
   {
     path: '/routes',

@@ -1,5 +1,5 @@
 // One destination: how well it takes deliveries, what waits for it, a test, its files if it is a warehouse, and what it is.
-import { Alert, Group, SimpleGrid, Text } from '@mantine/core';
+import { Alert, Button, Group, SimpleGrid, Text } from '@mantine/core';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { Destination } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
@@ -189,6 +189,9 @@ function Actions({ destination }: { destination: Destination }) {
   const { id, enabled } = destination;
   return (
     <>
+      <Button size="xs" onClick={() => void navigate({ to: `/destinations/${id}/edit` })}>
+        Edit
+      </Button>
       {destination.type === 'http' && destination.signingSecret !== null && (
         <RotateSecret kind="standard" what="signing secret" run={(body) => call('rotateSigningSecret', { id, body })}>
           Until the overlap ends, deliveries are signed with both, so that the receiver can change over without losing

@@ -1,5 +1,5 @@
 // Destinations: where deliveries go, and how well they are taken there.
-import { Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { DestinationSummary } from 'hookyard/client';
 import { useState } from 'react';
@@ -78,7 +78,16 @@ export function Destinations() {
   return (
     <Page
       title="Destinations"
-      actions={<CopyMenu call={{ name: 'listDestinations', input }} columns={columns} rows={answer.data?.data ?? []} />}
+      actions={
+        <>
+          {mayWrite && (
+            <Button size="xs" onClick={() => void navigate({ to: '/destinations/new' })}>
+              New destination
+            </Button>
+          )}
+          <CopyMenu call={{ name: 'listDestinations', input }} columns={columns} rows={answer.data?.data ?? []} />
+        </>
+      }
     >
       <Group align="end" gap="xs" mb="sm">
         <TextFilter name="search" label="Name or address" />

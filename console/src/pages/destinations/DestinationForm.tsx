@@ -1,0 +1,81 @@
+// Makes or changes a destination.
+import { NativeSelect } from '@mantine/core';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import type { Destination } from 'hookyard/client';
+import { call } from '../../api/client.ts';
+import { useAsk } from '../../api/queries.ts';
+import { Loaded } from '../../components/Loaded.tsx';
+import { Page } from '../../components/Page.tsx';
+import { FormFrame } from '../../forms/FormFrame.tsx';
+import { FlagField, NameFields } from '../../forms/fields.tsx';
+import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { plain } from '../../format.ts';
+import { HttpFields } from './HttpFields.tsx';
+import { StoreFields } from './StoreFields.tsx';
+import { bodyOf, type DestinationValues, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
+
+export function NewDestination() {
+  return (
+    <Page title="New destination">
+      <DestinationForm start={NEW} />
+    </Page>
+  );
+}
+
+export function EditDestination() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string };
+  const answer = useAsk('getDestination', { id });
+  return (
+    <Page title={answer.data ? `Edit ${plain(answer.data.name)}` : 'Edit a destination'}>
+      <Loaded answer={answer}>
+        {(destination) => (
+          <DestinationForm key={destination.id} stored={destination} start={valuesOf(destination)} />
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function DestinationForm({ stored, start }: { stored?: Destination; start: DestinationValues }) {
+  const navigate = useNavigate();
+  const id = stored?.id;
+  const record = useRecordForm<DestinationValues, Destination>({
+    start,
+    fields: FIELDS,
+    load: id === undefined ? undefined : async () => valuesOf(await call('getDestination', { id })),
+    save: (values, changed) => {
+      const body = bodyOf(values, changed, id === undefined);
+      return id === undefined ? call('createDestination', { body }) : call('updateDestination', { id, body });
+    },
+    onSaved: (saved) => void navigate({ to: `/destinations/${saved.id}` }),
+  });
+  const { form } = record;
+  const isNew = stored === undefined;
+  return (
+    <FormFrame
+      of={record}
+      verb={isNew ? 'Make the destination' : 'Save'}
+      onCancel={() => void navigate({ to: isNew ? '/destinations' : `/destinations/${stored.id}` })}
+    >
+      <NameFields form={form} />
+      <NativeSelect
+        label="Where deliveries go"
+        description={isNew ? 'Files need a Pro or Business plan.' : 'It is fixed; make another destination for another place.'}
+        disabled={!isNew}
+        data={TYPES}
+        {...form.getInputProps('type')}
+      />
+      {form.values.type === 'http' ? (
+        <HttpFields form={form} isNew={isNew} />
+      ) : (
+        <StoreFields form={form} type={form.values.type} isNew={isNew} />
+      )}
+      <FlagField
+        form={form}
+        path="enabled"
+        label="Enabled"
+        description="What would go to one that is not is recorded as skipped, and can be replayed."
+      />
+    </FormFrame>
+  );
+}

@@ -1,0 +1,272 @@
+// A destination as its form holds it, and back as the API takes it.
+import type { Destination, FieldMappingRule } from 'hookyard/client';
+import type { Input } from '../../api/client.ts';
+import { type Pair, recordOf } from '../../forms/fields.tsx';
+
+type HttpDestination = Extract<Destination, { type: 'http' }>;
+export type DestinationType = Destination['type'];
+export type StoreType = Exclude<DestinationType, 'http'>;
+export type AuthType = HttpDestination['authType'];
+
+export const TYPES: { value: DestinationType; label: string }[] = [
+  { value: 'http', label: 'An address (HTTP)' },
+  { value: 's3', label: 'Files in Amazon S3, or a store that speaks S3' },
+  { value: 'r2', label: 'Files in Cloudflare R2' },
+  { value: 'gcs', label: 'Files in Google Cloud Storage' },
+  { value: 'azure_blob', label: 'Files in Azure Blob Storage' },
+];
+
+export interface ConfigField {
+  name: string;
+  label: string;
+  help?: string;
+  /** What an empty field means. */
+  placeholder?: string;
+  isOptional?: true;
+  isLong?: true;
+}
+
+/** What each `authType` needs, in the order of the form (DEST-23 to DEST-27). */
+export const CREDENTIALS: Record<AuthType, ConfigField[]> = {
+  none: [],
+  basic: [
+    { name: 'username', label: 'User name' },
+    { name: 'password', label: 'Password', isOptional: true },
+  ],
+  bearer: [{ name: 'token', label: 'Token' }],
+  api_key: [
+    { name: 'headerName', label: 'Header', placeholder: 'X-Api-Key' },
+    { name: 'key', label: 'API key' },
+  ],
+  custom_header: [
+    { name: 'headerName', label: 'Header', placeholder: 'X-Secret' },
+    { name: 'headerValue', label: 'Its value' },
+  ],
+};
+
+export const AUTH_TYPES: { value: AuthType; label: string }[] = [
+  { value: 'none', label: 'nothing' },
+  { value: 'basic', label: 'user name and password (Basic)' },
+  { value: 'bearer', label: 'a token (Bearer)' },
+  { value: 'api_key', label: 'an API key in a header' },
+  { value: 'custom_header', label: 'another header' },
+];
+
+const bucket: ConfigField = { name: 'bucket', label: 'Bucket' };
+const accessKeys = (isOptional: boolean): ConfigField[] =>
+  [
+    { name: 'accessKeyId', label: 'Access key ID' },
+    { name: 'secretAccessKey', label: 'Secret access key' },
+  ].map((field) => ({ ...field, ...(isOptional && { isOptional }) }));
+const endpoint: ConfigField = {
+  name: 'endpoint',
+  label: 'Endpoint',
+  help: 'Only of a store that is not at the address of its provider.',
+  placeholder: 'https://',
+  isOptional: true,
+};
+
+/** What each store needs, in the order of the form (WH-05 to WH-08). */
+export const STORES: Record<StoreType, ConfigField[]> = {
+  s3: [bucket, { name: 'region', label: 'Region', placeholder: 'eu-central-1' }, ...accessKeys(false), endpoint],
+  r2: [
+    bucket,
+    { name: 'accountId', label: 'Account ID', help: 'Of Cloudflare.', isOptional: true },
+    ...accessKeys(true),
+    endpoint,
+  ],
+  gcs: [
+    bucket,
+    { name: 'projectId', label: 'Project ID' },
+    {
+      name: 'serviceAccountKey',
+      label: 'Key of the service account',
+      help: 'The JSON text that Google Cloud lets you download.',
+      isLong: true,
+    },
+    endpoint,
+  ],
+  azure_blob: [
+    { name: 'accountName', label: 'Storage account' },
+    { name: 'accountKey', label: 'Account key' },
+    { name: 'containerName', label: 'Container' },
+    endpoint,
+  ],
+};
+
+/** What every store takes. */
+export const CHOICES = [
+  { name: 'fileFormat', label: 'Format of the files', data: ['jsonl', 'json'] },
+  { name: 'partitionBy', label: 'A folder for each', data: ['date', 'hour', 'source'] },
+];
+
+export interface MappingRow {
+  source: string;
+  target: string;
+  type: FieldMappingRule['type'];
+  default: string;
+}
+
+export interface DestinationValues {
+  name: string;
+  description: string;
+  type: DestinationType;
+  enabled: boolean;
+  url: string;
+  method: HttpDestination['method'];
+  headers: Pair[];
+  /** `names`: those of `forwardedNames`. */
+  forwardHeaders: 'usual' | 'all' | 'none' | 'names';
+  forwardedNames: string;
+  authType: AuthType;
+  authConfig: Record<string, string>;
+  signingSecret: string;
+  timeoutMs: number | null;
+  rateLimitPerMinute: number | null;
+  maxConcurrency: number | null;
+  retryPolicy: Record<'maxRetries' | 'initialDelay' | 'maxDelay' | 'backoffMultiplier', number | null>;
+  config: Record<string, string>;
+  batchSize: number | null;
+  batchWindowSeconds: number | null;
+  fieldMapping: MappingRow[];
+}
+
+/** Every member of the form's texts has a value: a field without one would not be controlled. */
+const emptyOf = (fields: ConfigField[][]) => Object.fromEntries(fields.flat().map(({ name }) => [name, '']));
+const EMPTY_CREDENTIALS: Record<string, string> = emptyOf(Object.values(CREDENTIALS));
+const EMPTY_CONFIG: Record<string, string> = {
+  ...emptyOf(Object.values(STORES)),
+  prefix: '',
+  forcePathStyle: '',
+  fileFormat: 'jsonl',
+  partitionBy: 'date',
+};
+
+/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11). */
+export const NEW: DestinationValues = {
+  name: '',
+  description: '',
+  type: 'http',
+  enabled: true,
+  url: '',
+  method: 'POST',
+  headers: [],
+  forwardHeaders: 'usual',
+  forwardedNames: '',
+  authType: 'none',
+  authConfig: EMPTY_CREDENTIALS,
+  signingSecret: '',
+  timeoutMs: 30_000,
+  rateLimitPerMinute: null,
+  maxConcurrency: null,
+  retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
+  config: EMPTY_CONFIG,
+  batchSize: 1000,
+  batchWindowSeconds: 60,
+  fieldMapping: [],
+};
+
+const HTTP_MEMBERS = [
+  'url',
+  'method',
+  'headers',
+  'authType',
+  'authConfig',
+  'signingSecret',
+  'timeoutMs',
+  'rateLimitPerMinute',
+  'maxConcurrency',
+  'retryPolicy',
+];
+
+/** The members whose errors have a field. */
+export const FIELDS = [
+  ...['name', 'description', 'type', 'enabled', 'forwardHeaders', 'fieldMapping', ...HTTP_MEMBERS],
+  ...Object.keys(EMPTY_CREDENTIALS).map((name) => `authConfig.${name}`),
+  ...Object.keys(NEW.retryPolicy).map((name) => `retryPolicy.${name}`),
+  ...[...Object.keys(EMPTY_CONFIG), 'batchSize', 'batchWindowSeconds'].map((name) => `config.${name}`),
+];
+
+export function valuesOf(destination: Destination): DestinationValues {
+  const { name, type, enabled } = destination;
+  const shared = { ...NEW, name, type, enabled, description: destination.description ?? '' };
+  if (destination.type !== 'http') {
+    const { batchSize, batchWindowSeconds, ...config } = destination.config;
+    const texts = Object.entries(config).map(([member, value]) => [member, String(value ?? '')]);
+    return {
+      ...shared,
+      config: { ...EMPTY_CONFIG, ...Object.fromEntries(texts) },
+      batchSize: batchSize ?? null,
+      batchWindowSeconds: batchWindowSeconds ?? null,
+      fieldMapping: destination.fieldMapping.map((rule) => ({ ...rule, default: rule.default ?? '' })),
+    };
+  }
+  const { forwardHeaders: forward } = destination;
+  const isNames = Array.isArray(forward);
+  return {
+    ...shared,
+    url: destination.url,
+    method: destination.method,
+    headers: Object.entries(destination.headers),
+    forwardHeaders: isNames ? 'names' : (forward ?? 'usual'),
+    forwardedNames: isNames ? forward.join(', ') : '',
+    authType: destination.authType,
+    authConfig: { ...EMPTY_CREDENTIALS, ...destination.authConfig },
+    signingSecret: destination.signingSecret ?? '',
+    timeoutMs: destination.timeoutMs,
+    rateLimitPerMinute: destination.rateLimitPerMinute,
+    maxConcurrency: destination.maxConcurrency,
+    retryPolicy: { ...destination.retryPolicy },
+  };
+}
+
+type Body = Input<'createDestination'>['body'];
+
+/** The members that are sent: of a new destination all of its type, else those that were changed. Masked secrets stay. */
+export function bodyOf(values: DestinationValues, changed: ReadonlySet<string>, isNew: boolean): Body {
+  const { name, type, enabled } = values;
+  const shared = { name, enabled, description: values.description || null };
+  const own = type === 'http' ? httpBody(values) : storeBody(values, type, isNew);
+  const members = Object.entries({ ...shared, ...own }).filter(([member]) => isNew || isChanged(member, changed));
+  return { ...Object.fromEntries(members), ...(isNew && { type }) } as unknown as Body;
+}
+
+// Members that are sent together.
+const PARTS: Record<string, string[]> = {
+  forwardHeaders: ['forwardHeaders', 'forwardedNames'],
+  authConfig: ['authType', 'authConfig'],
+  config: ['config', 'batchSize', 'batchWindowSeconds'],
+};
+const isChanged = (member: string, changed: ReadonlySet<string>): boolean =>
+  (PARTS[member] ?? [member]).some((part) => changed.has(part));
+
+function httpBody(values: DestinationValues) {
+  const { authType, authConfig, forwardHeaders: forward, forwardedNames } = values;
+  const names = forwardedNames.split(/[\s,]+/).filter((name) => name !== '');
+  const { url, method, timeoutMs, rateLimitPerMinute, maxConcurrency, retryPolicy } = values;
+  return {
+    ...{ url, method, timeoutMs, rateLimitPerMinute, maxConcurrency, retryPolicy, authType },
+    headers: recordOf(values.headers),
+    forwardHeaders: forward === 'usual' ? null : forward === 'names' ? names : forward,
+    authConfig: authType === 'none' ? null : pick(authConfig, CREDENTIALS[authType]),
+    signingSecret: values.signingSecret || null,
+  };
+}
+
+const pick = (texts: Record<string, string>, fields: ConfigField[]) =>
+  Object.fromEntries(fields.map(({ name }) => [name, texts[name]]));
+
+function storeBody({ config, batchSize, batchWindowSeconds, fieldMapping }: DestinationValues, type: StoreType, isNew: boolean) {
+  const names = [...STORES[type].map(({ name }) => name), 'prefix', 'fileFormat', 'partitionBy'];
+  if (type === 's3') names.push('forcePathStyle');
+  // What is empty is left out of a new one, and removed from one that is stored.
+  const members: [string, unknown][] = [
+    ...names.map((name): [string, unknown] => [name, config[name] || null]),
+    ['batchSize', batchSize],
+    ['batchWindowSeconds', batchWindowSeconds],
+  ];
+  return {
+    config: Object.fromEntries(members.filter(([, value]) => !isNew || value !== null)),
+    fieldMapping: fieldMapping.map(({ default: other, ...rule }) => ({ ...rule, ...(other !== '' && { default: other }) })),
+  };
+}
