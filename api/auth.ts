@@ -37,7 +37,7 @@ export function authenticate(
 
   return async (ctx, next) => {
     const { address } = ctx.state.client;
-    const token = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
+    const token = tokenOf(ctx);
     // What cannot be a token is not looked up.
     const key = token !== undefined && TOKEN.test(token) ? await find(token, address) : null;
     if (!key) throw signIns.fail(address) ?? unauthorized();
@@ -50,6 +50,12 @@ export function authenticate(
     if (key.useIsDue) noteUseOf(key).catch(() => undefined);
     await next();
   };
+}
+
+/** `Authorization` counts when it has a token; what a proxy has put there for itself is passed over. */
+function tokenOf(ctx: Context): string | undefined {
+  const key = ctx.get('x-api-key');
+  return /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1] ?? (key === '' ? undefined : key);
 }
 
 function callerWith(key: ValidKey): Caller {
@@ -74,7 +80,7 @@ function refusedAddress(address: string): ApiError {
 }
 
 function unauthorized(): ApiError {
-  const message = 'Missing or invalid credentials; send an API key as Authorization: Bearer whr_...';
+  const message = 'Missing or invalid credentials; send an API key as Authorization: Bearer whr_..., or as X-API-Key';
   return new ApiError(401, 'UNAUTHORIZED', message, undefined, { 'WWW-Authenticate': 'Bearer' });
 }
 

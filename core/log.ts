@@ -11,7 +11,9 @@ const REDACTED_PATHS = [
   'cookie',
   'headers.authorization',
   'headers.cookie',
+  'headers["x-api-key"]',
   '*.headers.authorization',
+  '*.headers["x-api-key"]',
 ];
 
 /**

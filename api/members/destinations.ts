@@ -130,6 +130,7 @@ export const summaryMembers = only(
   destinationMembers,
   'id',
   'name',
+  'slug',
   'type',
   'url',
   'enabled',

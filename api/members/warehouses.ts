@@ -121,7 +121,7 @@ export const warehouseDestination = z
 export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;
 
 /** What lists show. */
-export const warehouseSummaryMembers = only(warehouseMembers, 'id', 'name', 'type', 'url', 'enabled', 'config');
+export const warehouseSummaryMembers = only(warehouseMembers, 'id', 'name', 'slug', 'type', 'url', 'enabled', 'config');
 export const warehouseSummary = z
   .object(answerShape(warehouseSummaryMembers))
   .meta({ id: 'WarehouseDestinationSummary' });

@@ -8,14 +8,21 @@ import { idOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { isoTime } from '../records.ts';
 
+const organizationOfCaller = z
+  .object({
+    id: idOf('org'),
+    name: text('Acme'),
+    slug: text('acme'),
+    plan: z.enum(PLANS).meta({ examples: ['business'] }),
+  })
+  .meta({ id: 'CallerOrganization' });
+
 const caller = z
   .object({
-    organization: z.object({
-      id: idOf('org'),
-      name: text('Acme'),
-      slug: text('acme'),
-      plan: z.enum(PLANS).meta({ examples: ['business'] }),
-    }),
+    organization: organizationOfCaller,
+    organizations: z
+      .array(organizationOfCaller)
+      .meta({ description: 'The same one: a key belongs to one organization. For clients that expect a list.' }),
     key: z.object({
       id: idOf('key'),
       name: text('Deployment'),
@@ -39,8 +46,11 @@ export const callerOperation: Operation = {
 
 function me(ctx: Context): void {
   const { organization, key } = callerOf(ctx);
+  const { id, name, slug, plan } = organization;
+  const shown = { id, name, slug, plan };
   ctx.body = {
-    organization: { id: organization.id, name: organization.name, slug: organization.slug, plan: organization.plan },
+    organization: shown,
+    organizations: [shown],
     key: {
       id: key.id,
       name: key.name,

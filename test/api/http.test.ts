@@ -42,9 +42,21 @@ describe('HTTP conventions', () => {
       expect(answer.status).to.equal(200);
     });
 
+    it('takes the key as X-API-Key too, also beside what a proxy has put into Authorization', async () => {
+      const own: Record<string, string> = { 'X-API-Key': organization.token };
+      const ask = (headers: Record<string, string>) =>
+        createClient(service.url, null).request('GET', '/api/auth/me', undefined, { headers });
+      expect((await ask(own)).status).to.equal(200);
+      expect((await ask({ ...own, Authorization: 'Basic dXNlcjpwYXNz' })).status).to.equal(200);
+      expectError(await ask({ 'X-API-Key': 'whr_unknown_unknown_unknown_unknown' }), 401, 'UNAUTHORIZED');
+      const unknown = { Authorization: 'Bearer whr_unknown_unknown_unknown_unknown' };
+      expectError(await ask({ ...own, ...unknown }), 401, 'UNAUTHORIZED');
+    });
+
     it('tells who the caller is', async () => {
       const me = await organization.api.get('/api/auth/me');
       expect(me.organization).to.include({ id: organization.id, slug: organization.slug, plan: 'business' });
+      expect(me.organizations).to.deep.equal([me.organization]);
       expect(me.key).to.deep.include({ name: 'test', scopes: ['read', 'write'] });
     });
 

@@ -2,6 +2,7 @@
 // also makes the pictures of docs/console.md.
 import { join } from 'node:path';
 import { consoleWorld, expectAccessible, expectUsable, onPage, requireChromium } from '../support/console.ts';
+import type { Records } from '../support/records.ts';
 
 const IMAGES = join(import.meta.dirname, '..', '..', 'docs', 'images', 'console');
 
@@ -13,13 +14,27 @@ describe('the pages of the console @turns', () => {
     deliveries: () => '/deliveries',
     delivery: () => `/deliveries/${deliveryId}`,
     start: () => '/start',
+    // Other files look at these with axe.
+    ...(process.env.CONSOLE_SCREENSHOTS && {
+      sources: () => '/sources',
+      source: () => `/sources/${made.source.id}`,
+      destination: () => `/destinations/${made.destination.id}`,
+      'destination-form': () => `/destinations/${made.destination.id}/edit`,
+      route: () => `/routes/${made.route.id}?event=${eventId}`,
+      issues: () => '/issues',
+      replay: () => '/replays/new',
+      usage: () => '/usage',
+    }),
   };
+  let made: Awaited<ReturnType<Records['deliver']>>;
   let eventId = '';
   let deliveryId = '';
   before(async function () {
     await requireChromium(this);
     const { records, receiver } = await consoleWorld();
-    const made = await records.deliver(
+    const shop = await records.pipe(receiver.endpoint(200).url);
+    for (let order = 1; order <= 12; order += 1) await records.accepted(shop.source, `{"order":{"id":${order}}}`);
+    made = await records.deliver(
       receiver.endpoint({ status: 500, body: 'no room' }).url,
       '{"order":{"id":42}}',
       'failed',

@@ -27,7 +27,7 @@ export const destinationsRows = rowsOf({
     expect(await ids('?search=ALPH')).to.deep.equal([a.id]);
     expect(await ids('?search=beta.example%2Fin')).to.deep.equal([b.id]);
     expect((await api.list(PATH)).data[0]).to.include.all.keys(
-      ...['id', 'name', 'type', 'url', 'enabled', 'successRate', 'avgLatency', 'deliveriesCount'],
+      ...['id', 'name', 'slug', 'type', 'url', 'enabled', 'successRate', 'avgLatency', 'deliveriesCount'],
     );
     expect((await api.request('GET', `${PATH}?enabled=yes`)).status).to.equal(400);
   },
