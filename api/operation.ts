@@ -131,10 +131,24 @@ export function mountOperations(
 ): void {
   // The router takes the first path that matches. A brace sorts after every letter, so fixed words ("bulk", "export") come before
   // `{id}`.
-  for (const operation of operations.toSorted(
+  const mounted = operations.flatMap((operation) => {
+    const short = shortPath(operation.path);
+    return [{ operation, path: operation.path }, ...(short === null ? [] : [{ operation, path: short }])];
+  });
+  for (const { operation, path } of mounted.toSorted(
     (one, other) => Number(one.path > other.path) - Number(one.path < other.path),
   )) {
-    const { method, path, run } = operation;
-    router[method](path.replace(/\{(\w+)\}/g, ':$1'), ...around(operation), (ctx) => run(ctx, deps));
+    router[operation.method](path.replace(/\{(\w+)\}/g, ':$1'), ...around(operation), (ctx) =>
+      operation.run(ctx, deps),
+    );
   }
+}
+
+/**
+ * The path of sources and events without their organization, which the key names anyway (HTTP-03). It is not in the description: it
+ * would double what generators make. @returns null for all others
+ */
+export function shortPath(path: string): string | null {
+  const [, rest] = /^\/api\/organizations\/[^/]+\/((?:sources|events)(?:\/.*)?)$/.exec(path) ?? [];
+  return rest === undefined ? null : `/api/${rest}`;
 }

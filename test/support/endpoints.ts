@@ -1,6 +1,7 @@
 // Every endpoint of the API, read from the routers themselves, so that none is forgotten.
 import { managementRouter } from '../../api/app.ts';
 import type { ApiDeps } from '../../api/context.ts';
+import { shortPath } from '../../api/operation.ts';
 
 export interface Endpoint {
   method: string;
@@ -8,15 +9,15 @@ export interface Endpoint {
   path: string;
 }
 
-/** The endpoints behind an API key; HEAD, which comes with every GET, is left out. */
+/** The endpoints behind an API key, each once; HEAD, which comes with every GET, is left out. */
 export function managementEndpoints(): Endpoint[] {
   // Mounting needs no server; the handlers are never called on this router.
   const router = managementRouter({ settings: {} } as ApiDeps);
-  return router.stack.flatMap((layer) =>
-    layer.methods
-      .filter((method) => method !== 'HEAD')
-      .map((method) => ({ method, path: typeof layer.path === 'string' ? layer.path : String(layer.path) })),
+  const endpoints = router.stack.flatMap(({ methods, path }) =>
+    methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
   );
+  const short = new Set(endpoints.map(({ path }) => shortPath(path)));
+  return endpoints.filter(({ path }) => !short.has(path));
 }
 
 /** A path with its parameters filled in; one that is not named gets an id of nothing. */

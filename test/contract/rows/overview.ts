@@ -110,6 +110,9 @@ export const overview = rowsOf({
   },
   'HTTP-03 two families of paths': async (w) => {
     for (const path of listsOf(w)) expect((await w.api.request('GET', path)).status, path).to.equal(200);
+    const { source, eventId } = await w.delivered();
+    for (const path of [`sources/${source.id}`, `events/${eventId}`])
+      expect(await w.api.get(`/api/${path}`)).to.deep.equal(await w.api.get(`${w.base}/${path}`));
   },
   'HTTP-16 HTTP-17 bodies are JSON': async (w) => {
     const { path } = await w.delivered();
