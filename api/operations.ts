@@ -8,6 +8,7 @@ import { auditOperation } from './resources/audit.ts';
 import { callerOperation } from './resources/auth-me.ts';
 import { batchOperation } from './resources/batches.ts';
 import { bulkOperations } from './resources/bulk.ts';
+import { deliveryActionOperation } from './resources/delivery-actions.ts';
 import { deliveryOperations } from './resources/deliveries.ts';
 import { deliveryRequestOperation } from './resources/delivery-request.ts';
 import { destinationOperations } from './resources/destinations.ts';
@@ -54,6 +55,7 @@ export const managementOperations: Operation[] = [
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,
+  deliveryActionOperation,
   ...issueOperations,
   metricOperation,
   deliveryRequestOperation,

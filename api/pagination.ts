@@ -37,7 +37,7 @@ export const pageParams = {
 };
 
 /** Where a list by cursor begins. */
-const FIRST = 'first';
+export const FIRST = 'first';
 
 /** Members of the query schema of a list that grows: by pages, or by cursor. */
 export const partParams = {

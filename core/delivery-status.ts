@@ -13,6 +13,8 @@ export const DELIVERY_STATUSES = [
   'cancelled',
 ] as const;
 
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
 const open = new Set<string>(OPEN_STATUSES);
 
 /** Whether a delivery with this status has not ended. */

@@ -7,6 +7,7 @@ import { causeOf } from '../../core/log-cause.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { isDeliverySearch } from '../../db/history/delivery-filter.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
+import type { Part } from '../../db/history/lists/part.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
 import { type ApiDeps, callerOf, type Context, organizationId, param } from '../context.ts';
@@ -95,9 +96,23 @@ export const deliveryOperations: Operation[] = [
 
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
+  const { deliveries, ...found } = await readDeliveries(ctx, deps, query, partOf(ctx, query, 'dlv'));
+  ctx.body = partAnswer(
+    deliveries.map((delivery) => showDelivery(delivery, deps.workflowLink)),
+    found,
+    query,
+  );
+}
+
+type Filters = Omit<z.output<typeof listSchema>, keyof typeof partParams>;
+
+/**
+ * Finds deliveries, the newest first. A search that reads many rows counts for the organization.
+ * @throws ApiError 400 SEARCH_TOO_BROAD, 429 where too many searches run
+ */
+export async function readDeliveries(ctx: Context, deps: ApiDeps, query: Filters, part: Part) {
   const { eventId } = query;
   const filter = deliveryFilter(query);
-  const part = partOf(ctx, query, 'dlv');
   const id = organizationId(ctx);
   const read = () => listDeliveries(deps.pool, id, { ...filter, eventId }, part);
   // What follows a cursor is found quickly, and an event has few deliveries.
@@ -105,12 +120,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const name = SEARCHED.find((member) => query[member] !== undefined) ?? 'error';
   const search = () =>
     deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
-  const { deliveries, ...found } = await (isQuick ? read() : search());
-  ctx.body = partAnswer(
-    deliveries.map((delivery) => showDelivery(delivery, deps.workflowLink)),
-    found,
-    query,
-  );
+  return isQuick ? read() : search();
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -149,7 +159,12 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = { message: 'The next attempt is made now', deliveryId: delivery.id };
 }
 
-async function signalRetry(
+/**
+ * Ends the wait of a delivery.
+ * @returns false when its workflow has ended meanwhile
+ * @throws ApiError 503
+ */
+export async function signalRetry(
   deps: ApiDeps,
   organization: string,
   { id: deliveryId, destinationId }: DeliveryRecord,

@@ -1,5 +1,6 @@
 // The filters of deliveries.
 // Rules: DLV-50.
+import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import { LANES } from '../../core/lane.ts';
 import { CODE_CLASSES, type DeliveryFilter } from '../../db/history/delivery-filter.ts';
@@ -20,6 +21,15 @@ export const deliveryFilterParams = {
   lane: choiceParam(LANES).meta({ description: 'Of the first attempt.' }),
   from: timeParam,
   to: timeParam,
+};
+
+const status = z.enum(DELIVERY_STATUSES);
+
+/** The same in a body. */
+export const deliveryFilterMembers = {
+  ...deliveryFilterParams,
+  status: z.union([status.transform((one) => [one]), z.array(status).min(1).max(DELIVERY_STATUSES.length)]).optional(),
+  statusCode: z.int().min(CODES.min).max(CODES.max).optional().meta({ description: 'Of the latest attempt.' }),
 };
 
 /** The filters for which rows have to be read. */

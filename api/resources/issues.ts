@@ -9,7 +9,7 @@ import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../db/is
 import { inTransaction } from '../../db/connections/pool.ts';
 import { replayDeliveries } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteDryRun, noteRecords } from '../deeds.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { count, flag, idOf, partOfList, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -188,6 +188,7 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
   const found = { deliveriesFound: retried.length, more: next !== null, next };
   if (dryRun) {
+    noteDryRun(ctx);
     ctx.body = { message: counted(retried.length), ...found, deliveriesCreated: 0 };
     return;
   }

@@ -1,4 +1,5 @@
 // hookyard deliveries: the deliveries of events to destinations.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Client, Delivery } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
@@ -6,42 +7,23 @@ import { findDestination, findRoute, findSource, integer, pageOf, withParts } fr
 import { type Output, printable } from '../output.ts';
 import { showDone, showPage } from './show.ts';
 
+const ACTIONS = ['retry', 'replay', 'cancel'] as const;
+type Action = (typeof ACTIONS)[number];
+const DONE: Record<Action, string> = { retry: 'retried', replay: 'replayed', cancel: 'cancelled' };
+const DEFAULT_PER_SECOND = 20;
+// More does not fit into one call.
+const MOST_PER_SECOND = 100;
+
 type Filters = Omit<NonNullable<Parameters<Client['listDeliveries']>[0]>, 'page' | 'pageSize'>;
 
 export function addDeliveries(program: Command): void {
   const deliveries = program.command('deliveries').description('what became of events at each destination');
-  withParts(deliveries.command('list'))
+  withFilters(withParts(deliveries.command('list')))
     .description('list deliveries, newest first')
-    .option(
-      '--status <status>',
-      'pending, retrying, circuit_open, delivered, failed, failed_over, schema_failed, filter_failed, skipped, cancelled; or several with commas',
-    )
-    .option('--event <id>')
-    .option('--source <source>', 'slug or id')
-    .option('--route <route>', 'name or id')
-    .option('--destination <destination>', 'name or id')
-    .option('--code <n>', 'status code of the latest attempt')
-    .option('--code-class <class>', '1xx, 2xx, 3xx, 4xx, 5xx, or none: there was no answer')
-    .option('--error <text>', 'in the error of the latest attempt')
-    .option('--lane <lane>', 'workflow or express')
-    .option('--from <date>', 'ISO 8601')
-    .option('--to <date>', 'ISO 8601')
     .action(async (options, command: Command) => {
       const context = contextOf(command);
       const { client } = context;
-      const filters: Filters = {
-        status: options.status,
-        eventId: options.event,
-        sourceId: options.source && (await findSource(client, options.source)).id,
-        routeId: options.route && (await findRoute(client, options.route)),
-        destinationId: options.destination && (await findDestination(client, options.destination)),
-        statusCode: integer(options.code, '--code'),
-        codeClass: options.codeClass,
-        error: options.error,
-        lane: options.lane,
-        from: options.from,
-        to: options.to,
-      };
+      const filters = await filtersOf(client, options);
       const page = pageOf(options);
       const { cursor } = options;
       const answer = await (cursor === undefined
@@ -121,6 +103,83 @@ export function addDeliveries(program: Command): void {
       const answer = await context.client.replayDelivery({ id });
       showDone(context, answer, answer.message);
     });
+  for (const action of ACTIONS) {
+    withFilters(deliveries.command(`${action}-all`))
+      .description(`${action} all that match the filters, the newest first`)
+      .option('--rate <n>', 'deliveries a second, at most 100', String(DEFAULT_PER_SECOND))
+      .option('--dry-run', 'count them, and change nothing')
+      .action((options: BulkOptions, command: Command) => bulk(action, options, command));
+  }
+}
+
+const withFilters = (command: Command): Command =>
+  command
+    .option(
+      '--status <status>',
+      'pending, retrying, circuit_open, delivered, failed, failed_over, schema_failed, filter_failed, skipped, cancelled; or several with commas',
+    )
+    .option('--event <id>')
+    .option('--source <source>', 'slug or id')
+    .option('--route <route>', 'name or id')
+    .option('--destination <destination>', 'name or id')
+    .option('--code <n>', 'status code of the latest attempt')
+    .option('--code-class <class>', '1xx, 2xx, 3xx, 4xx, 5xx, or none: there was no answer')
+    .option('--error <text>', 'in the error of the latest attempt')
+    .option('--lane <lane>', 'workflow or express')
+    .option('--from <date>', 'ISO 8601')
+    .option('--to <date>', 'ISO 8601');
+
+/** The filters of the API that the options name. */
+async function filtersOf(client: Client, options: Record<string, string | undefined>): Promise<Filters> {
+  const { source, route, destination } = options;
+  return {
+    status: options.status as Filters['status'],
+    eventId: options.event,
+    sourceId: source && (await findSource(client, source)).id,
+    routeId: route && (await findRoute(client, route)),
+    destinationId: destination && (await findDestination(client, destination)),
+    statusCode: integer(options.code, '--code'),
+    codeClass: options.codeClass as Filters['codeClass'],
+    error: options.error,
+    lane: options.lane as Filters['lane'],
+    from: options.from,
+    to: options.to,
+  };
+}
+
+interface BulkOptions {
+  rate: string;
+  dryRun?: boolean;
+}
+
+/** Acts on all deliveries that match, at most so many a second; what fails leaves the rest as it is. */
+async function bulk(action: Action, { rate, dryRun, ...options }: BulkOptions, command: Command): Promise<void> {
+  const context = contextOf(command);
+  const { client, output } = context;
+  const { status, ...filters } = await filtersOf(client, options);
+  const selection = { ...filters, action, ...(status && { status: String(status).split(',') as never }) };
+  if (dryRun) {
+    const answer = await client.actOnDeliveries({ body: { ...selection, dryRun } });
+    return showDone(context, answer, answer.message);
+  }
+  const perSecond = integer(rate, '--rate') ?? MOST_PER_SECOND;
+  const limit = Math.min(Math.max(perSecond, 1), MOST_PER_SECOND);
+  const all = { deliveriesFound: 0, deliveriesChanged: 0 };
+  let cursor: string | null = 'first';
+  while (cursor !== null) {
+    const began = performance.now();
+    const answer: Awaited<ReturnType<Client['actOnDeliveries']>> = await client.actOnDeliveries({
+      body: { ...selection, cursor, limit },
+    });
+    all.deliveriesFound += answer.deliveriesFound;
+    all.deliveriesChanged += answer.deliveriesChanged;
+    cursor = answer.nextCursor;
+    if (cursor === null) break;
+    output.note(`${all.deliveriesFound} so far`);
+    await delay(Math.max(0, (answer.deliveriesFound / perSecond) * 1000 - (performance.now() - began)));
+  }
+  const message = `${all.deliveriesChanged} of ${all.deliveriesFound} deliveries were ${DONE[action]}`;
+  showDone(context, { ...all, message }, message);
 }
 
 function showRequest(

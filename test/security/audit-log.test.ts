@@ -208,6 +208,7 @@ const BODIES: Record<string, (own: TenantRecords) => unknown> = {
   'POST /api/routes': (own) => ({ name: 'New', sourceId: own.source[0], destinationIds: [own.destination[1]] }),
   'PATCH /api/routes/{id}': described,
   'POST /api/routes/{id}/preview': (own) => ({ eventId: own.event[0] }),
+  'POST /api/deliveries/bulk': (own) => ({ action: 'replay', routeId: own.route[0] }),
   'PATCH /api/filters/{id}': described,
   'PATCH /api/schemas/{id}': described,
   'PATCH /api/transforms/{id}': described,

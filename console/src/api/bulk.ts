@@ -1,17 +1,17 @@
-// An action on all deliveries that match a filter, made of single calls in this tab.
+// An action on many deliveries: on chosen ones one by one, on all that match a filter in steps of the API.
 import { call, HookyardError, type Input } from './client.ts';
 import { told } from './errors.ts';
 
 export type BulkAction = 'retry' | 'replay' | 'cancel';
-export type DeliveryFilter = Omit<Input<'listDeliveries'> & object, 'page' | 'pageSize'>;
+type Filters = Omit<Input<'actOnDeliveries'>['body'], 'action' | 'cursor' | 'limit' | 'dryRun'>;
+/** As the list takes it. */
+export type DeliveryFilter = Omit<Input<'listDeliveries'> & object, 'page' | 'pageSize' | 'cursor' | 'withTotal'>;
 
 const OPERATIONS = { retry: 'retryDelivery', replay: 'replayDelivery', cancel: 'cancelDelivery' } as const;
-const PAGE = 100;
-/** More than these are for a replay of events (POST .../events/replay), which runs in the service. */
-export const MOST_DELIVERIES = 20_000;
+const FIRST = 'first';
 
 export interface BulkProgress {
-  phase: 'finding' | 'running' | 'ended' | 'stopped' | 'failed';
+  phase: 'running' | 'ended' | 'stopped' | 'failed';
   total: number;
   done: number;
   /** Deliveries to which it does not apply any more, by what the API said. */
@@ -20,53 +20,83 @@ export interface BulkProgress {
   problem: string | null;
 }
 
-/** The ids of all deliveries that match, the latest first. What changes meanwhile may shift the pages; no id comes twice. */
-export async function idsOfAll(
-  filter: DeliveryFilter,
-  signal: AbortSignal,
-  found: (count: number) => void,
-): Promise<string[]> {
-  const ids = new Set<string>();
-  // New deliveries stay out, so that the pages do not shift.
-  const fixed = { ...filter, to: filter.to ?? new Date().toISOString() };
-  for (let page = 1; ; page++) {
-    const { data, pagination } = await call('listDeliveries', { ...fixed, page, pageSize: PAGE }, signal);
-    for (const { id } of data) ids.add(id);
-    found(ids.size);
-    if (data.length === 0 || page * PAGE >= pagination.total || ids.size >= MOST_DELIVERIES) return [...ids];
-  }
+interface Run {
+  action: BulkAction;
+  total: number;
+  perSecond: number;
+  signal: AbortSignal;
+  /** Is called with every step. */
+  tell: (progress: BulkProgress) => void;
 }
 
-/**
- * Acts on deliveries one after the other, at most so many a second.
- * @param tell is called with every step
- */
-export async function actOnAll(
-  action: BulkAction,
-  ids: readonly string[],
-  perSecond: number,
-  signal: AbortSignal,
-  tell: (progress: BulkProgress) => void,
-): Promise<void> {
-  const progress: BulkProgress = { phase: 'running', total: ids.length, done: 0, refused: new Map(), problem: null };
-  const began = performance.now();
-  for (const [index, id] of ids.entries()) {
-    await pauseUntil(began + (index * 1000) / perSecond, signal);
-    if (signal.aborted) return tell({ ...progress, phase: 'stopped' });
+/** How many match now and can be acted on. */
+export async function countAll(action: BulkAction, filter: DeliveryFilter, signal: AbortSignal): Promise<number> {
+  const body = { ...filtersOf(filter), action, dryRun: true };
+  return (await call('actOnDeliveries', { body }, signal)).deliveriesFound;
+}
+
+/** Acts on all that match, the newest first. */
+export function actOnMatching(filter: DeliveryFilter, { action, perSecond, ...run }: Run): Promise<void> {
+  let cursor: string | null = FIRST;
+  return steps(run, async (progress) => {
+    if (cursor === null) return null;
+    const body = { ...filtersOf(filter), action, cursor, limit: perSecond };
+    const answer = await call('actOnDeliveries', { body }, run.signal);
+    progress.done += answer.deliveriesChanged;
+    note(progress, 'it had changed meanwhile', answer.deliveriesFound - answer.deliveriesChanged);
+    cursor = answer.nextCursor;
+    return answer.deliveriesFound / perSecond;
+  });
+}
+
+/** Acts on chosen ones. */
+export function actOnChosen(ids: readonly string[], { action, perSecond, ...run }: Run): Promise<void> {
+  const left = [...ids];
+  return steps(run, async (progress) => {
+    const id = left.shift();
+    if (id === undefined) return null;
     try {
-      await call(OPERATIONS[action], { id }, signal);
+      await call(OPERATIONS[action], { id }, run.signal);
       progress.done += 1;
     } catch (error) {
-      if (signal.aborted) return tell({ ...progress, phase: 'stopped' });
       // This delivery cannot be acted on (409, 410, ...); what is wrong with the key or the service stops it all.
       const isOwn = error instanceof HookyardError && [400, 404, 409, 410, 422].includes(error.status ?? 0);
-      if (!isOwn) return tell({ ...progress, phase: 'failed', problem: told(error).message });
-      const why = error.code ?? 'refused';
-      progress.refused.set(why, (progress.refused.get(why) ?? 0) + 1);
+      if (!isOwn) throw error;
+      note(progress, error.code ?? 'refused', 1);
+    }
+    return 1 / perSecond;
+  });
+}
+
+const filtersOf = ({ status, ...filter }: DeliveryFilter): Filters => ({
+  ...filter,
+  ...(status !== undefined && { status: [status].flat().flatMap((text) => text.split(',')) as never }),
+});
+
+function note({ refused }: BulkProgress, why: string, count: number): void {
+  if (count > 0) refused.set(why, (refused.get(why) ?? 0) + count);
+}
+
+/** @param step one step; how many seconds it stands for, or null when there was nothing left */
+async function steps(
+  { total, signal, tell }: Pick<Run, 'total' | 'signal' | 'tell'>,
+  step: (progress: BulkProgress) => Promise<number | null>,
+): Promise<void> {
+  const progress: BulkProgress = { phase: 'running', total, done: 0, refused: new Map(), problem: null };
+  let due = performance.now();
+  for (;;) {
+    await pauseUntil(due, signal);
+    if (signal.aborted) return tell({ ...progress, phase: 'stopped' });
+    try {
+      const seconds = await step(progress);
+      if (seconds === null) return tell({ ...progress, phase: 'ended' });
+      due += seconds * 1000;
+    } catch (error) {
+      if (signal.aborted) return tell({ ...progress, phase: 'stopped' });
+      return tell({ ...progress, phase: 'failed', problem: told(error).message });
     }
     tell({ ...progress });
   }
-  tell({ ...progress, phase: 'ended' });
 }
 
 function pauseUntil(at: number, signal: AbortSignal): Promise<void> {

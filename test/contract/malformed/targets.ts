@@ -116,6 +116,7 @@ const bodies: Record<string, Record<string, unknown>> = {
   'PATCH /api/transforms/:id': transform,
   'POST /api/transforms/test': { type: 'jsonata', code: '$', ...sample },
   'POST /api/transforms/:id/test': sample,
+  'POST /api/deliveries/bulk': { action: 'cancel', status: ['retrying'], limit: 10 },
   'PATCH /api/issues/:id': { state: 'acknowledged' },
   'POST /api/issues/:id/retry': { before: id('dlv'), dryRun: true },
   'POST /api/organizations/:orgId/events/:id/replay': { destinationIds: [id('dst')] },

@@ -3,12 +3,12 @@
 import { Button, Group, Modal, NumberInput, Progress, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import {
-  actOnAll,
+  actOnChosen,
+  actOnMatching,
   type BulkAction,
   type BulkProgress,
+  countAll,
   type DeliveryFilter,
-  idsOfAll,
-  MOST_DELIVERIES,
 } from '../../api/bulk.ts';
 import { told } from '../../api/errors.ts';
 import { queryClient } from '../../api/queries.ts';
@@ -37,8 +37,7 @@ interface Props {
 }
 
 export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
-  const [ids, setIds] = useState<string[] | null>(chosen);
-  const [found, setFound] = useState(0);
+  const [total, setTotal] = useState<number | null>(chosen?.length ?? null);
   const [perSecond, setPerSecond] = useState(20);
   const [progress, setProgress] = useState<BulkProgress | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -49,7 +48,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
     const controller = new AbortController();
     stop.current = controller;
     if (chosen === null) {
-      idsOfAll(filter, controller.signal, setFound).then(setIds, (error: unknown) => {
+      countAll(action, filter, controller.signal).then(setTotal, (error: unknown) => {
         if (!controller.signal.aborted) setProblem(told(error).message);
       });
     }
@@ -57,7 +56,8 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
   }, []);
   const isRunning = progress?.phase === 'running';
   const begin = async () => {
-    await actOnAll(action, ids ?? [], perSecond, stop.current.signal, setProgress);
+    const run = { action, total: total ?? 0, perSecond, signal: stop.current.signal, tell: setProgress };
+    await (chosen === null ? actOnMatching(filter, run) : actOnChosen(chosen, run));
     await queryClient.invalidateQueries();
   };
   return (
@@ -69,13 +69,11 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
       closeOnEscape={!isRunning}
     >
       {problem !== null && <Text role="alert">{problem}</Text>}
-      {ids === null && problem === null && <Text role="status">Counting: {countText(found)} so far…</Text>}
-      {ids !== null && progress === null && (
+      {total === null && problem === null && <Text role="status">Counting…</Text>}
+      {total !== null && progress === null && (
         <>
           <Text>
-            <strong data-count={ids.length}>{countText(ids.length)}</strong>{' '}
-            {ids.length === 1 ? 'delivery' : 'deliveries'}. {what}
-            {ids.length >= MOST_DELIVERIES && ' These are the latest; repeat it for the others.'}
+            <strong data-count={total}>{countText(total)}</strong> {total === 1 ? 'delivery' : 'deliveries'}. {what}
           </Text>
           <NumberInput
             label="At most so many a second"
@@ -86,7 +84,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
             my="sm"
           />
           <Text size="sm">
-            It takes about {durationText((ids.length / perSecond) * 1000)}, and runs in this tab: leave it open.
+            It takes about {durationText((total / perSecond) * 1000)}, and runs in this tab: leave it open.
           </Text>
         </>
       )}
@@ -101,9 +99,9 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
             Close
           </Button>
         )}
-        {progress === null && ids !== null && ids.length > 0 && (
+        {progress === null && total !== null && total > 0 && (
           <Button onClick={() => void begin()} color={action === 'cancel' ? 'red' : undefined} data-autofocus>
-            {verb} {countText(ids.length)}
+            {verb} {countText(total)}
           </Button>
         )}
       </Group>
@@ -115,7 +113,6 @@ function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
   const refused = [...progress.refused.values()].reduce((sum, count) => sum + count, 0);
   const handled = progress.done + refused;
   const phase = {
-    finding: '',
     running: 'Running',
     ended: 'Finished',
     stopped: 'Stopped',
@@ -130,7 +127,8 @@ function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
         transitionDuration={0}
       />
       <Text role="status" data-phase={progress.phase}>
-        {phase}: {countText(progress.done)} {done}, {countText(refused)} refused, {countText(progress.total - handled)}{' '}
+        {phase}: {countText(progress.done)} {done}, {countText(refused)} refused,{' '}
+        {countText(Math.max(0, progress.total - handled))}{' '}
         left.
       </Text>
       {[...progress.refused].map(([why, count]) => (
