@@ -59,6 +59,22 @@ export function integer(text: string | undefined, option: string): number | unde
   return Number(text);
 }
 
+const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time: ISO 8601 as it is, or how long ago: `30m`, `1h`, `7d`. */
+export function time(text: string | undefined): string | undefined {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text ?? '') ?? [];
+  if (count === undefined || unit === undefined) return text;
+  return new Date(Date.now() - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS]).toISOString();
+}
+
+/** `--from` and `--to` of a list. */
+export function withTimes(command: Command): Command {
+  return command
+    .option('--from <time>', 'ISO 8601, or how long ago: 30m, 1h, 7d')
+    .option('--to <time>', 'the same');
+}
+
 /** For options that may be repeated. */
 export const collect = (text: string, before: string[] = []) => [...before, text];
 

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addAlertChannels } from './commands/alert-channels.ts';
 import { addAudit } from './commands/audit.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addDeliveries } from './commands/deliveries.ts';
 import { addDestinations } from './commands/destinations.ts';
 import { addEvents } from './commands/events.ts';
@@ -63,6 +64,7 @@ addOrganizations(program);
 addMigrate(program);
 addUsage(program);
 addWhoami(program);
+addCompletion(program);
 
 watchOutput();
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { AuditRecord, Client } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
-import { given, pageOf, withParts } from '../input.ts';
+import { given, pageOf, time, withParts, withTimes } from '../input.ts';
 import { showPage } from './show.ts';
 
 type Filters = NonNullable<Parameters<Client['listAuditRecords']>[0]>;
@@ -15,18 +15,16 @@ type AuditOptions = Pick<Filters, 'action' | 'outcome' | 'from' | 'to'> & {
 };
 
 export function addAudit(program: Command): void {
-  withParts(program.command('audit'))
+  withTimes(withParts(program.command('audit')))
     .description('who changed what, and who read payloads and secrets; newest first')
     .option('--record <id>', 'what was done to this record')
     .option('--key <id>', 'what was done with this key')
     .option('--action <operation>', 'like updateRoute')
     .option('--outcome <outcome>', 'done, refused or failed')
-    .option('--from <time>', 'ISO 8601')
-    .option('--to <time>', 'ISO 8601')
     .action(async (options: AuditOptions, command: Command) => {
       const context = contextOf(command);
       const { record: recordId, key: keyId, action, outcome, from, to } = options;
-      const filters = given({ recordId, keyId, action, outcome, from, to });
+      const filters = given({ recordId, keyId, action, outcome, from: time(from), to: time(to) });
       const page = pageOf(options);
       const { cursor } = options;
       const { client } = context;

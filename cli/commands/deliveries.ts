@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Client, Delivery } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
-import { findDestination, findRoute, findSource, integer, pageOf, withParts } from '../input.ts';
+import { findDestination, findRoute, findSource, integer, pageOf, time, withParts, withTimes } from '../input.ts';
 import { type Output, printable } from '../output.ts';
 import { showDone, showPage } from './show.ts';
 
@@ -113,7 +113,7 @@ export function addDeliveries(program: Command): void {
 }
 
 const withFilters = (command: Command): Command =>
-  command
+  withTimes(command)
     .option(
       '--status <status>',
       'pending, retrying, circuit_open, delivered, failed, failed_over, schema_failed, filter_failed, skipped, cancelled; or several with commas',
@@ -125,9 +125,7 @@ const withFilters = (command: Command): Command =>
     .option('--code <n>', 'status code of the latest attempt')
     .option('--code-class <class>', '1xx, 2xx, 3xx, 4xx, 5xx, or none: there was no answer')
     .option('--error <text>', 'in the error of the latest attempt')
-    .option('--lane <lane>', 'workflow or express')
-    .option('--from <date>', 'ISO 8601')
-    .option('--to <date>', 'ISO 8601');
+    .option('--lane <lane>', 'workflow or express');
 
 /** The filters of the API that the options name. */
 async function filtersOf(client: Client, options: Record<string, string | undefined>): Promise<Filters> {
@@ -142,8 +140,8 @@ async function filtersOf(client: Client, options: Record<string, string | undefi
     codeClass: options.codeClass as Filters['codeClass'],
     error: options.error,
     lane: options.lane as Filters['lane'],
-    from: options.from,
-    to: options.to,
+    from: time(options.from),
+    to: time(options.to),
   };
 }
 

@@ -10,9 +10,11 @@ import {
   findSource,
   integer,
   pageOf,
+  time,
   trueOrFalse,
   withPages,
   withParts,
+  withTimes,
 } from '../input.ts';
 import { type Output, printable } from '../output.ts';
 import { watchEvent } from '../watch.ts';
@@ -109,12 +111,10 @@ export function addEvents(program: Command): void {
 }
 
 function withFilters(command: Command): Command {
-  return command
+  return withTimes(command)
     .option('--source <source>', 'slug or id')
     .option('--status <status>', 'pending, delivered, partial or failed')
     .option('--routed <boolean>', 'false: what no route took; true: the others')
-    .option('--from <date>', 'ISO 8601')
-    .option('--to <date>', 'ISO 8601')
     .option('--search <text>', 'in the payload');
 }
 
@@ -123,7 +123,8 @@ async function filtersOf(
   { source, status, routed, from, to, search }: FilterOptions,
 ): Promise<Filters> {
   const sourceId = source && (await findSource(client, source)).id;
-  return { sourceId, status: status as Filters['status'], routed: trueOrFalse(routed, '--routed'), from, to, search };
+  const times = { from: time(from), to: time(to) };
+  return { sourceId, status: status as Filters['status'], routed: trueOrFalse(routed, '--routed'), ...times, search };
 }
 
 async function destinationIds(client: Client, names: string[] | undefined): Promise<{ destinationIds?: string[] }> {

@@ -1,0 +1,59 @@
+// What the Tab key completes, in the shells themselves; those that are not on this machine are left out.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const BIN = join(import.meta.dirname, '..', '..', 'cli', 'hookyard.js');
+
+/** Runs a script in a shell that has read its completion. */
+function inShell(context: Mocha.Context, shell: string, script: (completion: string) => string): string[] {
+  if (spawnSync(shell, ['--version']).error) context.skip();
+  const completion = spawnSync(process.execPath, [BIN, 'completion', shell], { encoding: 'utf8' });
+  expect(completion, completion.stderr).to.include({ status: 0 });
+  const ran = spawnSync(shell, ['-c', script(completion.stdout)], { encoding: 'utf8' });
+  expect(ran, ran.stderr).to.include({ status: 0, stderr: '' });
+  return ran.stdout.split(/\s+/).filter((word) => word !== '');
+}
+
+describe('the completion of hookyard', function () {
+  this.timeout(60_000);
+
+  const bash = (context: Mocha.Context, ...words: string[]) =>
+    inShell(
+      context,
+      'bash',
+      (completion) =>
+        `${completion}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})\nCOMP_CWORD=${words.length - 1}\n_hookyard\nprintf '%s\\n' "\${COMPREPLY[@]}"`,
+    );
+
+  it('offers commands, then what follows them', function () {
+    expect(bash(this, 'hookyard', 'del')).to.deep.equal(['deliveries']);
+    expect(bash(this, 'hookyard', 'deliveries', 'repl')).to.have.members(['replay', 'replay-all']);
+    expect(bash(this, 'hookyard', 'deliveries', 'list', '--st')).to.deep.equal(['--status']);
+  });
+
+  it('passes over options and their values', function () {
+    const words = ['hookyard', '--url', 'http://127.0.0.1:1', 'deliveries', 'list', '--status', 'failed', '--fr'];
+    expect(bash(this, ...words)).to.deep.equal(['--from']);
+  });
+
+  it('works in fish', function () {
+    const told = inShell(
+      this,
+      'fish',
+      (completion) => `${completion}\ncomplete -C 'hookyard deliveries replay-' | string split -f1 \\t`,
+    );
+    expect(told).to.deep.equal(['replay-all']);
+  });
+
+  it('works in zsh', function () {
+    // What it would offer, without a terminal.
+    const told = inShell(
+      this,
+      'zsh',
+      (completion) =>
+        `compdef() { :; }\ncompadd() { shift; print -l -- "$@" }\n${completion}\nwords=(hookyard deliveries '')\nCURRENT=3\n_hookyard`,
+    );
+    expect(told).to.include.members(['list', 'replay-all', '--help']);
+  });
+});
