@@ -8,6 +8,7 @@ import { servedUrl } from '../local/served-url.ts';
 import { usage } from './errors.ts';
 import { tellIgnored } from './ignored.ts';
 import { createOutput, type Output } from './output.ts';
+import { chosenProfile } from './profiles.ts';
 
 const project = dirname(import.meta.dirname);
 export const VERSION: string = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')).version;
@@ -16,6 +17,7 @@ export const VERSION: string = JSON.parse(readFileSync(join(project, 'package.js
 export interface GlobalOptions {
   url?: string;
   apiKey?: string;
+  profile?: string;
   json?: boolean;
   timeout?: string;
 }
@@ -56,10 +58,12 @@ export interface ServiceAddress {
   ofDataFolder: boolean;
 }
 
-/** `--url`, `HOOKYARD_URL`, the service's own settings, where the service of the data folder listens, else its default. */
-export function serviceAddress({ url }: GlobalOptions): ServiceAddress {
+/** `--url`, the profile, `HOOKYARD_URL`, the service's own settings, where the service of the data folder listens, else its default. */
+export function serviceAddress({ url, profile: named }: GlobalOptions): ServiceAddress {
   const { HOOKYARD_URL, HOOKYARD_PUBLIC_URL, HOOKYARD_PORT } = process.env;
   if (url) return checked(url, '--url');
+  const profile = chosenProfile(named);
+  if (profile?.url) return checked(profile.url, `the profile ${profile.name}`);
   if (HOOKYARD_URL) return checked(HOOKYARD_URL, 'HOOKYARD_URL');
   if (HOOKYARD_PUBLIC_URL) return checked(HOOKYARD_PUBLIC_URL, 'HOOKYARD_PUBLIC_URL');
   // Port 0 is chosen freely, at every start.
@@ -70,11 +74,18 @@ export function serviceAddress({ url }: GlobalOptions): ServiceAddress {
   return checked('http://localhost:3000', `the default, as no service runs on ${folder}`);
 }
 
-function checked(address: string, from: string): ServiceAddress {
+const checked = (address: string, from: string): ServiceAddress => ({
+  url: checkedUrl(address),
+  from,
+  ofDataFolder: false,
+});
+
+/** The address of a service, without slashes at its end. @throws CliError when it is none */
+export function checkedUrl(address: string): string {
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? '')) {
     throw usage(`"${address}" is not the address of a service: it must start with http:// or https://`);
   }
-  return { url: address.replace(/\/+$/, ''), from, ofDataFolder: false };
+  return address.replace(/\/+$/, '');
 }
 
 /** The data folder of `npm start`, which runs in the project's folder. */
@@ -83,7 +94,7 @@ export function dataFolder(): string {
 }
 
 function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): string | undefined {
-  const given = options.apiKey || process.env.HOOKYARD_API_KEY;
+  const given = options.apiKey || chosenProfile(options.profile)?.apiKey || process.env.HOOKYARD_API_KEY;
   if (given) return given;
   // The key of this machine's service is for this machine's service only.
   if (!ofDataFolder && !['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)) return undefined;

@@ -12,6 +12,7 @@ import { addKeys } from './commands/keys.ts';
 import { addListen } from './commands/listen.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addOrganizations } from './commands/orgs.ts';
+import { addProfiles } from './commands/profiles.ts';
 import { addProviders } from './commands/providers.ts';
 import { addRoutes } from './commands/routes.ts';
 import { addSend } from './commands/send.ts';
@@ -30,6 +31,7 @@ const program = new Command('hookyard')
     'of the service (HOOKYARD_URL, HOOKYARD_PUBLIC_URL; else that of this folder, http://localhost:3000)',
   )
   .option('--api-key <key>', 'whr_... (HOOKYARD_API_KEY; for this machine data/keys/api-key)')
+  .option('--profile <name>', 'the service and the key that hookyard profiles set has stored (HOOKYARD_PROFILE)')
   .option('--timeout <seconds>', 'deadline of each request to the service, and of the waits between repeats (30)')
   .option('--json', 'print the result as JSON on stdout, errors as JSON on stderr')
   .showHelpAfterError('(see --help)')
@@ -64,6 +66,7 @@ addOrganizations(program);
 addMigrate(program);
 addUsage(program);
 addWhoami(program);
+addProfiles(program);
 addCompletion(program);
 
 watchOutput();

@@ -1,5 +1,5 @@
 // Where the command line looks for the service when nothing names it: in the data folder of npm start.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -53,6 +53,28 @@ describe('the address of the service', () => {
         stderr,
       );
     }
+  });
+
+  it('is that of a profile, with its key, unless the options say another', async () => {
+    const env = { XDG_CONFIG_HOME: join(folder, 'config'), HOOKYARD_URL: 'http://127.0.0.1:9', HOOKYARD_API_KEY: undefined };
+    const run = (...args: string[]) => cli.run(args, { env });
+    const { url } = organization.api;
+    writeFileSync(join(folder, 'key.txt'), `${organization.token}\n`);
+    expect(await run('profiles', 'set', 'here', '--url', `${url}/`, '--api-key', `@${join(folder, 'key.txt')}`))
+      .to.include({ code: 0 });
+    const { mode } = statSync(join(folder, 'config', 'hookyard', 'profiles.json'));
+    expect(mode & 0o077, 'for others').to.equal(0);
+    const listed = (await run('profiles', 'list')).stdout;
+    expect(listed).to.include(`••••${organization.token.slice(-4)}`).and.not.include(organization.token);
+    expect((await run('--profile', 'here', 'whoami')).stdout).to.include(url);
+    const named = await cli.run(['whoami'], { env: { ...env, HOOKYARD_PROFILE: 'here' } });
+    expect(named, named.stderr).to.include({ code: 0 });
+    const other = await run('--profile', 'here', '--url', 'http://127.0.0.1:9', '--timeout', '1', 'whoami');
+    expect(other).to.include({ code: 5 });
+    expect(await run('--profile', 'there', 'whoami')).to.include({ code: 3 });
+    expect(await run('profiles', 'remove', 'here')).to.include({ code: 0 });
+    expect(await run('--profile', 'here', 'whoami')).to.include({ code: 3 });
+    expect(await run('profiles', 'set', 'bad', '--url', 'ftp://x')).to.include({ code: 2 });
   });
 
   it('is told with the data folder when its service does not answer', async () => {
