@@ -95,7 +95,13 @@ async function send(
     if (!(error instanceof MailError)) throw error;
     notifications.add({ channel: 'mail', result: 'failed' });
     const cause = error.permanent ? 'MAIL_REFUSED' : 'MAIL_SERVER_AWAY';
-    deps.issues.failed(subject, { cause, at: Date.now(), isFinal: error.permanent, eventId: mail.facts.event_id, deliveryId });
+    deps.issues.failed(subject, {
+      cause,
+      at: Date.now(),
+      isFinal: error.permanent,
+      eventId: mail.facts.event_id,
+      deliveryId,
+    });
     deps.log.warn({ ...key, deliveryId, error: error.serverWords }, 'notification not sent');
     if (error.permanent) throw ApplicationFailure.nonRetryable(error.message, 'MailRefused');
     throw ApplicationFailure.retryable(error.message, 'MailServerAway');

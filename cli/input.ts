@@ -70,9 +70,7 @@ export function time(text: string | undefined): string | undefined {
 
 /** `--from` and `--to` of a list. */
 export function withTimes(command: Command): Command {
-  return command
-    .option('--from <time>', 'ISO 8601, or how long ago: 30m, 1h, 7d')
-    .option('--to <time>', 'the same');
+  return command.option('--from <time>', 'ISO 8601, or how long ago: 30m, 1h, 7d').option('--to <time>', 'the same');
 }
 
 /** For options that may be repeated. */

@@ -203,7 +203,16 @@ export async function runWorker(
   const flushPools = { hotPool, pool: warehousePool, commandPool: pool };
   const warehouseDeps = { alone, client, ...flushPools, secretBox, configs, transforms, compute, issues };
   const others = [
-    await startNotifications({ ...common, client, pool, secretBox, settings, workflowLink, recipientRule: rule, issues }),
+    await startNotifications({
+      ...common,
+      client,
+      pool,
+      secretBox,
+      settings,
+      workflowLink,
+      recipientRule: rule,
+      issues,
+    }),
     await startAlerts({
       ...{ ...common, client, pool, secretBox, settings, recipientRule: rule, sender, version },
       apiBase: apiBase(settings),

@@ -69,9 +69,14 @@ export const deliveryActionOperation: Operation = {
     description: 'What this call did.',
     schema: z.object({
       message: text('98 of 100 deliveries were replayed'),
-      deliveriesFound: count.meta({ description: 'That match: in this call, or all of them with `dryRun`.', examples: [100] }),
+      deliveriesFound: count.meta({
+        description: 'That match: in this call, or all of them with `dryRun`.',
+        examples: [100],
+      }),
       deliveriesChanged: count.meta({ description: 'The others had changed meanwhile.', examples: [98] }),
-      nextCursor: idOf('dlv').nullable().meta({ description: 'The `cursor` of the next call. Null: there is nothing more.' }),
+      nextCursor: idOf('dlv')
+        .nullable()
+        .meta({ description: 'The `cursor` of the next call. Null: there is nothing more.' }),
     }),
   },
   errors: { 400: ['SEARCH_TOO_BROAD'] },

@@ -46,7 +46,8 @@ export function addProfiles(program: Command): void {
     .description('forget it')
     .action((name: string, _options, command: Command) => {
       const { [name]: gone, ...others } = readProfiles();
-      if (gone === undefined) throw notFound(`There is no profile ${name}; hookyard profiles list shows those there are`);
+      if (gone === undefined)
+        throw notFound(`There is no profile ${name}; hookyard profiles list shows those there are`);
       writeProfiles(others);
       outputOf(command).result({ name }, () => outputOf(command).line(`${name} is forgotten`));
     });

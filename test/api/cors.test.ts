@@ -33,7 +33,8 @@ describe('CORS', () => {
       expect(Object.fromEntries(answer.headers)).to.include({
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
-        'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, X-API-Key, X-Request-Id',
+        'access-control-allow-headers':
+          'Authorization, Content-Type, Idempotency-Key, If-Match, X-API-Key, X-Request-Id',
         'access-control-max-age': '600',
         vary: 'Origin',
       });

@@ -56,16 +56,23 @@ describe('the address of the service', () => {
   });
 
   it('is that of a profile, with its key, unless the options say another', async () => {
-    const env = { XDG_CONFIG_HOME: join(folder, 'config'), HOOKYARD_URL: 'http://127.0.0.1:9', HOOKYARD_API_KEY: undefined };
+    const env = {
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      HOOKYARD_URL: 'http://127.0.0.1:9',
+      HOOKYARD_API_KEY: undefined,
+    };
     const run = (...args: string[]) => cli.run(args, { env });
     const { url } = organization.api;
     writeFileSync(join(folder, 'key.txt'), `${organization.token}\n`);
-    expect(await run('profiles', 'set', 'here', '--url', `${url}/`, '--api-key', `@${join(folder, 'key.txt')}`))
-      .to.include({ code: 0 });
+    expect(
+      await run('profiles', 'set', 'here', '--url', `${url}/`, '--api-key', `@${join(folder, 'key.txt')}`),
+    ).to.include({ code: 0 });
     const { mode } = statSync(join(folder, 'config', 'hookyard', 'profiles.json'));
     expect(mode & 0o077, 'for others').to.equal(0);
     const listed = (await run('profiles', 'list')).stdout;
-    expect(listed).to.include(`••••${organization.token.slice(-4)}`).and.not.include(organization.token);
+    expect(listed)
+      .to.include(`••••${organization.token.slice(-4)}`)
+      .and.not.include(organization.token);
     expect((await run('--profile', 'here', 'whoami')).stdout).to.include(url);
     const named = await cli.run(['whoami'], { env: { ...env, HOOKYARD_PROFILE: 'here' } });
     expect(named, named.stderr).to.include({ code: 0 });

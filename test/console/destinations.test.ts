@@ -132,7 +132,12 @@ describe('destinations in the console @turns', () => {
     expect(endpoint.requests[0]?.headers).to.have.property('webhook-signature');
     const { data } = await hookyard.client.list<{ id: string }>('/api/destinations?search=Desk%20of%20a%20form');
     const stored = await hookyard.client.get(`/api/destinations/${data[0]?.id}`);
-    expect(stored).to.deep.include({ method: 'PUT', forwardHeaders: null, rateLimitPerMinute: null, timeoutMs: 30_000 });
+    expect(stored).to.deep.include({
+      method: 'PUT',
+      forwardHeaders: null,
+      rateLimitPerMinute: null,
+      timeoutMs: 30_000,
+    });
   });
 
   it('that are warehouses are made and changed in the form too', async () => {
@@ -163,7 +168,12 @@ describe('destinations in the console @turns', () => {
     const stored = await hookyard.client.get<{ config: Record<string, unknown>; fieldMapping: unknown }>(
       `/api/destinations/${data[0]?.id}`,
     );
-    expect(stored.config).to.include({ prefix: 'webhooks', batchSize: 50, batchWindowSeconds: 60, region: 'eu-west-1' });
+    expect(stored.config).to.include({
+      prefix: 'webhooks',
+      batchSize: 50,
+      batchWindowSeconds: 60,
+      region: 'eu-west-1',
+    });
     expect(stored.config.secretAccessKey).to.match(/^•+6789$/);
     expect(stored.fieldMapping).to.deep.equal([{ source: '$.payload.total', target: 'total', type: 'number' }]);
   });

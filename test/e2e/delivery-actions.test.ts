@@ -72,7 +72,10 @@ describe('actions on all deliveries that match', () => {
     expect(await act({ action: 'cancel', routeId })).to.include({ deliveriesFound: 5, deliveriesChanged: 5 });
     expect(await count('status=cancelled')).to.equal(5);
     for (const action of ['retry', 'cancel'])
-      expect(await act({ action, routeId: others.routeId }), action).to.include({ deliveriesFound: 0, nextCursor: null });
+      expect(await act({ action, routeId: others.routeId }), action).to.include({
+        deliveriesFound: 0,
+        nextCursor: null,
+      });
     const ended = { action: 'cancel', routeId: others.routeId, status: ['failed'] };
     expect(await act(ended)).to.include({ deliveriesFound: 0 });
     expect(endpoint.requests).to.have.length(7);
@@ -98,7 +101,9 @@ describe('actions on all deliveries that match', () => {
     const { token } = await testInstance.client.create<{ token: string }>('/api/api-keys', { name: 'Of the command' });
     const cli = commandLine({ api: testInstance.client, token });
     const select = ['--route', routeId, '--status', 'failed'];
-    expect(await cli.ok('deliveries', 'replay-all', ...select, '--dry-run')).to.include('5 deliveries would be replayed');
+    expect(await cli.ok('deliveries', 'replay-all', ...select, '--dry-run')).to.include(
+      '5 deliveries would be replayed',
+    );
     expect(await cli.ok('deliveries', 'replay-all', ...select, '--rate', '3')).to.include(
       '5 of 5 deliveries were replayed',
     );

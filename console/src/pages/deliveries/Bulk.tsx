@@ -128,8 +128,7 @@ function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
       />
       <Text role="status" data-phase={progress.phase}>
         {phase}: {countText(progress.done)} {done}, {countText(refused)} refused,{' '}
-        {countText(Math.max(0, progress.total - handled))}{' '}
-        left.
+        {countText(Math.max(0, progress.total - handled))} left.
       </Text>
       {[...progress.refused].map(([why, count]) => (
         <Text size="sm" key={why}>

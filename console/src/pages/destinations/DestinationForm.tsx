@@ -28,9 +28,7 @@ export function EditDestination() {
   return (
     <Page title={answer.data ? `Edit ${plain(answer.data.name)}` : 'Edit a destination'}>
       <Loaded answer={answer}>
-        {(destination) => (
-          <DestinationForm key={destination.id} stored={destination} start={valuesOf(destination)} />
-        )}
+        {(destination) => <DestinationForm key={destination.id} stored={destination} start={valuesOf(destination)} />}
       </Loaded>
     </Page>
   );
@@ -60,7 +58,9 @@ function DestinationForm({ stored, start }: { stored?: Destination; start: Desti
       <NameFields form={form} />
       <NativeSelect
         label="Where deliveries go"
-        description={isNew ? 'Files need a Pro or Business plan.' : 'It is fixed; make another destination for another place.'}
+        description={
+          isNew ? 'Files need a Pro or Business plan.' : 'It is fixed; make another destination for another place.'
+        }
         disabled={!isNew}
         data={TYPES}
         {...form.getInputProps('type')}

@@ -18,13 +18,7 @@ export function HttpFields({ form, isNew }: Props) {
     <>
       <Group align="start" preventGrowOverflow={false}>
         <NativeSelect label="Method" data={['POST', 'PUT', 'PATCH']} {...form.getInputProps('method')} />
-        <TextInput
-          flex="1 1 260px"
-          label="Address"
-          placeholder="https://"
-          required
-          {...form.getInputProps('url')}
-        />
+        <TextInput flex="1 1 260px" label="Address" placeholder="https://" required {...form.getInputProps('url')} />
       </Group>
       <Proof form={form} isNew={isNew} />
       <PairsField

@@ -256,7 +256,11 @@ function httpBody(values: DestinationValues) {
 const pick = (texts: Record<string, string>, fields: ConfigField[]) =>
   Object.fromEntries(fields.map(({ name }) => [name, texts[name]]));
 
-function storeBody({ config, batchSize, batchWindowSeconds, fieldMapping }: DestinationValues, type: StoreType, isNew: boolean) {
+function storeBody(
+  { config, batchSize, batchWindowSeconds, fieldMapping }: DestinationValues,
+  type: StoreType,
+  isNew: boolean,
+) {
   const names = [...STORES[type].map(({ name }) => name), 'prefix', 'fileFormat', 'partitionBy'];
   if (type === 's3') names.push('forcePathStyle');
   // What is empty is left out of a new one, and removed from one that is stored.
@@ -267,6 +271,9 @@ function storeBody({ config, batchSize, batchWindowSeconds, fieldMapping }: Dest
   ];
   return {
     config: Object.fromEntries(members.filter(([, value]) => !isNew || value !== null)),
-    fieldMapping: fieldMapping.map(({ default: other, ...rule }) => ({ ...rule, ...(other !== '' && { default: other }) })),
+    fieldMapping: fieldMapping.map(({ default: other, ...rule }) => ({
+      ...rule,
+      ...(other !== '' && { default: other }),
+    })),
   };
 }
