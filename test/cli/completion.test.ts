@@ -1,8 +1,11 @@
 // What the Tab key completes, in the shells themselves; those that are not on this machine are left out.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const folder = mkdtempSync(join(tmpdir(), 'hookyard-completion-'));
 const BIN = join(import.meta.dirname, '..', '..', 'cli', 'hookyard.js');
 
 /** Runs a script in a shell that has read its completion. */
@@ -10,13 +13,17 @@ function inShell(context: Mocha.Context, shell: string, script: (completion: str
   if (spawnSync(shell, ['--version']).error) context.skip();
   const completion = spawnSync(process.execPath, [BIN, 'completion', shell], { encoding: 'utf8' });
   expect(completion, completion.stderr).to.include({ status: 0 });
-  const ran = spawnSync(shell, ['-c', script(completion.stdout)], { encoding: 'utf8' });
+  // Too long for an argument.
+  const file = join(folder, shell);
+  writeFileSync(file, script(completion.stdout));
+  const ran = spawnSync(shell, [file], { encoding: 'utf8' });
   expect(ran, ran.stderr).to.include({ status: 0, stderr: '' });
   return ran.stdout.split(/\s+/).filter((word) => word !== '');
 }
 
 describe('the completion of hookyard', function () {
   this.timeout(60_000);
+  after(() => rmSync(folder, { recursive: true, force: true }));
 
   const bash = (context: Mocha.Context, ...words: string[]) =>
     inShell(
