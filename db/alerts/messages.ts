@@ -32,9 +32,10 @@ export interface DueMessage extends MessageKey {
   changes: ToldChange[];
 }
 
-// A clock that was set back leaves messages of the future behind: they are of now.
+// A clock that was set back leaves messages of the future behind: they are of now. Columns round to the millisecond: upwards, they
+// would not be due yet.
 const OF_NOW = `
-update alert_messages set created_at = now(), due_at = now() where created_at > now() + interval '1 minute'`;
+update alert_messages set created_at = now(), due_at = date_trunc('milliseconds', now()) where created_at > now() + interval '1 minute'`;
 
 // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when that worker
 // dies before it has started the workflow. What tells of another channel waits for the end of the quiet hours, and until what told

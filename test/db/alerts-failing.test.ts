@@ -138,7 +138,7 @@ describe('alerts that do not arrive', () => {
     await sent(failing as DueMessage);
     await noteArrived(pool, { id: broken.id, organizationId: owner });
     const recovered = async () => (await round()).filter(({ kind }) => kind === 'recovered');
-    const letDue = () => pool.query('update alert_messages set due_at = now()');
+    const letDue = () => pool.query(`update alert_messages set due_at = now() - interval '1 second'`);
     const [first] = await recovered();
     expect(await giveUp(first)).to.include({ channelId: pager.id });
     expect(await recovered(), 'it is left alone for a while').to.deep.equal([]);
@@ -164,7 +164,7 @@ describe('alerts that do not arrive', () => {
     await issue(owner);
     await giveUp((await round())[0]);
     const toPager = async () => {
-      await pool.query('update alert_messages set due_at = now()');
+      await pool.query(`update alert_messages set due_at = now() - interval '1 second'`);
       return (await round()).filter(({ channelId }) => channelId === pager.id);
     };
     const [failing] = await toPager();
@@ -198,7 +198,7 @@ describe('alerts that do not arrive', () => {
     await finishMessage(pool, keyOf(failing), 'unwanted');
     expect(await round(), 'it is quiet').to.deep.equal([]);
     await pool.query('update alert_channels set quiet_hours = null');
-    await pool.query('update alert_messages set due_at = now()');
+    await pool.query(`update alert_messages set due_at = now() - interval '1 second'`);
     expect(await round()).to.have.length(1);
   });
 

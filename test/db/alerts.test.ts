@@ -186,7 +186,7 @@ describe('alerts that are due', () => {
     await issue(organizationId);
     const [claimed] = await round();
     expect(await claimMessages(pool, 10)).to.deep.equal([]);
-    await pool.query('update alert_messages set due_at = now()');
+    await pool.query(`update alert_messages set due_at = now() - interval '1 second'`);
     expect(await claimMessages(pool, 10)).to.deep.equal([claimed]);
   });
 

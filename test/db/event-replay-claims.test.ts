@@ -17,7 +17,7 @@ describe('records of replays', () => {
     beforeEach(() => db.pool.query('update event_replays set due_at = null'));
 
     const letLapse = ({ replayId }: EventReplayKey) =>
-      db.pool.query('update event_replays set due_at = now() where id = $1', [replayId]);
+      db.pool.query(`update event_replays set due_at = now() - interval '1 second' where id = $1`, [replayId]);
 
     it('find a new replay once, and again when nothing has come of it', async () => {
       const key = await db.startReplay();

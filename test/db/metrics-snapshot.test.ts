@@ -101,7 +101,7 @@ describe('the figures of the metrics', () => {
     const first = names[claimed.indexOf(true)] ?? '';
     expect((await readSnapshot(pool)).isDue).to.equal(false);
     // It dies: its claim runs out.
-    await pool.query('update metrics_snapshot set next_at = now()');
+    await pool.query(`update metrics_snapshot set next_at = now() - interval '1 second'`);
     expect(await claimSnapshot(pool, 'another', 3_600_000)).to.equal(true);
     await writeSnapshot(pool, first, { waiting: 1 }, 0);
     expect((await readSnapshot(pool)).figures, 'what comes too late').to.deep.equal({});
@@ -109,7 +109,7 @@ describe('the figures of the metrics', () => {
     const snapshot = await readSnapshot(pool);
     expect(snapshot).to.deep.include({ figures: { waiting: 2, circuits: { open: 1, half_open: 0 } }, isDue: false });
     expect(snapshot.ageMs).to.be.at.least(0);
-    await pool.query('update metrics_snapshot set next_at = now()');
+    await pool.query(`update metrics_snapshot set next_at = now() - interval '1 second'`);
     expect(await claimSnapshot(pool, 'one that ends', 3_600_000)).to.equal(true);
     await releaseSnapshot(pool, 'one that ends');
     expect(await claimSnapshot(pool, 'the next', 3_600_000)).to.equal(true);
