@@ -33,7 +33,11 @@ describe('actions on all deliveries that match', () => {
     let isWell = false;
     const endpoint = receiver.endpoint(() => ({ status: isWell ? 200 : 500 }));
     const destination = { retryPolicy: onceMore(maxRetries, HOUR_MS) };
-    const { source, route } = await records.pipe(endpoint.url, { destination });
+    // Its circuit stays closed.
+    const { source, route } = await records.pipe(endpoint.url, {
+      destination,
+      route: { circuitFailureThreshold: 100 },
+    });
     const eventIds: string[] = [];
     for (let n = 0; n < 5; n += 1) eventIds.push(await records.accepted(source, `{"n":${n}}`));
     const deliveries = await Promise.all(eventIds.map((id) => records.deliveryWith(status, id)));
