@@ -143,14 +143,16 @@ async function freeze(
   { config, fieldMapping }: Form,
   { id, partition, members }: Extract<BatchPlan<Waiting>, { kind: 'due' }> & { id: string },
 ): Promise<BatchUnderWay> {
-  const { fileFormat, partitionBy, prefix } = config;
+  const { fileFormat, compression, payloadColumn, partitionBy, prefix } = config;
   const events = members.map(({ receivedAt, source }) => ({ receivedAt: new Date(receivedAt), source }));
   const batch = await freezeBatch(deps.pool, {
     ...key,
     id,
     partition,
-    key: objectKey({ id, events, prefix, partitionBy, fileFormat }),
+    key: objectKey({ id, events, prefix, partitionBy, fileFormat, compression }),
     fileFormat,
+    compression,
+    payloadColumn,
     fieldMapping,
     waitingSince: new Date(Math.min(...members.map(({ since }) => since))),
     bytes: members.reduce((sum, { bytes }) => sum + bytes, 0),

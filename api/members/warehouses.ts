@@ -39,6 +39,8 @@ const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) =
       secretAccessKey: '••••wxyz',
       prefix: 'webhooks',
       fileFormat: 'jsonl',
+      compression: 'gzip',
+      payloadColumn: 'text',
       partitionBy: 'date',
       batchSize: 1000,
       batchWindowSeconds: 60,
@@ -131,11 +133,17 @@ const mapping = fieldMappingSchema
   .nullable()
   .optional()
   .meta({ examples: [[{ source: '$.payload.order.id', target: 'order_id', type: 'number' }]] });
+/** A config as it is written: unknown members are refused. */
+function strict(type: WarehouseType): z.ZodObject {
+  const schema = warehouseConfigSchemas[type] as z.ZodObject;
+  return schema.strict().meta({ ...schema.meta() });
+}
+
 /** The body of a create, for each type. */
 export const createWarehouseBodies = WAREHOUSE_TYPES.map((type) =>
   createWarehouseSchema.extend({
     type: z.literal(type),
-    config: warehouseConfigSchemas[type],
+    config: strict(type),
     fieldMapping: mapping,
   }),
 );

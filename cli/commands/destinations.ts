@@ -96,13 +96,14 @@ export function addDestinations(program: Command): void {
     });
   destinations
     .command('test <destination>')
-    .description('send it a sample webhook, or upload a sample file')
+    .description('send it a sample webhook, or upload a sample file and show its row')
     .action(async (name: string, _options, command: Command) => {
       const context = contextOf(command);
       const id = await findDestination(context.client, name);
       const result = await context.client.testDestination({ id });
       if (!result.success && !context.output.json) throw new CliError(EXIT.refused, result.message);
       showDone(context, result, `${result.message} (${result.latency} ms)`);
+      if (!context.output.json && 'result' in result) context.output.line(cell(JSON.stringify(result.result.row)));
       if (!result.success) process.exitCode = EXIT.refused;
     });
 }

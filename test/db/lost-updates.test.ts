@@ -273,6 +273,8 @@ function freeze(pool: Pool, { owner: { organizationId }, events, deliveryIds }: 
     partition: 'date=2026-11-22',
     key: newId('bat'),
     fileFormat: 'jsonl',
+    compression: 'none',
+    payloadColumn: 'text',
     fieldMapping: null,
     waitingSince: new Date(),
     bytes: 2,
