@@ -30,8 +30,10 @@ const common = {
   // Kept as it was sent; the key of an object is made of its normal form.
   prefix: checked(z.string('must be a string'), prefixProblem).optional(),
   fileFormat: oneOf(FILE_FORMATS).default('jsonl'),
-  compression: oneOf(COMPRESSIONS).default('none'),
-  payloadColumn: oneOf(PAYLOAD_COLUMNS).default('text'),
+  compression: oneOf(COMPRESSIONS).meta({ description: 'Of the whole file.' }).default('none'),
+  payloadColumn: oneOf(PAYLOAD_COLUMNS)
+    .meta({ description: 'What rows without a mapping hold: text in every column, or the payload as JSON.' })
+    .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   /** A batch is written when it has this many events, ... */
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).default(1000),

@@ -55,8 +55,11 @@ export function createFileWriter(fileFormat: FileFormat): FileWriter {
     },
     finish() {
       if (!lines) write(Buffer.from(count === 0 ? '[\n\n]\n' : '\n]\n'));
+      const body = Buffer.concat(parts);
+      // Not in memory a second time while the file is compressed.
+      parts.length = 0;
       return {
-        body: Buffer.concat(parts),
+        body,
         contentType: lines ? 'application/x-ndjson' : 'application/json',
         count,
         misfits,
