@@ -51,7 +51,10 @@ describe('Files of warehouses @turns', function () {
   async function pipesOf(configs: Record<string, unknown>[], destination?: Record<string, unknown>) {
     const pipes: WarehousePipe[] = [];
     for (const config of configs) {
-      const pipe = await WarehousePipe.make(testInstance, store, { config: { ...inOneFile, ...config }, destination });
+      const pipe = await WarehousePipe.make(testInstance, store, {
+        config: { ...inOneFile, ...config },
+        ...(destination && { destination }),
+      });
       const [first] = pipes;
       if (first) await pipe.records.route(first.source.id, [pipe.destinationId]);
       pipes.push(pipe);
@@ -120,13 +123,15 @@ describe('Files of warehouses @turns', function () {
     const jobs = objects.flatMap((object) =>
       PROGRAMS.map((program) => ({ program, reader: `${program}_plain` as const, object })),
     );
-    const stopped: Record<string, string[]> = {};
-    for (const [index, result] of (await readWith(python, jobs)).entries()) {
-      const { program, object } = jobs[index] ?? expect.fail('a result without a job');
-      const name = rowsOf(object).flatMap((row) => names.get(String(row.event_id)) ?? []).join();
-      if ('error' in result) (stopped[name] ??= []).push(program);
-    }
-    expect(stopped).to.deep.equal(STOPPED);
+    const results = await readWith(python, jobs);
+    const oddIn = (object: WrittenObject) =>
+      rowsOf(object).flatMap((row) => names.get(String(row.event_id)) ?? []).join(' and ');
+    const stopped = Map.groupBy(
+      jobs.filter((_job, index) => 'error' in (results[index] ?? {})),
+      ({ object }) => oddIn(object),
+    );
+    const programs = [...stopped].map(([name, ended]) => [name, ended.map(({ program }) => program)]);
+    expect(Object.fromEntries(programs)).to.deep.equal(STOPPED);
   });
 
   /** Every row of each object with each reader. @param how `plain`: of columns whose types the reader finds out, those that stay text */
