@@ -52,10 +52,14 @@ export type S3Config = {
   forcePathStyle?: boolean | 'true' | 'false';
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
-  batchSize?: number;
-  batchWindowSeconds?: number;
+  batchSize?: number | string;
+  batchWindowSeconds?: number | string;
 };
 
 export type R2Config = {
@@ -67,10 +71,14 @@ export type R2Config = {
   secretAccessKey?: string;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
-  batchSize?: number;
-  batchWindowSeconds?: number;
+  batchSize?: number | string;
+  batchWindowSeconds?: number | string;
 };
 
 export type GcsConfig = {
@@ -80,10 +88,14 @@ export type GcsConfig = {
   endpoint?: string;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
-  batchSize?: number;
-  batchWindowSeconds?: number;
+  batchSize?: number | string;
+  batchWindowSeconds?: number | string;
 };
 
 export type AzureBlobConfig = {
@@ -93,10 +105,14 @@ export type AzureBlobConfig = {
   endpoint?: string;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
-  batchSize?: number;
-  batchWindowSeconds?: number;
+  batchSize?: number | string;
+  batchWindowSeconds?: number | string;
 };
 
 export type FilterConditionInput = {
@@ -515,6 +531,10 @@ export type WarehouseConfig = {
   forcePathStyle?: boolean;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
   batchSize?: number;
@@ -671,6 +691,8 @@ export type TestResult = {
     size: number;
     /** rows */
     count: number;
+    /** The row as it was written; null when it is longer than 64 KiB. */
+    row: Record<string, unknown> | null;
   };
   /** ms */
   latency: number;

@@ -1,6 +1,13 @@
 // The row of an event in a file.
 // Rules: WH-23, WH-31, WH-34.
-import { type PayloadColumn, payloadText, sortedHeaders, textPayload, type WarehouseEvent, wellFormed } from './event.ts';
+import {
+  type PayloadColumn,
+  payloadText,
+  sortedHeaders,
+  textPayload,
+  type WarehouseEvent,
+  wellFormed,
+} from './event.ts';
 import type { FieldMapping } from './field-mapping.ts';
 
 export type MadeRowText = {

@@ -165,7 +165,7 @@ describe('Export and import of warehouses', () => {
     await makeWarehouse(from, 's3', { payloadColumn: 'json', compression: 'zstd' }, { name: 'Lake' });
     const [item] = await exported(from, true);
     expect(item?.config).to.include({ payloadColumn: 'json', compression: 'zstd' });
-    const { payloadColumn: _payloadColumn, compression: _compression, ...config } = item?.config as Json;
+    const { payloadColumn: _payloadColumn, compression: _compression, ...config } = (item?.config ?? {}) as Json;
     await importInto(to, [{ ...item, config }]);
     expect((await only(to)).config).to.include({ payloadColumn: 'text', compression: 'none' });
     const { id } = await only(from);

@@ -90,7 +90,10 @@ describe('Warehouse destinations', () => {
     const { config } = await makeWarehouse(organization, 's3', { ...more, ...own });
     expect(config).to.deep.include({ ...more, ...own, forcePathStyle: true });
     const texts = { batchSize: '5', batchWindowSeconds: '3600' };
-    expect((await makeWarehouse(organization, 's3', texts)).config).to.include({ batchSize: 5, batchWindowSeconds: 3600 });
+    expect((await makeWarehouse(organization, 's3', texts)).config).to.include({
+      batchSize: 5,
+      batchWindowSeconds: 3600,
+    });
     const bucketOnly = await organization.api.create<WarehouseRecord>('/api/destinations', {
       name: 'R2 of the environment',
       type: 'r2',

@@ -289,7 +289,11 @@ describe('field mapping', () => {
     ['two equal targets', [good, { ...good, target: 'b' }, good], 2, /^target must differ from that of rule 0$/],
     [
       'two targets that differ in case only',
-      [{ ...good, target: 'id' }, { ...good, target: 'b' }, { ...good, target: 'ID' }],
+      [
+        { ...good, target: 'id' },
+        { ...good, target: 'b' },
+        { ...good, target: 'ID' },
+      ],
       2,
       /^target must differ from that of rule 0, not only in case/,
     ],

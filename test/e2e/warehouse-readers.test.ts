@@ -125,7 +125,9 @@ describe('Files of warehouses @turns', function () {
     );
     const results = await readWith(python, jobs);
     const oddIn = (object: WrittenObject) =>
-      rowsOf(object).flatMap((row) => names.get(String(row.event_id)) ?? []).join(' and ');
+      rowsOf(object)
+        .flatMap((row) => names.get(String(row.event_id)) ?? [])
+        .join(' and ');
     const stopped = Map.groupBy(
       jobs.filter((_job, index) => 'error' in (results[index] ?? {})),
       ({ object }) => oddIn(object),
@@ -164,6 +166,7 @@ function expectPayload({ payload, payload_encoding: encoding }: Row, sent: strin
   const bytes = Buffer.from(sent);
   const read = Buffer.from(String(payload), encoding === 'base64' ? 'base64' : 'utf8');
   const mark = Buffer.from('\ufeff');
-  const wanted = encoding === 'json' && bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes;
+  const wanted =
+    encoding === 'json' && bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes;
   expect(read.equals(wanted), `${String(encoding)} ${String(payload).slice(0, 200)}`).to.equal(true);
 }
