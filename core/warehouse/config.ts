@@ -36,9 +36,9 @@ const common = {
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   /** A batch is written when it has this many events, ... */
-  batchSize: within(1, 10_000).meta({ description: 'Events.' }).default(1000),
+  batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
   /** ... or when its first event has waited this long, in seconds. */
-  batchWindowSeconds: within(1, 3600).default(60),
+  batchWindowSeconds: within(1, 3600).prefault(60),
 };
 
 const LENGTH = 'must be 3 to 63 characters long';
